@@ -14,7 +14,7 @@ from struct import Struct, error
 from typing import Final, NamedTuple
 
 from ..wire.primitives import WireError
-from ..wire.varints import put_sized, put_varint, read_varlong, signed
+from ..wire.varints import put_sized, put_varint, read_varlong
 
 _HEADER = Struct(">qiibIhiqqqhii")
 _CHECKED = Struct(">hiqqqhii")
@@ -201,8 +201,11 @@ def _crc32c(data: bytes) -> int:
 
 def _number(data: bytes, pos: int) -> tuple[int, int]:
     """A signed number and the position behind it. Raises WireError above ten bytes."""
-    value, pos = read_varlong(data, pos)
-    return signed(value), pos
+    value = data[pos]
+    pos += 1
+    if value >= 0x80:
+        value, pos = read_varlong(data, pos - 1)
+    return (value >> 1) ^ -(value & 1), pos
 
 
 def _bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:

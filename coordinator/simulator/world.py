@@ -97,7 +97,8 @@ class World(ClientHosts):
                 racks=racks_of(zones, brokers),
             )
         )
-        for node in self.brokers.brokers:
+        for node, broker in self.brokers.brokers.items():
+            broker.repeated_fetches = {}
             self.brokers.set_endpoints(node, {"PLAINTEXT": (f"broker-{node}", 9092)})
         self.hosts = Hosts(self.brokers)
         self.brokers.hosts_changed = self._host_changed

@@ -13,6 +13,7 @@ from coordinator.wire.messages.api_versions import (
     ApiVersionsRequest,
     ApiVersionsResponse,
 )
+from coordinator.wire.messages.fetch import FetchRequest, FetchResponse
 from coordinator.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
@@ -228,3 +229,30 @@ def test_what_is_left_unanswered() -> None:
     channel.ask(HeartbeatRequest(), "a")
     broker.read()
     assert channel.unanswered() == ["a"]
+
+
+def test_a_fetch_that_is_asked_again_goes_out_as_the_bytes_that_it_was() -> None:
+    """Each under a number of its own, and in the version of the connection; what is answered in the
+    same bytes is read once."""
+    channel, _ = greeted()
+    channel.output.clear()
+    fetch, other = FetchRequest(max_wait_ms=500), FetchRequest(max_wait_ms=7)
+    for message in (fetch, fetch, other, fetch):
+        channel.ask(message, message.max_wait_ms)
+    sent = [bytes(each) for each in channel.output]
+    heads = [parse_request_header(each[4:])[0].correlation_id for each in sent]
+    assert heads == sorted(set(heads))
+    at = sent[0].index(fetch.encode(12))
+    assert [each[at:] for each in sent] == [
+        message.encode(12) for message in (fetch, fetch, other, fetch)
+    ]
+    bodies = [FetchResponse(session_id=number).encode(12) for number in (0, 0, 5, 0)]
+    answered = channel.receive(
+        b"".join(
+            frame(response_header(1, 12, number), body)
+            for number, body in zip(heads, bodies, strict=True)
+        )
+    )
+    first, second, third, last = (answer for _, answer in answered)
+    assert first is second
+    assert [each.session_id for each in (first, third, last)] == [0, 5, 0]  # type: ignore[union-attr]

@@ -14,6 +14,7 @@ from coordinator.members.backoff import Backoff
 from coordinator.members.consuming.fetch_config import FetchConfig
 from coordinator.members.consuming.fetching import Fetcher
 from coordinator.members.effects import AskBroker, Node, Position, Send
+from coordinator.members.record_batches import NewRecord, build_batch
 from coordinator.simulator.environment import EPOCH_MS
 from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
@@ -182,3 +183,18 @@ def test_a_replica_that_does_not_run_is_not_asked() -> None:
     made.leaders.look_up(500)
     metadata(made, 1)
     assert asked(made, 1_000).node == NODES[1]
+
+
+def test_who_has_read_nothing_asks_the_same_again() -> None:
+    """The same request, not a new one that says the same: its bytes are made once."""
+    made = fetcher()
+    first = asked(made, 0)
+    answer(made, first, 500)
+    second = asked(made, 500)
+    assert second.message is first.message
+    assert second.number != first.number
+    answer(made, second, 1_000, records=build_batch([NewRecord(None, b"x", 0)] * 7))
+    (polled,) = made.poll()
+    assert [record.offset for record in polled.records] == [5, 6]
+    third = asked(made, 1_000)
+    assert third.message.topics[0].partitions[0].fetch_offset == 7

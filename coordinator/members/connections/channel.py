@@ -18,6 +18,7 @@ from ...errors import ErrorCode
 from ...wire.framing import frame, parse_response_header, request_header, response_header_version
 from ...wire.messages import response_type
 from ...wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from ...wire.messages.fetch import FetchRequest
 from ...wire.messages.metadata import MetadataRequest, MetadataResponse
 from ...wire.messages.produce import ProduceRequest
 from ...wire.messages.sasl_authenticate import (
@@ -38,6 +39,9 @@ _INT16 = Struct(">h")
 _HEAD = Struct(">ihhi")  # size, key, version, correlation id
 _PRODUCE: Final = ProduceRequest.api_key
 _METADATA: Final = MetadataRequest.api_key
+_FETCH: Final = FetchRequest.api_key
+_MOST_REPEATED_BYTES: Final = 1024
+"""Larger fetches, and answers to them, are not kept."""
 _API_VERSIONS: Final = ApiVersionsRequest.api_key
 _HANDSHAKE: Final = SaslHandshakeRequest.api_key
 _AUTHENTICATE: Final = SaslAuthenticateRequest.api_key
@@ -78,6 +82,8 @@ class Channel:
         "_buffer",
         "_client_id",
         "_correlation",
+        "_fetched",
+        "_fetches",
         "_headers",
         "_heartbeats",
         "_highest",
@@ -103,6 +109,10 @@ class Channel:
         self._highest = highest or {}
         self._heartbeats: tuple[tuple[str, str], tuple[int, int]] | None = None
         self._sized: tuple[Request, int] | None = None
+        self._fetches: tuple[Request, int, bytes] | None = None
+        """The latest fetch, its version and body: who has nothing to read asks the same again."""
+        self._fetched: tuple[bytes, int, Response] | None = None
+        """The body of the latest answer to one, its version, and what it says."""
         self._client_id = client_id
         self._headers: dict[int, tuple[int, bytes]] = {}
         """Of each API the version, and what stands between the correlation id and the body of a
@@ -199,7 +209,7 @@ class Channel:
 
     def _put(self, key: int, version: int, message: Request, context: Any) -> None:
         self._correlation = (self._correlation + 1) & 0x7FFFFFFF
-        body = message.encode(version)
+        body = self._fetch(message, version) if key == _FETCH else message.encode(version)
         known = self._headers.get(key)
         if known is None or known[0] != version:
             known = self._headers[key] = (
@@ -216,6 +226,26 @@ class Channel:
             + rest
             + body
         )
+
+    def _fetch(self, message: Request, version: int) -> bytes:
+        known = self._fetches
+        if known is not None and known[0] is message and known[1] == version:
+            return known[2]
+        body = message.encode(version)
+        if len(body) <= _MOST_REPEATED_BYTES:
+            self._fetches = message, version, body
+        return body
+
+    def _answer_to_fetch(self, body: bytes, version: int) -> Response:
+        """What it says, which nobody changes: the same bytes come where there is nothing to
+        read."""
+        known = self._fetched
+        if known is not None and known[0] == body and known[1] == version:
+            return known[2]
+        response = response_type(_FETCH).decode(version, body)
+        if len(body) <= _MOST_REPEATED_BYTES:
+            self._fetched = body, version, response
+        return response
 
     def _hello(self, version: int) -> None:
         hello = ApiVersionsRequest(
@@ -237,6 +267,8 @@ class Channel:
         if key == _METADATA:
             response: Response
             self.metadata, response = _metadata(data[pos:], version)
+        elif key == _FETCH:
+            response = self._answer_to_fetch(data[pos:], version)
         else:
             response = response_type(key).decode(version, data, pos)
         if key in _OF_ITS_OWN:

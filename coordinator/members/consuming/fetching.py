@@ -115,6 +115,10 @@ class _Reading:
         """Why a position is being looked for; "" if none is."""
 
 
+_Whence = tuple[list[tuple[TopicPartition, int]], list[int]]
+"""Partitions with their offsets, and the epochs of their leaders."""
+
+
 class Fetcher:
     """Reads owned partitions. `committed`: isolation.level is read_committed. `rack`: client.rack;
     `max_age_ms`: metadata.max.age.ms. Answers go to `receive`."""
@@ -139,6 +143,7 @@ class Fetcher:
         self._max_age_ms = max_age_ms
         self._readings: dict[TopicPartition, _Reading] = {}
         self._busy: set[Node] = set()
+        self._latest: dict[Node, tuple[_Whence, FetchRequest]] = {}
         self._fault: MemberFault | None = None
         self._found: dict[TopicPartition, Position] = {}
         self._going: frozenset[TopicPartition] = frozenset()
@@ -273,33 +278,42 @@ class Fetcher:
         return node
 
     def _fetch(self, node: Node, partitions: list[TopicPartition], now: int) -> None:
-        config = self.config
-        topics: dict[str, list[FetchPartition]] = {}
         ends: dict[TopicPartition, int] = {}
+        epochs: list[int] = []
         for partition in partitions:
             reading, leader = self._readings[partition], self.leaders.of(partition)
             assert leader is not None
             reading.asked = True
             ends[partition] = reading.end
+            epochs.append(leader.epoch)
+        whence = list(ends.items()), epochs
+        known = self._latest.get(node)
+        if known is None or known[0] != whence:  # else nothing was read: the same is asked again
+            known = self._latest[node] = whence, self._request(ends, epochs)
+        self._busy.add(node)
+        self.leaders.ask(
+            node, known[1], now, lambda response, at: self._on_fetch(node, ends, response, at)
+        )
+
+    def _request(self, ends: Mapping[TopicPartition, int], epochs: list[int]) -> FetchRequest:
+        config = self.config
+        topics: dict[str, list[FetchPartition]] = {}
+        for (partition, end), epoch in zip(ends.items(), epochs, strict=True):
             topics.setdefault(partition.topic, []).append(
                 FetchPartition(
                     partition=partition.partition,
-                    current_leader_epoch=leader.epoch,
-                    fetch_offset=reading.end,
+                    current_leader_epoch=epoch,
+                    fetch_offset=end,
                     partition_max_bytes=config.max_partition_fetch_bytes,
                 )
             )
-        message = FetchRequest(
+        return FetchRequest(
             max_wait_ms=config.fetch_max_wait_ms,
             min_bytes=config.fetch_min_bytes,
             max_bytes=config.fetch_max_bytes,
             isolation_level=int(self._committed),
             rack_id=self._rack,
             topics=[FetchTopic(topic=name, partitions=rows) for name, rows in topics.items()],
-        )
-        self._busy.add(node)
-        self.leaders.ask(
-            node, message, now, lambda response, at: self._on_fetch(node, ends, response, at)
         )
 
     def _list_offsets(self, node: Node, partitions: list[TopicPartition], now: int) -> None:

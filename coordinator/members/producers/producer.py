@@ -91,6 +91,13 @@ class _Partition:
         self.tries = 0
 
 
+def _late(partition: TopicPartition) -> MemberFault:
+    return MemberFault(
+        f"{partition.topic}-{partition.partition}: not delivered within delivery.timeout.ms",
+        ErrorCode.REQUEST_TIMED_OUT,
+    )
+
+
 class Producer:
     """One producer. `wall_ms`: the wall clock, in Unix milliseconds, of instant 0; it may be set
     again. `chance` only jitters backoffs."""
@@ -215,9 +222,9 @@ class Producer:
         by_node: dict[Node, list[TopicPartition]] = {}
         for partition, each in self._partitions.items():
             if (
-                each.in_flight
+                not (each.batch is not None or each.queue)
+                or each.in_flight
                 or now < each.again_at
-                or not (each.batch is not None or each.queue)
                 or not self._may_send(partition)
             ):
                 continue
@@ -359,25 +366,24 @@ class Producer:
 
     def _expire(self, now: int) -> None:
         for partition, each in self._partitions.items():
-            where = f"{partition.topic}-{partition.partition}"
-            late = MemberFault(
-                f"{where}: not delivered within delivery.timeout.ms", ErrorCode.REQUEST_TIMED_OUT
-            )
-            batch = each.batch
+            batch, queue = each.batch, each.queue
             if batch is not None and now >= batch.expires_at:
                 each.in_flight = False
+                late = _late(partition)
                 self._delivered(partition, each, batch, -1, late)
                 if self.transactions is not None:
                     self.transactions.must_abort(late)
                 elif self.config.enable_idempotence:
                     self._renew()
+            if not queue or now < queue[0].sent_at + self.config.delivery_timeout_ms:
+                continue
             expired = []
-            while each.queue and now >= each.queue[0].sent_at + self.config.delivery_timeout_ms:
-                expired.append(each.queue.popleft().ticket)
-            if expired:
-                self.told.append(Delivered(tuple(expired), partition, -1, late))
-                if self.transactions is not None:
-                    self.transactions.must_abort(late)
+            while queue and now >= queue[0].sent_at + self.config.delivery_timeout_ms:
+                expired.append(queue.popleft().ticket)
+            late = _late(partition)
+            self.told.append(Delivered(tuple(expired), partition, -1, late))
+            if self.transactions is not None:
+                self.transactions.must_abort(late)
 
     def drop_unsent(self, fault: MemberFault, *, all_of_it: bool = False) -> None:
         """Let records go that were not sent yet, and (`all_of_it`) those on their way."""
