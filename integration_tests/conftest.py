@@ -57,15 +57,20 @@ _TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     ),
 }
 """Modules that share real brokers, and so a process: with the client libraries, and without."""
+_LESSONS: Final = ("test_home", "test_lessons", "test_looks", "test_watch")
+"""Half of the page's modules: each half has a site and a browser of its own, since all in one process
+take longer than everything else."""
 
 
 def _group(nodeid: str) -> str:
-    """The group of a test: that of `_TOGETHER`, the page, else its module."""
+    """The group of a test: that of `_TOGETHER`, a half of the page, else its module."""
     module = Path(nodeid.partition("::")[0])
     for group, names in _TOGETHER.items():
         if module.stem in names:
             return group
-    return module.parent.name if module.parent.name == "page" else module.stem
+    if module.parent.name == "page":
+        return "lessons" if module.stem in _LESSONS else "page"
+    return module.stem
 
 
 @pytest.hookimpl(optionalhook=True)

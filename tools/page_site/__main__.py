@@ -8,6 +8,7 @@ browser only when a learner changes a run.
 
 from __future__ import annotations
 
+import fcntl
 import gzip
 import hashlib
 import json
@@ -83,11 +84,15 @@ def main() -> int:
 
 
 def install() -> Path:
-    """What npm brings, by the lock file; nothing is done if it is there."""
+    """What npm brings, by the lock file; nothing is done if it is there. Processes that ask at once
+    take turns."""
+    wanted = HERE / "package-lock.json"
     stamp = HERE / "node_modules" / ".package-lock.json"
-    if not stamp.exists() or stamp.stat().st_mtime < (HERE / "package-lock.json").stat().st_mtime:
-        subprocess.run(["npm", "ci", "--ignore-scripts", "--silent"], cwd=HERE, check=True)
-        stamp.touch()
+    with wanted.open("rb") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not stamp.exists() or stamp.stat().st_mtime < wanted.stat().st_mtime:
+            subprocess.run(["npm", "ci", "--ignore-scripts", "--silent"], cwd=HERE, check=True)
+            stamp.touch()
     return HERE / "node_modules"
 
 
