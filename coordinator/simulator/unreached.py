@@ -1,5 +1,5 @@
-"""What a scenario plans and a run leaves out: its end is before it, it would be done once only, or
-it could not be done.
+"""What a scenario plans and a run leaves out: its end is before it, it would be done once only, it
+could not be done, or nothing came of it.
 
 No error, since a file may be run for a shorter time with `--set duration=1m`, and what a fault
 meets depends on what came before. Does not depend on how anything is carried out.
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from .churn import QUIET_END_MS
-from .files.model import Scenario
+from .files.model import MemberKind, Scenario
 
 _MOST_NOTES: Final = 10
 
@@ -53,3 +53,28 @@ def skipped(lines: Iterable[dict[str, Any]]) -> Iterator[str]:
     yield from told[:_MOST_NOTES]
     if len(told) > _MOST_NOTES:
         yield f"{len(told) - _MOST_NOTES} more faults were skipped: the log has them as FaultSkipped"
+
+
+def idle(scenario: Scenario, lines: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """One sentence for each kind of members of whom nobody was ever assigned anything, by the run's
+    event log: the judges of such a run have had little to look at."""
+    kinds = {
+        kind.name: kind
+        for kind in scenario.kinds
+        if isinstance(kind, MemberKind) and kind.count and kind.start_ms[1] < scenario.duration_ms
+    }
+    started: set[str] = set()
+    failed: dict[str, str] = {}
+    for line in lines:
+        if line["type"] not in ("MemberStarted", "PartitionsAssigned", "MemberFailed"):
+            continue
+        name = line["client"].rpartition("-")[0]
+        if line["type"] == "PartitionsAssigned":
+            kinds.pop(name, None)
+        elif line["type"] == "MemberStarted":
+            started.add(name)
+        else:
+            failed.setdefault(name, f"; {line['client']} failed: {line['why']}")
+    for name in kinds:
+        if name in started:
+            yield f"members {name}: none of them was ever assigned a partition{failed.get(name, '')}"

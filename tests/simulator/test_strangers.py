@@ -3,12 +3,18 @@ and no judge is wrong about it."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from coordinator.cli import main
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement
+from coordinator.simulator.files.reading import ScenarioError
 from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
+from coordinator.simulator.unreached import idle
 
 Line = dict[str, Any]
 _ON_THE_WAY_MS = 20
@@ -159,3 +165,52 @@ lasts = "14s"
         and not line["committed"]
         for line in lines
     )
+
+
+_RIGHTS = """
+duration = "40s"
+[topics]
+orders = 2
+[security]
+acls = ["User:app may read topic orders", "User:app may read group app"]
+[[members]]
+name = "app"
+topics = "orders"
+user = "{user}"
+[must]
+may_fail = "app"
+"""
+
+
+@pytest.mark.parametrize("user", ["app", "User:app"])
+def test_a_user_is_written_as_in_acls_or_without_its_kind(user: str) -> None:
+    lines = _lines(_RIGHTS.format(user=user))
+    assert any(line["type"] == "PartitionsAssigned" for line in lines)
+    assert list(idle(read_scenario(_RIGHTS.format(user=user), "s"), lines)) == []
+
+
+def test_members_that_never_had_anything_are_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No promise is broken where nobody gets as far as that."""
+    file = tmp_path / "s.toml"
+    file.write_text(_RIGHTS.format(user="nobody"))
+    assert main(["simulate", str(file)]) == 0
+    assert capsys.readouterr().err == (
+        "note: members app: none of them was ever assigned a partition; "
+        "app-1 failed: not authorized to access topics: orders\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("verb", "right"),
+    [
+        ("PauseBroker", 'StopBroker with how = "pause"'),
+        ("killmember", '[[churn]] with kind = "restart" and how = "crash"'),
+    ],
+)
+def test_what_has_another_name_is_named(verb: str, right: str) -> None:
+    text = _RIGHTS.format(user="app") + f'[[faults]]\nverb = "{verb}"\nbroker = 1\nat = "5s"\n'
+    with pytest.raises(ScenarioError) as raised:
+        read_scenario(text, "s.toml")
+    assert str(raised.value) == f"s.toml, line 14: {verb!r} is no verb: give {right}"

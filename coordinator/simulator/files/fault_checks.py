@@ -37,6 +37,18 @@ from .trigger_checks import check_word
 
 BROKERS: Final = ("broker", "to", "one", "other")
 """The fields of verbs that name a broker."""
+_MEANT: Final = {
+    "pausebroker": 'StopBroker with how = "pause"',
+    "crashbroker": 'StopBroker with how = "crash"',
+    "killbroker": 'StopBroker with how = "crash"',
+    "restartbroker": "StopBroker with lasts",
+    "stopmember": 'PauseMember, or [[churn]] with kind = "restart"',
+    "crashmember": '[[churn]] with kind = "restart" and how = "crash"',
+    "killmember": '[[churn]] with kind = "restart" and how = "crash"',
+    "restartmember": '[[churn]] with kind = "restart"',
+    "stallmember": '[[churn]] with kind = "stall"',
+}
+"""What somebody may look for, and how it is said."""
 _INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
 
 
@@ -79,6 +91,13 @@ def _check_broker_word(word: str, verb: str, key: str, there: There, at: str) ->
         raise ScenarioError(
             f"{at}: {verb}: {word!r}: there is no such partition; [topics] has {some_of(list(there.topics))}"
         )
+
+
+def check_meant(verb: object, where: Where) -> None:
+    """What is done in another way than by a verb of this name."""
+    meant = _MEANT.get(verb.lower()) if isinstance(verb, str) else None
+    if meant is not None:
+        raise ScenarioError(f"{where.at('verb')}: {verb!r} is no verb: give {meant}")
 
 
 def check_repeats(plain: Plain, where: Where) -> None:

@@ -29,6 +29,7 @@ from .contradictions import (
 from .fault_checks import (
     check_brokers,
     check_fields,
+    check_meant,
     check_member_verb,
     check_repeats,
     check_request_fault,
@@ -226,6 +227,7 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
             check_repeats(plain, where)
             return replace(plan, acls=read_change(verb, fields, where))
         if verb is not None:
+            check_meant(verb, where)
             verb = faults.choose(verb, [*ROWS, CUT_ZONE, *ACL_VERBS], "verb")
         if action is not None:
             plan = replace(plan, request=faults.from_plain({"action": action, **fields}))

@@ -262,7 +262,9 @@ TABLES: Final[dict[str, Table]] = {
                 'commit = "transaction": the topic to which a pipeline writes one record for each that it reads',
             ),
             "user": Key(
-                "text", "security.acls: who they are, User:NAME (default: User:ANONYMOUS)", ""
+                "text",
+                "security.acls: who they are, NAME or User:NAME (default: User:ANONYMOUS)",
+                "",
             ),
             "zone": Key("text", "client.rack: the zone that they are in, one of brokers.zones", ""),
             "delay": Key("range", "how long their messages take, one way (default: links.delay)"),
@@ -321,7 +323,9 @@ TABLES: Final[dict[str, Table]] = {
                 "count", "every so many transactions one is aborted by the application; 0: none", 0
             ),
             "user": Key(
-                "text", "security.acls: who they are, User:NAME (default: User:ANONYMOUS)", ""
+                "text",
+                "security.acls: who they are, NAME or User:NAME (default: User:ANONYMOUS)",
+                "",
             ),
             "zone": Key("text", "client.rack: the zone that they are in, one of brokers.zones", ""),
             "delay": Key("range", "how long their messages take, one way (default: links.delay)"),

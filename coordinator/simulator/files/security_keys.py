@@ -30,6 +30,10 @@ class Rights(NamedTuple):
         return self.principals.get(client.rpartition("-")[0], ANONYMOUS)
 
 
+_USER: Final = "User:"
+"""How a principal begins; it may be written or left out."""
+
+
 class AclChange(NamedTuple):
     """ACLs that a fault makes (`grants`) or deletes."""
 
@@ -40,7 +44,7 @@ class AclChange(NamedTuple):
 def read_rights(plain: Plain, places: Places) -> Rights | None:
     """Users and ACLs; None: everybody may do everything."""
     users = {
-        each["name"]: f"User:{each['user']}"
+        each["name"]: f"{_USER}{each['user'].removeprefix(_USER)}"
         for table in ("members", "producers")
         for each in plain[table]
         if each["user"]
