@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from coordinator.explain.notes import told
 from coordinator.explain.output import as_text, timeline_of
 from coordinator.explain.sentences import why
@@ -104,10 +106,31 @@ def text_of(*rows: dict[str, Any]) -> list[str]:
 def test_who_crashed_that_it_coordinated_the_group_and_who_took_over() -> None:
     """The line of a verb is written when it is done; it is told before what came of it."""
     assert text_of(JOINED, UNLOADED, STOPPED, LOADED)[-3:] == [
-        "Broker 1 stops (crash), which coordinates the group.",
+        "Broker 1, which coordinates the group, stops (crash).",
         "Broker 1 gave the group up; parked requests were told so.",
         "Broker 2 loaded the group as Stable in generation 1; all sessions began anew.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({}, "Nothing passes between a and brokers."),
+        ({"direction": "both", "broker": 2}, "Nothing passes between a and broker 2."),
+        ({"direction": "from_broker", "broker": None}, "Nothing passes from brokers to a."),
+        ({"direction": "to_broker", "broker": 2}, "Nothing passes from a to broker 2."),
+    ],
+)
+def test_a_link_that_is_cut_one_way_is_told_so(fields: dict[str, Any], said: str) -> None:
+    line = {"type": "CutMember", "client": "a", **fields}
+    assert told(Note(0, 0, "CutMember", 0, [], line)) == said
+
+
+def test_the_coordinator_is_named_where_its_broker_is() -> None:
+    jump = {"stream": "fault", "type": "JumpClock", "broker": 1, "by_ms": -5}
+    assert "The wall clock of broker 1, which coordinates the group, jumps by -5 ms." in text_of(
+        JOINED, jump
+    )
 
 
 def test_a_former_coordinator_gives_its_copy_up_late() -> None:

@@ -4,6 +4,8 @@ verbs, and those of what ends them.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from typing import Final
 
 from ..event_log.reader import Line
@@ -20,9 +22,10 @@ _OTHERS: Final = {
     "ApplicationStalled": "the application of {client} stopped polling",
     "ApplicationResumed": "the application of {client} polls again",
 }
+_BETWEEN: Final = "between {client} and brokers"
 _WENT_THROUGH: Final = {
     "PauseMember": "its host stood still",
-    "CutMember": "nothing passed between it and brokers",
+    "CutMember": "its links with brokers were cut",
     "SlowMember": "its links were slow",
     "MemberCrashed": "its process had been killed",
     "ApplicationStalled": "its application did not poll",
@@ -32,8 +35,12 @@ _WENT_THROUGH: Final = {
 def told(note: Note) -> str:
     """A verb's note as a sentence."""
     text = deed(note.line)
-    more = ", which coordinates the group" if note.coordinates and _of_broker(note.kind) else ""
-    return f"{text[0].upper()}{text[1:]}{more}."
+    if note.coordinates and _of_broker(note.kind):
+        named = re.search(rf"\bbroker {note.line['broker']}\b", text)
+        end = len(text) if named is None else named.end()
+        rest = text[end:]
+        text = f"{text[:end]}, which coordinates the group{',' if rest else ''}{rest}"
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def deed(line: Line) -> str:
@@ -44,7 +51,21 @@ def deed(line: Line) -> str:
     else:
         more = (text for name, text in row.further.items() if line.get(name) is not None)
         form = "".join((row.sentence, *more))
-    return form.format_map(_Fields(line))
+    fields = _Fields(line)
+    return form.format_map(fields).replace(_BETWEEN.format_map(fields), _way(line, fields))
+
+
+def _way(line: Line, fields: Mapping[str, object]) -> str:
+    """Which links of a client a verb is about, and in which direction."""
+    client = fields.get("client", "")
+    brokers = "brokers" if line.get("broker") is None else f"broker {fields['broker']}"
+    match line.get("direction"):
+        case "to_broker":
+            return f"from {client} to {brokers}"
+        case "from_broker":
+            return f"from {brokers} to {client}"
+        case _:
+            return f"between {client} and {brokers}"
 
 
 def went_through(trouble: Trouble | None) -> str:

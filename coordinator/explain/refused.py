@@ -52,9 +52,13 @@ def _who(note: Note) -> str:
     return f"{who[0].upper()}{who[1:]}"
 
 
+def _how_often(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
+
+
 def _in_turn(note: Note, who: str) -> str:
     each = [
-        f"{api_name({'api': api})} {printable(listed(errors))} ({count} times)"
+        f"{api_name({'api': api})} {printable(listed(errors))} ({_how_often(count)})"
         for (api, errors), count in note.tally.items()
     ]
     told = f"{who} was refused {note.times} requests until {instant(note.last_ms)}, in turn: {'; '.join(each)}"
