@@ -170,7 +170,7 @@ def judge_state_log(states: ShareStates) -> None:
         if log.log_start_offset:
             continue
         loaded: dict[ShareStateKey, ShareState] = {}
-        for _ in read_back(log, loaded):
+        for _ in read_back(log, loaded, states._updates):
             pass
         assert {key: of.snapshot() for key, of in live.items()} == {
             key: of.snapshot() for key, of in loaded.items()

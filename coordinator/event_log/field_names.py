@@ -164,6 +164,7 @@ FIELD_NAMES: Final = frozenset(
         "transactional",
         "transactional_id",
         "type",
+        "updates",
         "version",
         "waited_ms",
         "why",

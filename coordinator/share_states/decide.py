@@ -66,12 +66,14 @@ def decide_initialize(
     state_epoch: int,
     start_offset: int,
     now_ms: int,
+    updates_a_snapshot: int,
     *,
     known: bool,
     as_given: bool = False,
 ) -> Decision:
-    """InitializeShareGroupState: what was stored is forgotten, but for the snapshots' epoch and who
-    is fenced (SH-ST-1). Start offset -1: its leader finds out where to start."""
+    """InitializeShareGroupState: what was stored is forgotten, but for the snapshots' epoch, the
+    updates that were counted, and who is fenced (SH-ST-1). Start offset -1: its leader finds out
+    where to start."""
     if partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
     if state_epoch < 0 and not as_given:
@@ -91,8 +93,14 @@ def decide_initialize(
             now_ms,
             now_ms,
             (),
+            counted_on(state, updates_a_snapshot),
         )
     )
+
+
+def counted_on(state: ShareState | None, updates_a_snapshot: int) -> int:
+    """How many updates count on after a snapshot: all, if they were not enough for one."""
+    return 0 if state is None or state.updates >= updates_a_snapshot else state.updates
 
 
 def decide_read(
@@ -100,11 +108,14 @@ def decide_read(
     topic_id: bytes,
     partition: int,
     leader_epoch: int,
+    now_ms: int,
+    updates_a_snapshot: int,
     *,
     known: bool,
     as_given: bool = False,
 ) -> Decision:
-    """ReadShareGroupState: a leader loads the state, and fences those before it (SH-ST-2)."""
+    """ReadShareGroupState: a leader loads the state, and fences those before it (SH-ST-2). That is
+    written as any change is (SH-ST-3)."""
     if partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
     if leader_epoch < 0 and not as_given:
@@ -117,16 +128,13 @@ def decide_read(
         return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if leader_epoch in (state.fencing_epoch, NO_EPOCH):
         return Decision()
-    return Decision(
-        ev.ShareStateUpdated(
-            topic_id,
-            state.snapshot_epoch,
-            leader_epoch,
-            state.start_offset,
-            state.complete_count,
-            (),
+    start, complete = state.start_offset, state.complete_count
+    if state.updates < updates_a_snapshot:
+        return Decision(
+            ev.ShareStateUpdated(topic_id, state.snapshot_epoch, leader_epoch, start, complete, ())
         )
-    )
+    snapshot = _snapshot(topic_id, state, start, complete, state.batches, now_ms)
+    return Decision(snapshot._replace(leader_epoch=leader_epoch))
 
 
 def decide_write(

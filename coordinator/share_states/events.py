@@ -14,7 +14,8 @@ from .model import StateBatch
 
 class ShareStateSnapshotted(NamedTuple):
     """The whole state was written: at its initialization, by an alteration of its start, or after
-    so many updates."""
+    so many updates. `updates`: those before it that count towards the next one (not in the
+    record)."""
 
     topic_id: bytes
     snapshot_epoch: int
@@ -25,6 +26,7 @@ class ShareStateSnapshotted(NamedTuple):
     create_ms: int
     write_ms: int
     batches: tuple[StateBatch, ...]
+    updates: int = 0
 
 
 class ShareStateUpdated(NamedTuple):

@@ -15,7 +15,7 @@ def evolve(state: ShareState, event: ev.ShareStateSnapshotted | ev.ShareStateUpd
         state.leader_epoch, state.start_offset = event.leader_epoch, event.start_offset
         state.complete_count = event.complete_count
         state.create_ms, state.write_ms = event.create_ms, event.write_ms
-        state.batches, state.updates = event.batches, 0
+        state.batches, state.updates = event.batches, event.updates
         state.fencing_epoch = max(state.fencing_epoch, event.leader_epoch)
         return
     state.leader_epoch = event.leader_epoch

@@ -33,7 +33,7 @@ class ShareStateKey(NamedTuple):
 
 
 class ShareState:
-    """What is stored of one share partition. `updates`: how many updates followed the latest
+    """What is stored of one share partition. `updates`: how many of them count towards the next
     snapshot."""
 
     __slots__ = (

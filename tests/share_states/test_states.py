@@ -43,12 +43,18 @@ class Kept:
     def initialize(self, state_epoch: int, start: int = -1, *, known: bool = True) -> ErrorCode:
         """InitializeShareGroupState."""
         return self._do(
-            decide.decide_initialize(self.state, TOPIC, 0, state_epoch, start, 7, known=known)
+            decide.decide_initialize(
+                self.state, TOPIC, 0, state_epoch, start, 7, self.updates_a_snapshot, known=known
+            )
         )
 
     def read(self, leader_epoch: int, *, known: bool = True) -> ErrorCode:
         """ReadShareGroupState."""
-        return self._do(decide.decide_read(self.state, TOPIC, 0, leader_epoch, known=known))
+        return self._do(
+            decide.decide_read(
+                self.state, TOPIC, 0, leader_epoch, 7, self.updates_a_snapshot, known=known
+            )
+        )
 
     def write(
         self,
@@ -150,6 +156,39 @@ def test_after_so_many_updates_a_snapshot() -> None:
     assert isinstance(last, ev.ShareStateSnapshotted)
     assert last.batches == (StateBatch(0, 1, 2, 1),)
     assert last.snapshot_epoch == 1
+
+
+def test_a_read_is_written_in_a_snapshot_too() -> None:
+    """SH-ST-3: with the new leader's epoch, and all that is stored."""
+    kept = Kept(updates_a_snapshot=1)
+    kept.initialize(0, 0)
+    kept.write(0, 1, (0, 0, 2, 1))
+    assert kept.read(3) is ErrorCode.NONE
+    last = kept.events[-1]
+    assert isinstance(last, ev.ShareStateSnapshotted)
+    assert (last.leader_epoch, last.snapshot_epoch) == (3, 1)
+    assert last.batches == (StateBatch(0, 0, 2, 1),)
+
+
+@pytest.mark.parametrize(
+    ("limit", "kind"), [(3, ev.ShareStateSnapshotted), (4, ev.ShareStateUpdated)]
+)
+def test_an_initialization_ends_no_count(limit: int, kind: type) -> None:
+    """SH-ST-3: updates from before it count on, if they were not enough for a snapshot."""
+    kept = Kept(updates_a_snapshot=limit)
+    kept.initialize(0, 0)
+    kept.write(0, 1, (0, 0, 2, 1))
+    kept.write(0, 1, (1, 1, 2, 1))
+    kept.initialize(1, 0)
+    kept.write(0, 1, (0, 0, 2, 1), epochs=(1, 0))
+    kept.write(0, 1, (1, 1, 2, 1), epochs=(1, 0))
+    assert type(kept.events[-1]) is kind
+    enough = Kept(updates_a_snapshot=2)
+    enough.initialize(0, 0)
+    enough.write(0, 1)
+    enough.write(0, 1)
+    enough.initialize(1, 0)
+    assert enough.state is not None and enough.state.updates == 0
 
 
 def expected(batches: Iterable[StateBatch], start: int) -> dict[int, tuple[int, int]]:

@@ -22,6 +22,7 @@ from ...shards.availability import (
     ShareStatesUnloaded,
 )
 from ...share_states import events as ev
+from ...share_states.decide import counted_on
 from ...share_states.evolve import evolve
 from ...share_states.model import ShareState, ShareStateKey
 from ...share_states.reading import event_of
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from ...storage.partition_log import PartitionLog
     from .host import ShareHost
 
+UPDATES = "share.coordinator.snapshot.update.records.per.snapshot"
 States = dict[ShareStateKey, ShareState]
 SLICE = 1_000
 """So many records are read in one `tick`."""
@@ -47,7 +49,7 @@ def fold(states: States, key: ShareStateKey, event: ev.Event) -> None:
         evolve(states.setdefault(key, ShareState()), event)
 
 
-def read_back(log: PartitionLog, states: States) -> Iterator[None]:
+def read_back(log: PartitionLog, states: States, updates_a_snapshot: int) -> Iterator[None]:
     """Fold the records of a log, from its start to its end; stops after each."""
     at = log.log_start_offset
     while at < log.log_end_offset:
@@ -58,18 +60,24 @@ def read_back(log: PartitionLog, states: States) -> Iterator[None]:
             ends = begins + header.size
             if ends > len(data):
                 break
-            yield from _fold_batch(header, data[begins + HEADER_SIZE : ends], states)
+            payload = data[begins + HEADER_SIZE : ends]
+            yield from _fold_batch(header, payload, states, updates_a_snapshot)
             begins, at = ends, header.last_offset + 1
 
 
-def _fold_batch(header: BatchHeader, payload: bytes, states: States) -> Iterator[None]:
+def _fold_batch(
+    header: BatchHeader, payload: bytes, states: States, updates_a_snapshot: int
+) -> Iterator[None]:
     """The share coordinator writes plain batches; others are passed over."""
     if header.attributes & (CONTROL | CODEC_MASK):
         return
     for of in read_records(header, payload):
         known = None if of.key is None else event_of(of.key, of.value)
         if known is not None:
-            fold(states, *known)
+            key, event = known
+            if isinstance(event, ev.ShareStateSnapshotted):
+                event = event._replace(updates=counted_on(states.get(key), updates_a_snapshot))
+            fold(states, key, event)
         yield
 
 
@@ -105,7 +113,8 @@ class StateLoads:
         assert found is not None
         self._change(ShareStatesLoading((partition,)), now)
         states = self._by_partition[partition] = {}
-        self._loads[partition] = now + load_ms, read_back(found.log, states)
+        updates = self._broker.configs.get_int(UPDATES)
+        self._loads[partition] = now + load_ms, read_back(found.log, states, updates)
         self.tick(now)
 
     def unload(self, partition: int, now: int) -> None:

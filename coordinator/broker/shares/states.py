@@ -23,13 +23,11 @@ from ...share_states.records import record
 from ...storage.append_checks import LogConfig
 from ...storage.record_codec import build_batch
 from ...storage.records import parse_header
-from .state_loads import StateLoads, States, fold
+from .state_loads import UPDATES, StateLoads, States, fold
 
 if TYPE_CHECKING:
     from ...share_states.decide import Decision, Written
     from .host import ShareHost
-
-_UPDATES = "share.coordinator.snapshot.update.records.per.snapshot"
 
 
 class ShareStates:
@@ -95,6 +93,7 @@ class ShareStates:
                 state_epoch,
                 start_offset,
                 self._wall_ms(now),
+                self._updates,
                 known=self._known(key),
                 as_given=self.as_given,
             ),
@@ -114,6 +113,8 @@ class ShareStates:
                 key.topic_id,
                 key.partition,
                 leader_epoch,
+                self._wall_ms(now),
+                self._updates,
                 known=self._known(key),
                 as_given=self.as_given,
             ),
@@ -134,7 +135,7 @@ class ShareStates:
                 key.partition,
                 written,
                 self._wall_ms(now),
-                self._broker.configs.get_int(_UPDATES),
+                self._updates,
                 known=self._known(key),
                 as_given=self.as_given,
             ),
@@ -178,6 +179,11 @@ class ShareStates:
             return decide.refused(error), None
         decision = decide.decide_summary(state, key.partition, known=self._known(key))
         return decision, None if decision.error else state
+
+    @property
+    def _updates(self) -> int:
+        """After so many updates of a state comes a snapshot."""
+        return self._broker.configs.get_int(UPDATES)
 
     # -- writing
 

@@ -193,6 +193,33 @@ def records_of_the_topic(s: Session) -> None:
     stored.ask(READ, leader_epoch=3)
     stored.ask(INITIALIZE, state_epoch=2)
     stored.ask(DELETE)
+    s.say("records", _records_of_topic(s, stored))
+
+
+@scenario(PROFILE, since="4.4")
+def which_writes_are_snapshots(s: Session) -> None:
+    """SH-ST-3: a read that comes after five updates; and an initialization ends no count of them, but
+    where they were enough."""
+    stored = Stored(s)
+    stored.ask(INITIALIZE, start_offset=0)
+    for count in range(5):
+        stored.write(0, 0, (20 + count, 20 + count, 2, 1))
+    stored.ask(READ, leader_epoch=3)
+    for count in range(3):
+        stored.write(0, 0, (30 + count, 30 + count, 2, 1), leader_epoch=3)
+    stored.ask(INITIALIZE, state_epoch=1, start_offset=0)
+    for count in range(4):
+        stored.write(0, 0, (40 + count, 40 + count, 2, 1), state_epoch=1, leader_epoch=3)
+    for count in range(5):
+        stored.write(0, 0, (50 + count, 50 + count, 2, 1), state_epoch=1, leader_epoch=3)
+    stored.ask(INITIALIZE, state_epoch=2, start_offset=0)
+    for count in range(6):
+        stored.write(0, 0, (60 + count, 60 + count, 2, 1), state_epoch=2, leader_epoch=3)
+    s.say("records", _records_of_topic(s, stored))
+
+
+def _records_of_topic(s: Session, stored: Stored) -> list[Plain]:
+    """What a consumer of the states' topic reads of the scenario's group."""
     topic_id = id_of(s, "__share_group_state")
     found: list[Plain] = []
     for partition in range(4):
@@ -213,7 +240,7 @@ def records_of_the_topic(s: Session) -> None:
         )
         raw = bytes.fromhex(answer["responses"][0]["partitions"][0]["records"] or "")
         found += _records_of(raw, stored)
-    s.say("records", found)
+    return found
 
 
 def _records_of(raw: bytes, stored: Stored) -> list[Plain]:
