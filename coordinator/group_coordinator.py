@@ -218,6 +218,12 @@ class GroupCoordinator(Partitions):
             return self.next_deadline()
         return self._agenda.no_later_than()
 
+    def only_looks(self, now: int) -> bool:
+        """Is nothing due but the look for what has expired? No member notices that."""
+        if self._loads or self._unloading or (self._log is not None and not self._log.writable):
+            return False
+        return all(shard.only_looks(now) for shard in self._shards.values())
+
     def tick(self, now: int) -> Outcome:
         """Let happen what is due by `now`: a slice of it. What remains is due still, so
         `next_deadline` says when to go on."""

@@ -432,6 +432,11 @@ class Broker(FreshNames):
             self.coordinator.wake_by() if self._log_retry_at is None else self._log_retry_at
         )
 
+    def only_looks(self, now: int) -> bool:
+        """Is nothing due but the look for what has expired of groups? No client notices that."""
+        beside = self._earliest(self._log_retry_at)
+        return (beside is None or beside > now) and self.coordinator.only_looks(now)
+
     def _earliest(self, deadline: int | None) -> int | None:
         """The earliest of a deadline of the groups and all the others."""
         fetch = self.parked_fetches.next_deadline()

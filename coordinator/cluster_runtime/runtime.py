@@ -439,6 +439,11 @@ class Brokers:
         latest."""
         return self._earliest(Broker.wake_by)
 
+    def only_looks(self, now: int) -> bool:
+        """Is nothing due but the look for what has expired of groups? No client notices that."""
+        other = self._earliest(lambda broker: None if broker.only_looks(now) else now)
+        return other is None or other > now
+
     def _earliest(self, of: Callable[[Broker], int | None]) -> int | None:
         first = self.controller.next_deadline()
         if (at := self.replication.next_deadline()) is not None and (first is None or at < first):

@@ -90,6 +90,14 @@ class Deadlines(Generic[K]):
         self._correct()
         return heap[0][0] if heap else None
 
+    def due_keys(self, now: int) -> list[K]:
+        """The keys that are due, in no particular order. They stay."""
+        return [
+            entry.key
+            for entry in self._entries.values()
+            if entry.at is not None and entry.at <= now
+        ]
+
     def due(self, now: int) -> Iterator[K]:
         """Take out and yield each key that is due, earliest first; keys armed meanwhile count if
         they are due too."""

@@ -210,6 +210,14 @@ class GroupMember(ABC):
         offsets.auto_commit(self._p, asked_at)
         self.metadata(view.again(), answered_at)
 
+    def skip_round(self, beats: int, sent_at: int, asked_at: int, answered_at: int) -> None:
+        """Be as after so many heartbeats, the last one sent then, and after metadata that are the
+        same as before; all that comes again with later ones is left out."""
+        self.skip_heartbeats(beats, sent_at, sent_at)
+        offsets.auto_commit(self._p, asked_at)
+        topics.renew(self._p, answered_at)
+        offsets.auto_commit(self._p, answered_at)
+
     @property
     def commits_at(self) -> int | None:
         """When a quiet member commits all its positions of its own accord; None: it does not, or

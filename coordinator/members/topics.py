@@ -50,13 +50,12 @@ def on_metadata(m: Participant, view: ClusterView, now: int) -> None:
         m.metadata_again_at = now
         return
     m.view = view
-    m.metadata_expires_at = now + m.config.metadata_max_age_ms
+    renew(m, now)
     m.metadata_needed = view.unsettled
     if view.unsettled:
         m.metadata_again_at = now + m.metadata_backoff.next()
     else:
         m.metadata_backoff.reset()
-        m.metadata_again_at = now + m.config.retry_backoff_ms
     m.topics_fault = None
     if not view.errors:
         return
@@ -70,6 +69,12 @@ def on_metadata(m: Participant, view: ClusterView, now: int) -> None:
         if named:
             m.topics_fault = kind(named)
             break
+
+
+def renew(m: Participant, now: int) -> None:
+    """The metadata are of now: when they are old, and may be asked for again."""
+    m.metadata_expires_at = now + m.config.metadata_max_age_ms
+    m.metadata_again_at = now + m.config.retry_backoff_ms
 
 
 def _is_ours(m: Participant, topic: str) -> bool:

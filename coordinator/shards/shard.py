@@ -405,6 +405,12 @@ class Shard:
         """The instant at which `tick` has to be called next, if nothing happens before."""
         return self._sweeps_since if self._sweeps else self.timers.next()
 
+    def only_looks(self, now: int) -> bool:
+        """Is nothing due but the look for what has expired? No member notices that."""
+        return not any(sweep.comes_before_requests for sweep in self._sweeps) and all(
+            key == CLEANUP for key in self.timers.due_keys(now)
+        )
+
     def tick(self, effects: Effects, budget: int) -> int:
         """Let happen what is due, as far as `budget` goes; returns what is left of it. What remains
         is due still."""

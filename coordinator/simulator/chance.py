@@ -53,7 +53,9 @@ class Draws:
 
     def between_after(self, count: int, low: int, high: int) -> int:
         """What `between` would be after so many other draws; nothing is drawn yet."""
-        return low + (self._bits_at(self._counter + count) * (high - low + 1) >> 64)
+        keyed = self._keyed.copy()
+        keyed.update((self._counter + count).to_bytes(8, "big"))
+        return low + (int.from_bytes(keyed.digest(), "big") * (high - low + 1) >> 64)
 
     def unit(self) -> float:
         """From 0 on, below 1; the quotient of two integers, which floats hold exactly."""

@@ -172,7 +172,7 @@ class World(ClientHosts):
             # it was an instant that nothing is due before, or a session's, which a heartbeat has
             # renewed
             return
-        quiet = self.catch_up()
+        quiet = self.catch_up() if self._quiet and not self.brokers.only_looks(self.now) else []
         self.brokers.tick(self.now)
         self.settle()
         for member in quiet:

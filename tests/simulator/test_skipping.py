@@ -16,6 +16,8 @@ from coordinator.members.consumer_protocol.membership import ConsumerPulse
 from coordinator.pipeline.curve import curve_settings
 from coordinator.shards.timers import TimerKind
 from coordinator.simulator.clients.member import SimulatedMember
+from coordinator.simulator.clients.skipped_refreshes import Planned
+from coordinator.simulator.clients.skipping import Quiet
 from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.model import Scenario
 from coordinator.simulator.files.scenario import read_scenario
@@ -263,6 +265,43 @@ def test_a_quiet_group_costs_next_to_nothing(protocol: str) -> None:
     scenario = quiet(1, 9, 0, "duration=2m", protocol=protocol)
     slow, fast = assert_same(scenario, 5)
     assert slow.steps > 3 * fast.steps
+
+
+@pytest.mark.parametrize("commits", ["true", "false"])
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_many_refreshes_in_a_row_are_the_same(
+    protocol: str, commits: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Members are quiet over several refreshes of their metadata, some of which are on their way when
+    somebody looks; brokers look for what has expired meanwhile."""
+    passed_over = 0
+    pass_over = Quiet._pass_over
+
+    def counted(quiet: Quiet, planned: list[Planned]) -> None:
+        nonlocal passed_over
+        passed_over += len(planned)
+        pass_over(quiet, planned)
+
+    monkeypatch.setattr(Quiet, "_pass_over", counted)
+    of_classic = [
+        f"members.app.config.{key}"
+        for key in ("heartbeat.interval.ms=8000", "session.timeout.ms=40000")
+    ]
+    scenario = quiet(
+        600,
+        1100,
+        0 if commits == "true" else 5,
+        "duration=30m",
+        "members.app.count=10",
+        f"members.app.config.enable.auto.commit={commits}",
+        "brokers.config.offsets.retention.check.interval.ms=60000",
+        "brokers.config.group.consumer.heartbeat.interval.ms=8000",
+        *(of_classic if protocol == "classic" else ()),
+        protocol=protocol,
+    )
+    slow, fast = assert_same(scenario, 5, range(330_000, 1_800_000, 291_713))
+    assert slow.steps > 2 * fast.steps
+    assert passed_over > 20
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])

@@ -63,12 +63,19 @@ def skip_heartbeats(
     last: Beat,
 ) -> None:
     """So many heartbeats were sent, the last one at these instants, and answered well."""
+    skip_messages(connection, heartbeat, answer, count)
+    member.skip_heartbeats(count, last.sent_at, last.answered)
+
+
+def skip_messages(
+    connection: ClientConnection, heartbeat: Heartbeat, answer: Response, count: int
+) -> None:
+    """So many heartbeats went over a connection, and their answers."""
     up, down = connection.links
     size, answer_size = connection.channel.heartbeat_sizes(heartbeat, answer)
     up.skip(count, size)
     down.skip(count, answer_size)
     connection.channel.skip(count)
-    member.skip_heartbeats(count, last.sent_at, last.answered)
 
 
 class Commits:

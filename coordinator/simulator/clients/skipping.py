@@ -15,33 +15,37 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...broker.call import Call, Encoded
-from ...broker.handlers import metadata
 from ...groups.classic.model import ClassicGroup
 from ...groups.classic.states import STABLE
 from ...groups.consumer.model import ConsumerMembership
 from ...groups.consumer.renewal import renewal
-from ...members.connections.driver import metadata_request
 from ...shards.timers import TimerKey, TimerKind
 from ...wire.framing import frame, response_header
 from ...wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from .connections import ClientConnection
-from .skipped_commits import Beat, Commit, Commits, Place, send_for_real, skip_heartbeats
+from .skipped_commits import (
+    Beat,
+    Commit,
+    Commits,
+    Place,
+    send_for_real,
+    skip_heartbeats,
+    skip_messages,
+)
+from .skipped_refreshes import Planned, Refresh, is_open, longest_ms, plan, refresh_now
 
 if TYPE_CHECKING:
     from ...broker.core import Broker
-    from ...members.effects import FetchMetadata
     from ...members.group_member import GroupMember, Heartbeat
     from ...shards.timers import Timers
-    from ...wire.messages.metadata import MetadataRequest
     from ...wire.schema import Response
     from ..environment import Environment
     from .member import SimulatedMember
 
-_REFRESH: Final = "refresh"
-_MOST_KEPT: Final = 128
-"""Answers to Metadata that a broker keeps; beyond that, those to refreshes are not kept a second
-time."""
+_FIRST_PLANNED: Final = 5
+_MOST_PLANNED: Final = 80
+"""So many refreshes are planned at once, and twice as many each time: what disturbs a member makes the
+rest of a plan useless."""
 _NEVER: Final = 1 << 62
 _ALL_IS_WELL: Final = HeartbeatResponse()
 
@@ -57,36 +61,9 @@ class Renewing(NamedTuple):
     session_ms: int
 
 
-class Refresh(NamedTuple):
-    """A member asks for metadata that have not changed, now: what is sent, and when it arrives and
-    is answered."""
-
-    connection: ClientConnection
-    sizes: tuple[int, int]
-    asked_at: int
-    arrives: int
-    answered: int
-
-    def end(self, world: Environment, member: SimulatedMember, place: Place) -> bool:
-        """Bring the member to where it is at `place`; False: the question or its answer is on its
-        way then."""
-        up, down = self.connection.pipes
-        has_arrived = (self.arrives, self.asked_at, up.number) < place
-        if has_arrived and (self.answered, self.arrives, down.number) < place:
-            up.link.skip(1, self.sizes[0])
-            down.link.skip(1, self.sizes[1])
-            self.connection.channel.skip(1)
-            member.skip_metadata(self.asked_at, self.answered)
-            return True
-        send_for_real(
-            world, member, self.connection, self.asked_at, self.arrives if has_arrived else None
-        )
-        return False
-
-
 class Quiet:
-    """A member's quiet time, which may begin with a refresh of its metadata. `until`: when the
-    member has something else to do."""
+    """A member's quiet time, which may begin with a refresh of its metadata, and go on with others.
+    `until`: when the member has something else to do."""
 
     __slots__ = (
         "_commits",
@@ -95,6 +72,8 @@ class Quiet:
         "_interval_ms",
         "_member",
         "_part",
+        "_planned",
+        "_reach",
         "_renewing",
         "_world",
         "until",
@@ -115,10 +94,24 @@ class Quiet:
         self._connection = connection
         self._renewing = renewing
         self._interval_ms = member.member.beat_interval_ms
-        self._part: Refresh | Commit | None = refresh
+        self._part: Refresh | Commit | None = None
+        self._planned: list[Planned] = []
+        """The refreshes that follow `_part`, which is one then."""
+        self._reach = _FIRST_PLANNED
         self._commits: Commits | None = None
         self._held = renewing.timers.get(renewing.session)
         renewing.timers.arm(renewing.session, _NEVER)
+        if refresh is not None:
+            self._refreshes_from(refresh)
+
+    def _refreshes_from(self, first: Refresh) -> None:
+        """A refresh begins now, and others follow as far as nothing else comes between."""
+        machine = self._member.member
+        self._part, self._planned = first, plan(machine, self._connection, first, self._reach)
+        self._reach = min(2 * self._reach, _MOST_PLANNED)
+        last = self._planned[-1].refresh if self._planned else first
+        due, others = last.next_due(machine), machine.offsets_due
+        self.until = due if others is None else min(due, others)
 
     def end(self, place: Place, sent_before: int) -> None:
         """Bring the member and its coordinator to where they are at `place`; heartbeats due before
@@ -127,23 +120,53 @@ class Quiet:
         self._member.catch_up_reading()
 
     def _end(self, place: Place, sent_before: int) -> None:
-        timers, session = self._renewing.timers, self._renewing.session
-        assert self._held is not None
-        timers.arm(session, self._held)
-        if self._part is not None:
-            if not self._part.end(self._world, self._member, place):
-                renewed = timers.get(session)
-                if (
-                    renewed is not None and renewed < self._held
-                ):  # by a heartbeat that was sent before the commit
-                    timers.arm(session, self._held)
-                return
-            timers.arm(session, self._held)
+        if self._part is not None and not self._pass(self._part, place, sent_before):
+            return
+        if self._part is None:
+            self._let_go()
         beat = self._settle_beats(sent_before, place)
         if beat is not None:
             send_for_real(self._world, self._member, self._connection, beat.sent_at, None)
             if (beat.arrives, beat.sent_at, self._connection.pipes[0].number) < place:
                 self._beat_arrived(beat)
+
+    def _let_go(self) -> None:
+        """The session ends as what has shown that the member lives says."""
+        assert self._held is not None
+        self._renewing.timers.arm(self._renewing.session, self._held)
+
+    def _pass(self, part: Refresh | Commit, place: Place, sent_before: int) -> bool:
+        """Bring the member to where it is after a commit, or after the refreshes that have begun
+        before an instant; False: one of them is on its way at `place`."""
+        timers, session = self._renewing.timers, self._renewing.session
+        self._let_go()
+        if not part.end(self._world, self._member, place):
+            renewed = timers.get(session)
+            if (
+                renewed is not None and self._held is not None and renewed < self._held
+            ):  # by a heartbeat that was sent before the commit
+                self._let_go()
+            return False
+        self._let_go()
+        begun = [each for each in self._planned if each.refresh.asked_at < sent_before]
+        if not begun:
+            return True
+        self._pass_over(begun[:-1])
+        beats, refresh = begun[-1]
+        self._skip(beats, self._beat(self._member.member.beat_at, beats))
+        return refresh.end(self._world, self._member, place)
+
+    def _pass_over(self, planned: list[Planned]) -> None:
+        """All these refreshes are over, with the heartbeats before them, and others have followed."""
+        machine, interval_ms = self._member.member, self._interval_ms
+        sent, beat_at = 0, machine.beat_at
+        for beats, refresh in planned:
+            sent += beats
+            beat_at += beats * interval_ms
+            machine.skip_round(beats, beat_at - interval_ms, refresh.asked_at, refresh.answered)
+        if planned:
+            planned[0].refresh.skip(len(planned))
+            skip_messages(self._connection, self._renewing.heartbeat, self._renewing.answer, sent)
 
     def _settle_beats(self, sent_before: int, place: Place) -> Beat | None:
         """Bring the member to where it is after its heartbeats that were due before an instant and
@@ -172,22 +195,17 @@ class Quiet:
         on. False: it has to be brought to where it is. So it is if anything else is on its way, or
         could be before this is answered, and if several brokers store a commit.
         """
-        machine, world, part, renewing = (
-            self._member.member,
-            self._world,
-            self._part,
-            self._renewing,
-        )
-        if part is not None:
-            if part.answered >= now:
-                return False
-            part.end(world, self._member, (now, inf, inf))
-            self._part = None
-        assert self._held is not None
-        renewing.timers.arm(renewing.session, self._held)
+        machine, world, part = self._member.member, self._world, self._part
+        if part is None:
+            self._let_go()
+        elif (self._planned[-1].refresh if self._planned else part).answered >= now:
+            return False
+        else:
+            self._pass(part, (now, inf, inf), now)
+            self._part, self._planned = None, []
         beat = self._settle_beats(now, (now, inf, inf))
         self.hold()
-        if machine.beat_at + (beat is not None) * self._interval_ms <= now + _longest(
+        if machine.beat_at + (beat is not None) * self._interval_ms <= now + longest_ms(
             self._connection
         ):
             return False  # the next one is due soon
@@ -197,11 +215,10 @@ class Quiet:
             machine.offsets_due,
         )
         if metadata_due == now and beat is None and (offsets_due is None or offsets_due > now):
-            refresh = self._part = _refresh(world, self._member, machine)
+            refresh = refresh_now(world, self._member, machine)
             if refresh is None:
                 return False
-            due = refresh.answered + max(config.metadata_max_age_ms, config.retry_backoff_ms)
-            self.until = due if offsets_due is None else min(due, offsets_due)
+            self._refreshes_from(refresh)
             return True
         broker = world.brokers.brokers[self._connection.node]
         if (
@@ -209,7 +226,7 @@ class Quiet:
             or len(world.brokers.brokers) > 1
             or broker.tape is not None
             or metadata_due is None
-            or metadata_due <= now + _longest(self._connection)
+            or metadata_due <= now + longest_ms(self._connection)
         ):
             return False
         if self._commits is None:
@@ -279,13 +296,8 @@ def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = Fals
         return None
     refresh, due = None, machine.metadata_due
     if refreshes and due == world.now:
-        refresh = _refresh(world, member, machine)
-        due = (
-            None
-            if refresh is None
-            else refresh.answered
-            + max(machine.config.metadata_max_age_ms, machine.config.retry_backoff_ms)
-        )
+        refresh = refresh_now(world, member, machine)
+        due = None if refresh is None else refresh.next_due(machine)
     others = machine.offsets_due
     if due is None or (
         refresh is None and machine.beat_at < world.now
@@ -299,7 +311,7 @@ def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = Fals
     renewing = _renewing(
         world.brokers.brokers[connection.node], machine.heartbeat(), member.name, connection
     )
-    if renewing is None or machine.beat_interval_ms + _longest(connection) >= renewing.session_ms:
+    if renewing is None or machine.beat_interval_ms + longest_ms(connection) >= renewing.session_ms:
         return None
     return Quiet(world, member, until, connection, renewing, refresh)
 
@@ -343,85 +355,15 @@ def _renewing(
     )
 
 
-def _refresh(world: Environment, member: SimulatedMember, machine: GroupMember) -> Refresh | None:
-    """The refresh of a member's metadata that begins now, if they are the same as before and arrive
-    before its next heartbeat is due."""
-    connection, question, now = member.any_link, machine.metadata_question(), world.now
-    if not isinstance(connection, ClientConnection) or question is None or question.topics is None:
-        return None
-    if (
-        connection.node in world.frozen
-        or not _is_open(connection)
-        or machine.beat_at <= now + _longest(connection)
-    ):
-        return None
-    message, channel = metadata_request(question), connection.channel
-    body = _metadata(
-        world.brokers.brokers[connection.node], question, message, channel.version(message), now
-    )
-    if body is None or body != channel.metadata:
-        return None
-    up, down = connection.pipes
-    arrives = now + up.link.delay_after(0)
-    return Refresh(
-        connection, channel.sizes(message, body), now, arrives, arrives + down.link.delay_after(0)
-    )
-
-
-def _metadata(
-    broker: Broker, question: FetchMetadata, message: MetadataRequest, version: int, now: int
-) -> bytes | None:
-    """What a broker would answer; None if asking could change something."""
-    kept, key = broker.cluster.kept, (_REFRESH, version, question)
-    body = kept.get(key)
-    if body is None:
-        assert question.topics is not None
-        if not question.topics <= broker.cluster.topics.keys():  # asking could make them
-            return None
-        answer = metadata.handle(
-            broker,
-            Call(message, version, "", "/10.0.0.1", -1, now, "PLAINTEXT", None, broker.node_id),
-        )
-        if not isinstance(answer, Encoded):
-            return None
-        body = answer.body
-        if len(kept) < _MOST_KEPT:
-            kept[key] = body
-    return body
-
-
-def _is_open(connection: ClientConnection) -> bool:
-    """Is nothing on a connection, and does each message arrive by its delay alone, which is some
-    time?"""
-    up, down = connection.links
-    return (
-        not (
-            up.is_cut
-            or down.is_cut
-            or up.bytes_per_second
-            or down.bytes_per_second
-            or up.delay_ms[0] < 1
-            or down.delay_ms[0] < 1
-        )
-        and connection.is_idle
-    )
-
-
-def _longest(connection: ClientConnection) -> int:
-    """The longest that a question and its answer take."""
-    up, down = connection.links
-    return up.delay_ms[1] + down.delay_ms[1]
-
-
 def _is_quick(connection: ClientConnection, member: GroupMember) -> bool:
     """Is each heartbeat answered before the next one, and before anything that waits for it runs
     out?"""
-    config, longest = member.config, _longest(connection)
+    config, longest = member.config, longest_ms(connection)
     interval = member.beat_interval_ms
     return (
         longest < interval
         and longest < config.request_timeout_ms
         and interval + longest < config.session_timeout_ms
         and interval + longest < config.max_poll_interval_ms
-        and _is_open(connection)
+        and is_open(connection)
     )
