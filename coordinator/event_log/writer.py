@@ -90,6 +90,9 @@ class EventLog:
         """In memory: every line so far. With a file: those that wait for `flush`."""
         self.writable = True
         """Whether lines reach the file. While they do not, nothing that is logged may change."""
+        self.gathers = False
+        """Whether `flush` lets lines wait until there are many: where nobody could read them before
+        whoever writes them goes on."""
         self.tell: Callable[[str], None] = lambda message: None
         """Told, in a sentence, when the file stops and when it begins again to take lines; the
         driver gives it."""
@@ -334,6 +337,8 @@ class EventLog:
             return
         if not (self.lines or self._unwritten):
             return
+        if self.gathers and self.writable and len(self.lines) < _ENOUGH_LINES:
+            return
         failure = self._hand_over()
         if failure is None:
             if not self.writable:
@@ -384,6 +389,7 @@ class EventLog:
         """Flush and end. A log in memory stays readable."""
         if self._file is None:
             return
+        self.gathers = False
         self.flush()
         lost = self._unwritten.count(b"\n")
         if lost:

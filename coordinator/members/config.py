@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
+from functools import cache
 from typing import Any, Final, Self
 
 from assignors import Assignor, by_name
@@ -27,6 +28,14 @@ _CLASSIC_ONLY: Final = (
     "heartbeat.interval.ms",
 )
 """What the coordinator decides in the consumer protocol; Java refuses to be told."""
+_MAY_BE_ZERO: Final = frozenset(
+    {
+        "retry_backoff_ms",
+        "retry_backoff_max_ms",
+        "metadata_max_age_ms",
+        "auto_commit_interval_ms",
+    }
+)
 _ISOLATION: Final = ("read_uncommitted", "read_committed")
 
 
@@ -101,22 +110,10 @@ class MemberConfig:
             raise MemberConfigError(
                 "group.remote.assignor cannot be set with group.protocol=classic: the leader of the group assigns"
             )
-        for entry in fields(self):
-            least = (
-                0
-                if entry.name
-                in (
-                    "retry_backoff_ms",
-                    "retry_backoff_max_ms",
-                    "metadata_max_age_ms",
-                    "auto_commit_interval_ms",
-                )
-                else 1
-            )
-            if entry.metadata["kind"] == _MS and getattr(self, entry.name) < least:
-                raise MemberConfigError(
-                    f"{entry.metadata['name']} {getattr(self, entry.name)}: at least {least}"
-                )
+        kind: Any = type(self)
+        for name, setting, least in _durations(kind):
+            if getattr(self, name) < least:
+                raise MemberConfigError(f"{setting} {getattr(self, name)}: at least {least}")
         if self.heartbeat_interval_ms >= self.session_timeout_ms:
             pair = f"heartbeat.interval.ms {self.heartbeat_interval_ms}, session.timeout.ms {self.session_timeout_ms}"
             raise MemberConfigError(
@@ -179,10 +176,26 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip(), value.strip()
 
 
+@cache
+def _settings(config: Any) -> dict[str, Any]:
+    """The fields of a configuration by Kafka's names."""
+    return {entry.metadata["name"]: entry for entry in fields(config)}
+
+
+@cache
+def _durations(config: Any) -> list[tuple[str, str, int]]:
+    """Of each duration of a configuration the field, Kafka's name, and the least that it may be."""
+    return [
+        (entry.name, entry.metadata["name"], 0 if entry.name in _MAY_BE_ZERO else 1)
+        for entry in fields(config)
+        if entry.metadata["kind"] == _MS
+    ]
+
+
 def read_settings(config: Any, properties: Mapping[str, object], of: str) -> dict[str, Any]:
     """The values of a configuration's fields, by attribute name, from Kafka's names. Raises
     MemberConfigError."""
-    known = {entry.metadata["name"]: entry for entry in fields(config)}
+    known = _settings(config)
     values: dict[str, Any] = {}
     for name, value in properties.items():
         if name not in known:

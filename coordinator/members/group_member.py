@@ -452,7 +452,8 @@ class GroupMember(ABC):
         else:
             due = earlier(self._next_beat(), topics.next_deadline(m))
         for sent in m.in_flight.values():
-            due = earlier(due, sent.deadline)
+            if due is None or sent.deadline < due:
+                due = sent.deadline
         return due
 
     def take(self) -> list[Effect]:

@@ -10,6 +10,8 @@ exception is raised at the end, as Java does.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
+from typing import Final
 
 from assignors import Assignment as Plan
 from assignors import Assignor, TopicPartition
@@ -23,6 +25,8 @@ from .states import REBALANCING
 from .subscription import Partitions, in_order
 
 _LEAST_ASSIGNMENT_BYTES = 2
+_KEPT_BYTES: Final = 1024
+"""Assignments of so many bytes are kept as they were read."""
 
 
 def prepare(m: Membership, now: int) -> bool:
@@ -162,9 +166,15 @@ def _read(data: bytes) -> Assignment:
             f"the assignment has {len(data)} bytes: the leader's assignor gave this member none, or knew it by another member id"
         )
     try:
-        return Assignment.decode(data)
+        return _decoded(data) if len(data) <= _KEPT_BYTES else Assignment.decode(data)
     except WireError as error:
         raise BadAssignment(f"the assignment cannot be read: {error}") from error
+
+
+@lru_cache(maxsize=256)
+def _decoded(data: bytes) -> Assignment:
+    """Many members of one process get the same bytes: nothing, or what they had before."""
+    return Assignment.decode(data)
 
 
 def leave_prepare(m: Membership) -> None:

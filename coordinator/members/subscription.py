@@ -63,10 +63,13 @@ class Subscribed:
         "positions",
         "regex",
         "topics",
+        "wanted",
     )
 
     def __init__(self, exclude_internal: bool) -> None:
         self.exclude_internal = exclude_internal
+        self.wanted = False
+        """Does it ask for anything at all?"""
         self.topics: frozenset[str] = frozenset()
         self.pattern: re.Pattern[str] | None = None
         self.regex: str | None = None
@@ -79,11 +82,6 @@ class Subscribed:
         self.looked_up: set[TopicPartition] = set()
         """Owned partitions whose committed offset is known, or known not to be."""
 
-    @property
-    def wanted(self) -> bool:
-        """Does it ask for anything at all?"""
-        return bool(self.topics) or self.pattern is not None or self.regex is not None
-
     def ask_for(
         self, topics: Collection[str], pattern: re.Pattern[str] | None, regex: str | None = None
     ) -> None:
@@ -92,6 +90,7 @@ class Subscribed:
         self.topics = frozenset(topics)
         self.pattern = pattern
         self.regex = regex
+        self.wanted = bool(self.topics) or pattern is not None or regex is not None
 
     def metadata_topics(self) -> frozenset[str] | None:
         """The topics whose metadata matter; None: all, since any may match the pattern (CLI-20)."""

@@ -86,8 +86,12 @@ def run_scenario(
     Nemesis(world, scenario)
     if begin is not None:
         begin(world)
-    with _few_collections():
-        world.run(scenario.duration_ms)
+    log.gathers = True  # no client outlives a simulated broker's log
+    try:
+        with _few_collections():
+            world.run(scenario.duration_ms)
+    finally:
+        log.gathers = False
     log.append("fault", "RunEnded", at_ms=world.now)
     log.flush()
     return world

@@ -114,12 +114,18 @@ class World(ClientHosts):
 
     def run(self, until: int) -> None:
         """Let time pass up to an instant, which belongs to it."""
-        steps_here = 0
+        steps_here, agenda = 0, self._agenda
         self._may_skip = self.skips
-        while (instant := self._next()) is not None and instant <= until:
-            steps_here = steps_here + 1 if instant <= self.now else 0
+        while True:
+            if agenda and agenda[0][0] <= self.now:  # it comes first: nobody else is asked
+                steps_here += 1
+            elif (instant := self._next()) is None or instant > until:
+                break
+            elif instant > self.now:
+                steps_here, self.now = 0, instant
+            else:
+                steps_here += 1
             assert steps_here < _MOST_STEPS_AT_ONCE, f"time stands still at {self.now} ms"
-            self.now = max(self.now, instant)
             self.steps += 1
             self._step()
         self.now = until

@@ -8,6 +8,7 @@ nothing of their bodies. Splitting a connection into frames is its reader's task
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct, error
 from typing import Final, NamedTuple
 
@@ -40,6 +41,7 @@ class RequestHeader(NamedTuple):
     client_id: str
 
 
+@lru_cache(maxsize=512)
 def request_header_version(key: int, version: int) -> int:
     """2 for flexible versions (KIP-482), else 1. Raises `WireError` if there is no such key."""
     flexible = flexible_version(key)

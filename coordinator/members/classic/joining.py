@@ -7,6 +7,8 @@ be retried leaves through `poll`, and the next poll tries again.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ...errors import ErrorCode
 from ...wire.consumer_protocol import Subscription, TopicPartitions
 from ...wire.messages.join_group import (
@@ -164,10 +166,17 @@ def _protocols(m: Membership) -> list[JoinGroupRequestProtocol]:
         subscription = Subscription(
             names, user_data, owned, m.generation.generation_id, m.config.rack
         )
-        protocols.append(
-            JoinGroupRequestProtocol(name=assignor.name, metadata=subscription.encode())
+        metadata = (
+            subscription.encode() if owned or user_data else _of_who_owns_nothing(subscription)
         )
+        protocols.append(JoinGroupRequestProtocol(name=assignor.name, metadata=metadata))
     return protocols
+
+
+@lru_cache(maxsize=64)
+def _of_who_owns_nothing(subscription: Subscription) -> bytes:
+    """The bytes of a subscription: many members of one process say the same."""
+    return subscription.encode()
 
 
 def owned_by_topic(partitions: Partitions) -> tuple[TopicPartitions, ...]:

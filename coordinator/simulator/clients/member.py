@@ -69,7 +69,12 @@ class SimulatedMember:
         self.world = world
         self.name = config.client_id
         chance = Draws(world.seed, "backoff", self.name).unit
-        identity = new_member_id(Draws(world.seed, "member id", world.new_process(self.name)).unit)
+        process = world.new_process(self.name)
+        identity = (
+            new_member_id(Draws(world.seed, "member id", process).unit)
+            if config.speaks_consumer
+            else None
+        )
         self.member = make_member(config, self, chance=chance, now=world.now, member_id=identity)
         if assigning_ms and isinstance(self.member, Member):
             self.member.assigns_for(assigning_ms)
