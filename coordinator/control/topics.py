@@ -171,6 +171,7 @@ def truncated(reach: Reach, name: str, partition: int, before: int) -> Steps[int
 
 def topic_of(broker: Broker, name: str) -> Topic:
     """The topic. Raises ControlError that names those there are."""
+    arguments.text("name", name)
     topic = broker.cluster.topics.get(name)
     if topic is None:
         known = (
@@ -245,16 +246,19 @@ def produced(
     written to, and (`at_once`) be acknowledged without a wait."""
     arguments.records(partition, headers, timestamp_ms, transactional_id, abort)
     listed = arguments.listed("values", values)
-    if keys is not None and (isinstance(keys, (str, bytes)) or len(keys) != len(listed)):
+    keyed = None if keys is None else arguments.listed("keys", keys)
+    if keyed is not None and len(keyed) != len(listed):
         raise ControlError(
-            f"keys: {len(keys)} for {len(listed)} values; give one for each, None for a record without key"
+            f"keys: {len(keyed)} for {len(listed)} values; give one for each, None for a record without key"
         )
     pairs = tuple((key, _bytes(value)) for key, value in (headers or {}).items())
     yield from until(reach.nobody)
     broker, now = reach.any_broker(), reach.now()
     at_ms = broker.epoch_ms + now if timestamp_ms is None else timestamp_ms
     rows = [
-        Record(number, at_ms, None if keys is None else _bytes(keys[number]), _bytes(value), pairs)
+        Record(
+            number, at_ms, None if keyed is None else _bytes(keyed[number]), _bytes(value), pairs
+        )
         for number, value in enumerate(listed)
     ]
     found = placed(broker, name, rows, partition)

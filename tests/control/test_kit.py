@@ -43,6 +43,10 @@ class TestTopics:
             emulator.produce("orders", b"x")
         with pytest.raises(ControlError, match="keys: 1 for 2 values"):
             emulator.produce("orders", [b"x", b"y"], keys=[b"k"])
+        with pytest.raises(ControlError, match="keys come as a list, not as 7"):
+            emulator.produce("orders", ["a"], keys=7)  # type: ignore[arg-type]
+        with pytest.raises(ControlError, match=r"name: \['orders'\]; a text is meant"):
+            emulator.produce(["orders"], ["a"])  # type: ignore[arg-type]
 
     def test_records_are_read_as_they_were_written(self, emulator: Emulator) -> None:
         (written,) = emulator.produce(

@@ -383,6 +383,8 @@ def test_settings_that_cannot_be(settings: dict[str, object], why: str) -> None:
     ("work", "implicit", "why"),
     [
         (Work(processing_ms=-1), True, "at least 0"),
+        (Work(processing_ms="5"), True, "processing_ms='5': whole milliseconds"),  # type: ignore[arg-type]
+        (Work(release="0.5"), False, "release='0.5': a probability"),  # type: ignore[arg-type]
         (Work(release=1.5), False, "a probability"),
         (Work(release=0.6, reject=0.6), False, "together no more than 1"),
         (Work(reject=0.1), True, "need share.acknowledgement.mode=explicit"),

@@ -227,6 +227,11 @@ class TestSettings:
         assert kit.is_running(1)
         assert kit.events(since=mark, stream="fault") == []
 
+    def test_settings_are_a_mapping(self, kafka: Emulator) -> None:
+        with pytest.raises(ControlError, match="a mapping is meant, such as"):
+            kafka.restart(config="group.max.size=2")  # type: ignore[arg-type]
+        assert kafka.is_running(1)
+
     def test_how(self, kafka: Emulator) -> None:
         with pytest.raises(EmulatorError, match="controlled or crash"):
             kafka.restart(how="pause")

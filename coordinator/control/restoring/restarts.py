@@ -16,6 +16,7 @@ from ...cluster_runtime.upgrades import check_levels, chosen, stays_what_it_is
 from ...configs.broker_configs import ConfigError
 from ...verbs import row_of
 from ...verbs.brokers import How, StartBroker, StopBroker, UpdateFeature
+from .. import arguments
 from ..in_process_requests import ControlError
 
 if TYPE_CHECKING:
@@ -121,6 +122,7 @@ def prepared(
     broker has stopped. Raises ConfigError for what Kafka would not start with, and for what it does
     not read at a start, ClusterError for a release that does not start; then nothing has
     changed."""
+    arguments.mapping("config", given, '{"group.max.size": 10}')
     configs, release = broker.configs, chosen(kafka_version)
     if release is not None:
         check_levels(broker.node_id, release, broker.controller.cluster.highest_levels)

@@ -46,11 +46,13 @@ class Work:
 
     def checked(self, *, implicit: bool) -> Work:
         """Itself. Raises MemberConfigError for what cannot be."""
-        if self.processing_ms < 0:
-            raise MemberConfigError(f"processing_ms={self.processing_ms}: at least 0")
-        for name, share in (("release", self.release), ("reject", self.reject)):
-            if not 0 <= share <= 1:
-                raise MemberConfigError(f"{name}={share}: a probability, from 0 to 1")
+        takes: object = self.processing_ms
+        if not isinstance(takes, int) or takes < 0:
+            raise MemberConfigError(f"processing_ms={takes!r}: whole milliseconds, at least 0")
+        shares: dict[str, object] = {"release": self.release, "reject": self.reject}
+        for name, share in shares.items():
+            if not isinstance(share, (int, float)) or not 0 <= share <= 1:
+                raise MemberConfigError(f"{name}={share!r}: a probability, from 0 to 1")
         if self.release + self.reject > 1:
             raise MemberConfigError(
                 f"release={self.release} and reject={self.reject}: together no more than 1"

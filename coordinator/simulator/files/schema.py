@@ -293,7 +293,7 @@ TABLES: Final[dict[str, Table]] = {
             "name": Key("text", "their client ids are this and a number from 1 on", required=True),
             "count": Key("count", "how many start", 1),
             "topics": Key("names", "where they write to, to each partition in turn", required=True),
-            "rate": Key("count", "so many records a second each sends", 10),
+            "rate": Key("count", "so many records a second each sends, at least 1", 10),
             "batch": Key(
                 "count",
                 "so many records are sent at once, to one partition, then as many to the next "
