@@ -287,7 +287,7 @@ def recording() -> Iterator[Recorder]:
 
             return classmethod(derived)
 
-        open_shares, fold, keep = Shares.__init__, SharePartitions._fold, ShareStates._write
+        open_shares, fold, keep = Shares.__init__, SharePartitions.fold, ShareStates._write
         replays: dict[int, ReplayedShares] = {}
 
         def opened(self: Shares, broker: Any) -> None:
@@ -309,7 +309,7 @@ def recording() -> Iterator[Recorder]:
             keep(self, index, key, event, *rest)
 
         patch.setattr(Shares, "__init__", opened)
-        patch.setattr(SharePartitions, "_fold", folded_one)
+        patch.setattr(SharePartitions, "fold", folded_one)
         patch.setattr(ShareStates, "_write", kept_one)
         begin = Brokers.__init__
 

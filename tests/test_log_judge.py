@@ -196,7 +196,7 @@ def share_story() -> None:
 
 
 def _locks_that_end_in_silence(patch: pytest.MonkeyPatch) -> None:
-    fold = SharePartitions._fold
+    fold = SharePartitions.fold
 
     def folded(self: SharePartitions, partition: Any, event: Any, *rest: Any) -> None:
         if isinstance(event, sev.RecordsReleased):
@@ -204,7 +204,7 @@ def _locks_that_end_in_silence(patch: pytest.MonkeyPatch) -> None:
         else:
             fold(self, partition, event, *rest)
 
-    patch.setattr(SharePartitions, "_fold", folded)
+    patch.setattr(SharePartitions, "fold", folded)
 
 
 def _a_state_that_is_not_told(patch: pytest.MonkeyPatch) -> None:

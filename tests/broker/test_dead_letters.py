@@ -47,7 +47,10 @@ class Run:
         served = self.driver.broker.shares.partitions
         (partition,) = served.open_ones.values()
         rejected = [Acknowledged(first, last, [REJECT])]
-        assert served.acknowledge(partition, "a", rejected, self.driver.now, None) is None
+        said = self.driver.broker.shares.acknowledgements.acknowledge(
+            partition, "a", rejected, self.driver.now, None
+        )
+        assert said is None
 
     def letters(self, topic: str = "dlq.t") -> list[Record]:
         """The records of a topic's only partition."""
@@ -185,7 +188,7 @@ def test_a_share_partition_that_is_closed_by_one_range_writes_no_other(
     for offset in (0, 2):
         run.rejects(offset, offset)
     monkeypatch.setattr(
-        served, "_store", lambda partition, *_: served.close(partition.key, "fenced", 0, None)
+        served, "store", lambda partition, *_: served.close(partition.key, "fenced", 0, None)
     )
     run.settle()
     assert [dict(of.headers)["__dlq.errors.offset"] for of in run.letters()] == [b"0"]

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.shares import partitions
+from coordinator.broker.shares import opening
+from coordinator.broker.shares.partitions import SharePartitions
 from coordinator.event_log import EventLog
 from coordinator.history import deliveries as history
 from coordinator.history.deliveries import Delivery
@@ -117,8 +118,8 @@ def test_a_former_leader_that_closes_late_ends_nothing() -> None:
 
 
 def stored_records_are_not_loaded(patch: pytest.MonkeyPatch) -> None:
-    opened = partitions.opened
-    patch.setattr(partitions, "opened", lambda *args: opened(*args)._replace(records=()))
+    opened = opening.opened
+    patch.setattr(opening, "opened", lambda *args: opened(*args)._replace(records=()))
 
 
 def accepted_records_are_not_noted(patch: pytest.MonkeyPatch) -> None:
@@ -136,13 +137,13 @@ def the_limit_is_forgotten(patch: pytest.MonkeyPatch) -> None:
 
 
 def counts_are_lost_at_load(patch: pytest.MonkeyPatch) -> None:
-    opened = partitions.opened
+    opened = opening.opened
 
     def forgetful(*args: Any) -> Any:
         event = opened(*args)
         return event._replace(records=tuple(of._replace(delivery_count=0) for of in event.records))
 
-    patch.setattr(partitions, "opened", forgetful)
+    patch.setattr(opening, "opened", forgetful)
 
 
 def the_start_goes_back(patch: pytest.MonkeyPatch) -> None:
@@ -167,7 +168,7 @@ def renewals_are_not_noted(patch: pytest.MonkeyPatch) -> None:
 
 
 def locks_never_end(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(partitions.SharePartitions, "next_deadline", lambda self: None)
+    patch.setattr(SharePartitions, "next_deadline", lambda self: None)
 
 
 @pytest.mark.parametrize(

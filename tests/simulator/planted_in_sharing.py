@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.shares import partitions
+from coordinator.broker.shares import opening
+from coordinator.broker.shares.acknowledgements import Acknowledgements
 from coordinator.broker.shares.dead_letters import DeadLetters
 from coordinator.broker.shares.partitions import SharePartitions
 from coordinator.broker.shares.sessions import SessionKey, ShareSessions
@@ -69,7 +70,7 @@ session timeout, or works on a record for longer than its lock lasts."""
 
 
 def locks_never_end(patch: Patch) -> None:
-    patch.setattr(SharePartitions, "_lock", lambda self, key, deadline_ms: None)
+    patch.setattr(SharePartitions, "lock", lambda self, key, deadline_ms: None)
 
 
 def locks_end_early(patch: Patch) -> None:
@@ -99,24 +100,24 @@ def locks_are_half_as_long(patch: Patch) -> None:
 
 
 def accepted_records_come_again_after_a_leader_change(patch: Patch) -> None:
-    opened = partitions.opened
+    opened = opening.opened
 
     def forgetful(*args: Any) -> Any:
         event = opened(*args)
         kept = tuple(of for of in event.records if of.state != str(RecordState.ACKNOWLEDGED))
         return event._replace(records=kept)
 
-    patch.setattr(partitions, "opened", forgetful)
+    patch.setattr(opening, "opened", forgetful)
 
 
 def delivery_counts_are_lost_at_load(patch: Patch) -> None:
-    opened = partitions.opened
+    opened = opening.opened
 
     def forgetful(*args: Any) -> Any:
         event = opened(*args)
         return event._replace(records=tuple(of._replace(delivery_count=0) for of in event.records))
 
-    patch.setattr(partitions, "opened", forgetful)
+    patch.setattr(opening, "opened", forgetful)
 
 
 def dead_letters_are_written_twice(patch: Patch) -> None:
@@ -134,13 +135,13 @@ def dead_letters_are_forgotten(patch: Patch) -> None:
 
 
 def every_third_acknowledgement_is_forgotten(patch: Patch) -> None:
-    takes, count = SharePartitions.take, [0]
+    takes, count = Acknowledgements.take, [0]
 
-    def forgets(self: SharePartitions, *args: Any) -> Any:
+    def forgets(self: Acknowledgements, *args: Any) -> Any:
         count[0] += 1
         return takes(self, *args) if count[0] % 3 else None
 
-    patch.setattr(SharePartitions, "take", forgets)
+    patch.setattr(Acknowledgements, "take", forgets)
 
 
 def releases_are_taken_for_acceptances(patch: Patch) -> None:

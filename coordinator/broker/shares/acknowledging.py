@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from ...common.slices import ITEMS_A_STEP, Slices
 from ...errors import ErrorCode
 from ...share_partitions.acknowledge import FAILED, Acknowledged, Refused, are_wrong
-from .partitions import Decided, Pending
+from .acknowledgements import Decided, Pending
 
 if TYPE_CHECKING:
     from ...share_partitions.model import SharePartition
@@ -206,7 +206,7 @@ def _decide(
     partition = shares.opened(key.group_id, found)
     if partition is None:
         return _NOT_READ
-    decided = shares.partitions.decide(partition, key.member_id, ranges, call.now)
+    decided = shares.acknowledgements.decide(partition, key.member_id, ranges, call.now)
     return Waiting(partition, decided, ranges) if isinstance(decided, Decided) else decided
 
 
@@ -214,4 +214,4 @@ def _take(shares: Shares, call: Call, waiting: Waiting) -> Refused | Pending | N
     partition, decided, ranges = waiting
     if shares.partitions.open_ones.get(partition.key) is not partition:
         return _NOT_READ  # it was closed between two slices
-    return shares.partitions.take(partition, decided, ranges, call.now, call.cause)
+    return shares.acknowledgements.take(partition, decided, ranges, call.now, call.cause)

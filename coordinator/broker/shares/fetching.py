@@ -146,7 +146,7 @@ class ShareFetchOperation:
                 partition, _ = self._open(found, now)
             else:
                 partition = self._shares.opened(group_id, found)
-                if partition is None and self._shares.partitions.is_given_up(group_id, found):
+                if partition is None and self._shares.opener.is_given_up(group_id, found):
                     return True
             if partition is None or not self._may_take(partition):
                 continue
@@ -180,9 +180,7 @@ class ShareFetchOperation:
         return self._shares.find(at)
 
     def _open(self, found: Partition, now: int) -> tuple[SharePartition | None, ErrorCode]:
-        opening = self._shares.partitions.open(
-            self._session.key.group_id, found, now, self._call.cause
-        )
+        opening = self._shares.opener.open(self._session.key.group_id, found, now, self._call.cause)
         return opening.partition, opening.error
 
     def _response(self, now: int) -> Slices[ShareFetchResponse]:

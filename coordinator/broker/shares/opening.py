@@ -1,18 +1,155 @@
-"""What a share partition begins with at a leader: what is stored of it (SH-OFF-2)."""
+"""Share partitions begin at a leader: what is stored of them is read (SH-OFF-2), and a group of which
+nothing is stored begins where `share.auto.offset.reset` says.
+
+Owns that a state that cannot be read yet is read again later, and who hears of it. Does not depend on
+requests and sessions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from ...configs.group_configs import duration_ms
+from ...errors import ErrorCode
 from ...share_partitions import events as ev
 from ...share_partitions.evolve import evolve
-from ...share_partitions.model import SharePartition
+from ...share_partitions.model import SharePartition, SharePartitionKey
 from ...share_partitions.start import start_after
-from ...share_partitions.states import STATES
+from ...share_partitions.states import STATES, RecordState
+from ...share_states.model import NO_OFFSET, ShareStateKey
+from .letters import DELIVERED_TOO_OFTEN, REJECTED
+from .openings import Openings
+from .writes import RETRIED
+from .written import told_as
 
 if TYPE_CHECKING:
+    from ...cluster import Partition
     from ...share_states.model import ShareState
+    from .host import ShareHost
+    from .partitions import SharePartitions
+    from .persister import Persister
+
+
+class Opening(NamedTuple):
+    """A share partition that is open, or why it is not; without an error: it is being read."""
+
+    partition: SharePartition | None
+    error: ErrorCode = ErrorCode.NONE
+
+
+class Opener:
+    """Opens the share partitions of one broker."""
+
+    def __init__(self, broker: ShareHost, states: Persister, partitions: SharePartitions) -> None:
+        self._broker = broker
+        self._states = states
+        self._partitions = partitions
+        self._tried = Openings()
+
+    def open(self, group_id: str, found: Partition, now: int, cause: int | None = None) -> Opening:
+        """The share partition of a partition that this broker leads."""
+        key = SharePartitionKey(group_id, found.topic, found.index)
+        topic_id = self._broker.cluster.topics[found.topic].id
+        known = self._partitions.open_ones.get(key)
+        if known is not None and (known.topic_id, known.leader_epoch) == (
+            topic_id,
+            found.leader_epoch,
+        ):
+            return Opening(known)
+        if known is not None:
+            self._partitions.close(key, "its partition changed", now, cause)
+        if not group_id:
+            return Opening(None, ErrorCode.UNKNOWN_SERVER_ERROR)
+        at = ShareStateKey(group_id, topic_id, found.index)
+        waits = self._tried.error(key, found.leader_epoch)
+        if waits is not None:
+            return Opening(None, waits)
+        return self._read(key, at, found, now, cause)
+
+    def is_given_up(self, group_id: str, found: Partition) -> bool:
+        """Whether a fetch that waits for the state of a share partition is to be told why it cannot
+        be had."""
+        key = SharePartitionKey(group_id, found.topic, found.index)
+        return bool(self._tried.error(key, found.leader_epoch))
+
+    # -- time
+
+    def next_deadline(self) -> int | None:
+        """When a state is read again."""
+        return self._tried.next_deadline()
+
+    def tick(self, now: int) -> None:
+        """Read states again that could not be had; who waits for their records is told when they
+        are, or will not be, there."""
+        for key, at, leader_epoch in self._tried.due(now):
+            found = self._broker.cluster.partition(key.topic, key.partition)
+            if found is None or (found.leader, found.leader_epoch) != (
+                self._broker.node_id,
+                leader_epoch,
+            ):
+                self._tried.forget(key)
+                continue
+            opening = self._read(key, at, found, now, None)
+            if opening.partition is not None:
+                self._partitions.wake(opening.partition, now)
+            elif opening.error:
+                with self._tried.given_up(key, leader_epoch, opening.error):
+                    self._broker.parked_fetches.wake(key.topic, key.partition, now)
+
+    # -- reading what is stored
+
+    def _read(
+        self,
+        key: SharePartitionKey,
+        at: ShareStateKey,
+        found: Partition,
+        now: int,
+        cause: int | None,
+    ) -> Opening:
+        group_id, topic_id = at.group_id, at.topic_id
+        decision, state = self._states.read(at, found.leader_epoch, now, cause)
+        if decision.error in RETRIED and self._tried.failed(key, at, found, now):
+            return Opening(None)
+        self._tried.forget(key)
+        if state is None:
+            return Opening(None, told_as(decision.error))
+        if any(of.delivery_state not in STATES for of in state.batches):
+            return Opening(None, ErrorCode.UNKNOWN_SERVER_ERROR)  # nobody but a client wrote that
+        start = state.start_offset if state.start_offset != NO_OFFSET else None
+        if start is None:
+            start = self._first_start(group_id, found, now)
+        if start is None:
+            return Opening(None, ErrorCode.OFFSET_NOT_AVAILABLE)
+        partition = SharePartition(key, topic_id)
+        self._partitions.fold(
+            partition, opened(partition, state, start, found.leader_epoch), now, cause
+        )
+        self._partitions.open_ones[key] = partition
+        self._resume_letters(partition, now, cause)
+        return Opening(partition)
+
+    def _resume_letters(self, partition: SharePartition, now: int, cause: int | None) -> None:
+        """Records that were on their way to the dead letters when the leader before this one
+        ended: the letters are written (again) (SH-DLQ-5)."""
+        limit = self._partitions.settings.deliveries(partition.key.group_id).limit
+        for run in partition.runs:
+            if run.condition.state is RecordState.ARCHIVING:
+                count = run.condition.delivery_count
+                of = ev.RecordRange(run.first, run.last, str(RecordState.ARCHIVING), count)
+                why = DELIVERED_TOO_OFTEN if count >= limit else REJECTED
+                self._partitions.letters.send(partition, [of], why, now, cause)
+
+    def _first_start(self, group_id: str, found: Partition, now: int) -> int | None:
+        """share.auto.offset.reset: where a group begins of which no offset is stored."""
+        log, reset = found.log, self._partitions.settings(group_id).auto_offset_reset.lower()
+        if reset == "earliest":
+            return log.log_start_offset
+        if reset == "latest":
+            return log.high_watermark
+        since = self._broker.epoch_ms + now - (duration_ms(reset) or 0)
+        offset = log.first_at_or_after(since).offset
+        return None if offset < 0 else offset
 
 
 def opened(

@@ -11,8 +11,11 @@ from ...errors import ErrorCode
 from ...share_partitions.model import SharePartition, SharePartitionKey
 from ...share_partitions.release import CONNECTION_LOST
 from ...share_states.model import ShareStateKey
+from .acknowledgements import Acknowledgements
+from .opening import Opener
 from .partitions import SharePartitions
 from .persister import Persister
+from .releases import Releases
 from .sessions import At, SessionKey, ShareSession, ShareSessions
 from .settings import FEATURE, SettingsOfGroups
 from .states import ShareStates
@@ -35,6 +38,9 @@ class Shares:
         self.settings = SettingsOfGroups(broker.cluster, broker.configs)
         self.persister = Persister(broker)
         self.partitions = SharePartitions(broker, self.persister, self.settings)
+        self.opener = Opener(broker, self.persister, self.partitions)
+        self.acknowledgements = Acknowledgements(self.partitions)
+        self.releases = Releases(self.partitions)
         self.sessions = ShareSessions()
         self._broker = broker
         self._lost: list[str] = []
@@ -113,7 +119,7 @@ class Shares:
                 continue
             held = self.partitions.open_ones.get(SharePartitionKey(key.group_id, topic.name, at[1]))
             if held is not None:
-                self.partitions.release(held, key.member_id, reason, now, cause)
+                self.releases.release(held, key.member_id, reason, now, cause)
 
     def connection_lost(self, peer: str) -> None:
         """A connection has ended, and the session that is its own is to end with it, at the next
@@ -127,12 +133,19 @@ class Shares:
         """The instant at which `tick` has something to do."""
         if self._lost:
             return 0
-        deadline, loads = self.partitions.next_deadline(), self.states.loads
-        load = None if loads is None else loads.next_deadline()
-        return load if deadline is None or (load is not None and load < deadline) else deadline
+        loads = self.states.loads
+        instants = (
+            self.partitions.next_deadline(),
+            self.partitions.writes.next_deadline(),
+            self.opener.next_deadline(),
+            None if loads is None else loads.next_deadline(),
+        )
+        return min((at for at in instants if at is not None), default=None)
 
     def tick(self, now: int) -> None:
-        """End sessions whose connection is gone, and locks whose time is over."""
+        """End sessions whose connection is gone, and locks whose time is over; ask share coordinators
+        again, and write dead letters. No lock of a partition ends while an acknowledgement of its
+        records is being stored."""
         lost, self._lost = self._lost, []
         for peer in lost:
             key = self.sessions.of_peer(peer)
@@ -140,7 +153,12 @@ class Shares:
                 self.end_session(key, CONNECTION_LOST, now)
         if self.states.loads is not None:
             self.states.loads.tick(now)
-        self.partitions.tick(now)
+        self.partitions.writes.tick(now)
+        self.opener.tick(now)
+        for partition in self.partitions.locks_due(now):
+            if not self.acknowledgements.are_stored(partition.key):
+                self.releases.expire(partition, now)
+        self.partitions.letters.tick(now)
 
     def stopped(self, now: int) -> None:
         """The broker's process has ended: what it had in flight is forgotten, and it is nobody's

@@ -195,7 +195,7 @@ class ShareGroupHandle:
             for broker, one in found:
                 low = one.start_offset if offset is None else offset
                 high = one.next_offset - 1 if offset is None else offset
-                given_back += broker.shares.partitions.give_back(
+                given_back += broker.shares.releases.give_back(
                     one, low, high, TEST_ENDED, self._session.now()
                 )
             if not given_back:
@@ -213,7 +213,7 @@ class ShareGroupHandle:
         def take_back() -> int:
             member_id = self._member(member)
             given_back = sum(
-                broker.shares.partitions.release(
+                broker.shares.releases.release(
                     one, member_id, "a test took it back", self._session.now()
                 )
                 for broker, one in share_views.partitions(self._session, self.group_id)
