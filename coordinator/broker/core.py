@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 from ..cluster.controller import Controller
 from ..cluster.events import PartitionChanged, TopicCreated, TopicDeleted
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
+from ..common.slices import uncollected
 from ..groups.requests import Request, RequestContext
 from ..interceptors import Interceptors
 from ..shards.journal import Effects
 from ..wire.messages.sync_group import SyncGroupRequest
 from .fresh_names import FreshNames
-from .lane import Lane, Waiting, uncollected
+from .lane import Lane, Waiting
 from .limits import ENCODED_AT_ONCE, MOST_IN_A_FRAME, UNFINISHED_REQUESTS_BYTES, Limits, Room
 from .unserved import Unserved
 

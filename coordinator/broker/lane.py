@@ -10,9 +10,7 @@ they came. Does not depend on connections, sockets, clocks.
 
 from __future__ import annotations
 
-import gc
 from collections import OrderedDict
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
@@ -20,7 +18,6 @@ if TYPE_CHECKING:
     from .call import Encoded, Unread
 
 T = TypeVar("T")
-R = TypeVar("R")
 LARGE_REQUEST_BYTES: Final = 1 << 16
 """A request of so many bytes can be a hundred thousand objects."""
 
@@ -62,18 +59,3 @@ class Lane(Generic[T]):
             return None
         self.owner = self.waiting.popitem(last=False)[0] if self.waiting else None
         return self.owner
-
-
-def uncollected(work: Callable[..., R], *arguments: object) -> R:
-    """Do a part of something large without garbage collection, which would go through all of it
-    again and again.
-
-    What a request is made of goes when it is done, by reference counts; what a load makes stays.
-    """
-    if not gc.isenabled():
-        return work(*arguments)
-    gc.disable()
-    try:
-        return work(*arguments)
-    finally:
-        gc.enable()

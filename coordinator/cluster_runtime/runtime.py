@@ -20,7 +20,6 @@ from ..broker.client_links import ClientLinks
 from ..broker.commit_gate import CommitGate
 from ..broker.core import Broker
 from ..broker.fetching.parked import ParkedFetches
-from ..broker.lane import uncollected
 from ..broker.shares.host import SharePeers
 from ..cluster import CONSUMER_OFFSETS, BrokerNode, Cluster
 from ..cluster import events as ev
@@ -33,6 +32,7 @@ from ..cluster.model import SHARE_GROUP_STATE, TRANSACTION_STATE
 from ..cluster.network import HostState, Network
 from ..cluster.placement import place
 from ..cluster.replication import Proposal, Replication
+from ..common.slices import uncollected
 from ..errors import ErrorCode
 from ..storage.producers import ProducerIds
 from ..storage.replica_log import ReplicaLog

@@ -7,6 +7,7 @@ clocks or on loops.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Generator, Iterable
 from typing import Final, TypeAlias, TypeVar
 
@@ -65,3 +66,15 @@ def only(items: Iterable[A], test: Callable[[A], object]) -> Slices[list[A]]:
         if not seen % ITEMS_A_STEP:
             yield
     return found
+
+
+def uncollected(work: Callable[..., T], *arguments: object) -> T:
+    """Do a part of something large without garbage collection, which would go through all of it
+    again and again: what it is made of goes by reference counts, or stays."""
+    if not gc.isenabled():
+        return work(*arguments)
+    gc.disable()
+    try:
+        return work(*arguments)
+    finally:
+        gc.enable()

@@ -3,11 +3,11 @@ sent and heard, and the faults."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, MutableSequence
 from typing import TYPE_CHECKING, Any
 
 from ..explain.output import as_text, timeline_of
-from ..history.views import GroupView, Note, Rebalance
+from ..history.views import Entry, GroupView, Rebalance
 
 if TYPE_CHECKING:
     from .session import KitSession
@@ -35,7 +35,7 @@ def story(session: KitSession, lines: list[Line]) -> str:
     return "\n".join(parts)
 
 
-def _last_entries(view: GroupView) -> list[Rebalance | Note]:
+def _last_entries(view: GroupView) -> MutableSequence[Entry]:
     """The end of a group's story: its last rebalances, and what was told from then on."""
     begun = [at for at, entry in enumerate(view.entries) if isinstance(entry, Rebalance)]
     if not begun:

@@ -62,9 +62,14 @@ def _has_large_numbers(text: str) -> bool:
     flat = text.encode("utf-8", "surrogatepass").translate(_FLAT)
     if _LONG in flat and _begins_long(flat):
         return _LARGE.search(text) is not None
-    if b"0e000" in flat or b"0e+" in flat or b"0e-" in flat:
-        return _LARGE.search(text) is not None
+    if b"0e000" in flat or b"0e+" in flat or b"0e-" in flat:  # in hexadecimal texts, too
+        return _LARGE.search(_beside_texts(text)) is not None
     return False
+
+
+def _beside_texts(text: str) -> str:
+    """What stands outside of quotation marks; all of it, if some of them may be escaped."""
+    return text if "\\" in text else '"'.join(text.split('"')[::2])
 
 
 def _begins_long(flat: bytes) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..event_log.reader import Line
+from ..history.filed import LogFile
 from ..history.share_groups import ShareGroup
 from ..history.share_records import ShareRecords
 from ..history.timeline import Timeline
@@ -26,6 +27,9 @@ class Sentences:
         return share_story.sentence(known, line)
 
 
-def told_timeline(*, details: bool = False, from_text: bool = False) -> Timeline:
-    """A timeline whose notes have their sentences; `details` and `from_text` as of Timeline."""
-    return Timeline(details=details, words=Sentences(), from_text=from_text)
+def told_timeline(
+    *, details: bool = False, from_text: bool = False, file: LogFile | None = None
+) -> Timeline:
+    """A timeline whose notes have their sentences; `details`, `from_text` and `file` as of
+    Timeline."""
+    return Timeline(details=details, words=Sentences(), from_text=from_text, file=file)

@@ -6,7 +6,7 @@ Follows the events of one group.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -49,10 +49,10 @@ class EpochView:
 
 
 class Epochs:
-    """The epochs of one group, in order."""
+    """The epochs of one group, in order: they are added to `views`, if given."""
 
-    def __init__(self) -> None:
-        self.views: list[EpochView] = []
+    def __init__(self, views: MutableSequence[EpochView] | None = None) -> None:
+        self.views: MutableSequence[EpochView] = [] if views is None else views
         self._targets: dict[str, Partitions] = {}
 
     def follow(self, line: Line, state: str, chain: Callable[[int | None], list[Line]]) -> None:

@@ -8,6 +8,8 @@ REBALANCE_IN_PROGRESS hundreds of times.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from ..event_log.reader import Line
 from .views import GroupView, Step
 
@@ -18,7 +20,7 @@ _COMMITS = frozenset({"offset_commit", "txn_offset_commit"})
 class Steps:
     """`lines`: all lines so far by their number, to find the request that an answer belongs to."""
 
-    def __init__(self, lines: dict[int, Line]) -> None:
+    def __init__(self, lines: Mapping[int, Line]) -> None:
         self._lines = lines
         self._refusals: dict[tuple[object, ...], Step] = {}
         self._before: dict[str, list[Step]] = {}

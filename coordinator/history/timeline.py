@@ -8,7 +8,7 @@ Lines of unknown types are passed over.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping, MutableSequence
 from functools import partial
 from typing import Any, Protocol
 
@@ -32,6 +32,7 @@ from .consumer_groups import BEGINNINGS, KINDS, ConsumerGroups
 from .deeds import KINDS as DEEDS
 from .deeds import Deeds
 from .epochs import Epochs
+from .filed import FiledLines, FiledStory, LogFile
 from .inferred_owners import Ownership
 from .outside_groups import OutsideGroups
 from .refusals import Refusals
@@ -103,14 +104,20 @@ class Timeline:
 
     `words`: says what happens in consumer groups (KIP-848), as it happens; without, only their
     state is followed. `from_text`: lines were read as JSON, so equal texts are many objects; those
-    of kept lines are made one.
+    of kept lines are made one. `file`: the lines stand there, so that only the newest are kept.
     """
 
     def __init__(
-        self, *, details: bool = False, words: Words | None = None, from_text: bool = False
+        self,
+        *,
+        details: bool = False,
+        words: Words | None = None,
+        from_text: bool = False,
+        file: LogFile | None = None,
     ) -> None:
         self._words = words
-        self._from_text = from_text
+        self._from_text = from_text and file is None
+        self._story: Callable[[], MutableSequence[Any]] = list if file is None else FiledStory
         self._consumer_groups = ConsumerGroups()
         self.share_known = ShareRecords()
         """Who is who in share groups, and what came back."""
@@ -118,7 +125,7 @@ class Timeline:
         self.numbers = LineNumbers("log")
         self.groups: dict[str, GroupView] = {}
         self.end_ms = 0
-        self._lines: dict[int, Line] = {}
+        self._lines: MutableMapping[int, Line] = {} if file is None else FiledLines(file)
         self._waiting: dict[int, int] = {}
         """SyncGroups that wait for the leader's, and their events: nothing goes back to them, but
         to the leader's own."""
@@ -163,7 +170,9 @@ class Timeline:
         """An event of a group, new ones included."""
         group = self.groups.get(line["group"])
         if group is None:
-            group = self.groups[line["group"]] = GroupView(line["group"], line["at_ms"])
+            group = self.groups[line["group"]] = GroupView(
+                line["group"], line["at_ms"], entries=self._story()
+            )
             self._ownership[line["group"]] = Ownership()
             if self._steps is not None:
                 self._steps.group_came(group)
@@ -195,7 +204,7 @@ class Timeline:
     def _share_records(self, line: Line) -> None:
         """What becomes of a share group's records, as far as there is something to say."""
         self.share_known.see(line)
-        self._lines.pop(line["seq"], None)
+        self._forget(line["seq"])
         group = self.groups.get(line["group"])
         if group is None or self._words is None:
             return
@@ -209,9 +218,12 @@ class Timeline:
         """A line and its causes, back to what came from outside, but `_MOST_CAUSES` at most: chains
         share their beginnings."""
         chain: list[Line] = []
-        while seq is not None and seq in self._lines and len(chain) < _MOST_CAUSES:
-            chain.append(self._lines[seq])
-            seq = chain[-1]["cause"]
+        while seq is not None and len(chain) < _MOST_CAUSES:
+            found = self._lines.get(seq)
+            if found is None:
+                break
+            chain.append(found)
+            seq = found["cause"]
         return chain
 
     # -- one event each
@@ -234,9 +246,14 @@ class Timeline:
         if self._steps is None and line["type"] != "RequestSeen" and cause is not None:
             synced = self._waiting.pop(cause, None)
             if synced is not None:
-                del self._lines[synced]
+                self._forget(synced)
             if synced is not None or line.get("api") in _ABOUT_OFFSETS:
-                self._lines.pop(cause, None)
+                self._forget(cause)
+
+    def _forget(self, seq: int) -> None:
+        """Nothing goes back to a line."""
+        if seq in self._lines:
+            del self._lines[seq]
 
     def _request(self, line: Line) -> None:
         group = self.groups.get(line.get("group", ""))
@@ -630,7 +647,7 @@ class Timeline:
         if self._words is None:
             return
         if group.epochs is None:
-            group.epochs = Epochs()
+            group.epochs = Epochs(self._story())
         group.epochs.follow(line, group.state, self.chain)
         note = group.note(line, [group.name(member) or ""] if member else [])
         note.sentence = self._words.consumer_event(group, line, new=new)

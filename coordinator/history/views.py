@@ -6,9 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, MutableSequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from .consumer_groups import ConsumerGroup
@@ -243,6 +243,10 @@ class Note:
     protocol_type: str | None = None  # likewise: the group's
 
 
+Entry: TypeAlias = Rebalance | Note
+"""What a group's story is made of."""
+
+
 @dataclass(slots=True)
 class GroupView:
     """A group's timeline so far. `entries` is its story in order."""
@@ -264,7 +268,7 @@ class GroupView:
     handed_over: tuple[int | None, int] = (None, 0)  # its coordinator before, and until when
     clients: set[str] = field(default_factory=set)  # client ids of all who were ever members
     members: dict[str, MemberView] = field(default_factory=dict)
-    entries: list[Rebalance | Note] = field(default_factory=list)
+    entries: MutableSequence[Entry] = field(default_factory=list)
     current: Rebalance | None = None  # the last rebalance
     names: dict[str, str] = field(default_factory=dict)
     names_taken: set[str] = field(default_factory=set)

@@ -23,7 +23,7 @@ from ..history.share_groups import ShareGroup
 from ..history.views import GroupView, MemberView
 from .copying import Copier
 from .lanes import Key, Lane, Raster
-from .long_logs import KeptSteps, Steps
+from .long_logs import FileSteps, KeptSteps, Steps
 from .shares.queues import Queues
 from .tracks import Track
 
@@ -205,7 +205,9 @@ class Fold:
     """All groups of a log. `feed` it line by line; `steps` keeps what a reader may step through."""
 
     def __init__(self, steps: Steps | None = None) -> None:
-        self.timeline = told_timeline(from_text=True)
+        self.timeline = told_timeline(
+            from_text=True, file=steps if isinstance(steps, FileSteps) else None
+        )
         self.groups: dict[str, GroupPicture] = {}
         self.steps: Steps = KeptSteps() if steps is None else steps
         self.copier = Copier()
@@ -273,7 +275,7 @@ class Fold:
             lane.session_timeout_ms = line.get("session_timeout_ms", lane.session_timeout_ms)
         own = picture.known(line) if "member" in line else None
         if own is not None:
-            own.marks.add(at_ms, _MARKS.get(kind, "event"), line["seq"])
+            own.marks.add(at_ms, _MARKS.get(kind, "event"))
         if kind in _OF_ONE and group.consumer is None:
             self._member(picture, group, group.members[line["member"]], at_ms)
         elif kind not in _QUIET:
@@ -405,7 +407,7 @@ class Fold:
         mark = _MARKED.get(line.get("api", ""))
         if mark is not None:
             suffix = {"RequestAnswered": "-answered", "RequestRefused": "-refused"}.get(kind, "")
-            lane.marks.add(at_ms, mark + suffix, line["seq"])
+            lane.marks.add(at_ms, mark + suffix)
         errors = line.get("errors", ())
         if kind in ("RequestSeen", "RequestAnswered") or (
             kind == "RequestRefused" and set(errors) <= {"REBALANCE_IN_PROGRESS"}
@@ -432,7 +434,7 @@ class Fold:
         if "member" in line and lane.member_id != line["member"]:
             picture.bind(line["member"], lane)
         lane.tells = True
-        lane.marks.add(at_ms, _TOLD.get(kind, "told"), line["seq"])
+        lane.marks.add(at_ms, _TOLD.get(kind, "told"))
         held = lane.held
         match kind:
             case "PartitionsAssigned":
@@ -465,11 +467,11 @@ class Fold:
                 picture.raster.refresh(lane, at_ms)
             if kind == "FaultInjected" and line.get("action") == "observe":
                 if line.get("api") in _HEARTBEATS:
-                    lane.marks.add(at_ms, "heartbeat", line["seq"])
+                    lane.marks.add(at_ms, "heartbeat")
                     if lane.in_group:
                         lane.signs.append(at_ms)
             else:
-                lane.marks.add(at_ms, "fault", line["seq"])
+                lane.marks.add(at_ms, "fault")
 
     def _replicas(self, line: Line) -> None:
         """Where a partition is and goes."""

@@ -11,21 +11,25 @@ from __future__ import annotations
 
 import json
 import os
+from io import BytesIO
 from os import PathLike, fspath
 from threading import Condition
 from typing import Any
 
+from ..common.printable import printable
+from ..common.slices import uncollected
 from ..event_log.envelope import HEADER_TYPE
 from ..event_log.reader import LogError, Parser, Run, runs
+from . import in_pieces
 from .copying import CopyError
 from .long_logs import FileSteps
 from .picture import Picture
 
 LONG_BYTES = 32 << 20
-"""From this size on, steps stay in the file and commits are passed over."""
+"""From this size on, commits are passed over."""
 MOST_FOLDED = 1_000_000
-"""So many lines of a run at most change its picture: each costs up to 1.7 KB of memory. Commits of
-a long log do not count."""
+"""So many lines of a run at most change its picture: each is drawn. Commits of a long log do not
+count."""
 MOST_LINES = 5_000_000
 """So many lines a run has at most, with the commits: the page holds the instant of each."""
 _HEADER = HEADER_TYPE.encode()
@@ -76,10 +80,9 @@ class Follower:
         return (found[at].offset, found[at].number - 1) if found else (0, 0)
 
     def _begin(self, offset: int, before: int) -> None:
-        self._in_file = (
-            FileSteps(self.path) if os.stat(self.path).st_size - offset > LONG_BYTES else None
-        )
-        self.picture = Picture(steps=self._in_file)
+        self._is_long = os.stat(self.path).st_size - offset > LONG_BYTES
+        self._steps = FileSteps(self.path)
+        self.picture = Picture(steps=self._steps)
         self._parser = Parser(self.path, before)
         self._first = before + 1
         self._offset = self._begun = offset
@@ -140,21 +143,25 @@ class Follower:
             most *= 2  # one line is longer than a slice
         if not whole:
             return False
-        at = self._offset
-        for text in data[: whole - 1].split(b"\n"):
-            self._line(text, at)
-            at += len(text) + 1
+        uncollected(self._lines, data[: whole - 1])
         self._offset += whole
         if not self.behind or self._offset >= self._next_told:
             self._next_told = self._begun + int((self._offset - self._begun) * _TELLS)
             self.version += 1
         return True
 
+    def _lines(self, data: bytes) -> None:
+        """Some whole lines, the first of which stands at `_offset`."""
+        at = self._offset
+        for text in data.split(b"\n"):
+            self._line(text, at)
+            at += len(text) + 1
+
     def _line(self, text: bytes, offset: int) -> None:
         """One line that stands at `offset`. Raises LogError and what folding raises."""
-        steps, picture = self._in_file, self.picture
-        if steps is not None:
-            steps.offset = offset
+        steps, picture = self._steps, self.picture
+        steps.offset = offset
+        if self._is_long:
             if picture.commits.takes(text, self._parser, steps, picture.fold.timeline):
                 self._bounded()
                 return
@@ -165,8 +172,10 @@ class Follower:
             and _HEADER in text
             and b'"seq":0,' in text.replace(b" ", b"")
         ):
-            self._in_file, self._first = None, self._parser.number + 1
-            picture = self.picture = Picture()
+            self._is_long, self._first = False, self._parser.number + 1
+            steps = self._steps = FileSteps(self.path)
+            steps.offset = offset
+            picture = self.picture = Picture(steps=steps)
         line = self._parser.parse(text.decode("utf-8", "replace") + "\n")
         if line is not None:
             picture.fold.feed(line)
@@ -199,19 +208,25 @@ class Follower:
             if self._plain[0] != self.version:
                 value: dict[str, Any] = {"error": self.problem}
                 if self.problem is None:
-                    value = {"name": self.name, "picture": self.picture.plain()}
+                    value = {"name": self.name, "picture": self.picture.values()}
                     if self.behind:
                         end = self._size if self._ends is None else self._ends
                         value["reading"] = [self._offset - self._begun, end - self._begun]
-                self._plain = self.version, json.dumps(value, separators=(",", ":")).encode("ascii")
+                written = BytesIO()
+                self._plain = self.version, b""
+                for piece in in_pieces.text(value):
+                    written.write(piece.encode("ascii"))
+                self._plain = self.version, written.getvalue()
             return self._plain[1]
 
     def steps(self, begin: int, end: int) -> bytes:
         """Some steps as JSON."""
         with self._changed:
-            return json.dumps(
-                {"steps": self.picture.steps(begin, end)}, separators=(",", ":")
-            ).encode("ascii")
+            try:
+                value: dict[str, Any] = {"steps": self.picture.steps(begin, end)}
+            except (LogError, OSError) as error:  # the file is another one, or gone
+                value = {"steps": [], "error": printable(str(error))}
+            return json.dumps(value, separators=(",", ":")).encode("ascii")
 
     def copy(self, group: str) -> bytes:
         """A group as a scenario for the simulator, as JSON, or the sentence that says why not."""

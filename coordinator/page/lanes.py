@@ -38,17 +38,16 @@ _NUMBERS: dict[str, int] = {}
 
 
 class Marks:
-    """What a lane did or was told: instant, kind and line number of each, in the order of the log. A
-    long log has as many as lines, so each takes 17 bytes."""
+    """What a lane did or was told: instant and kind of each, in the order of the log. A long log has
+    as many as lines, so each takes nine bytes."""
 
-    __slots__ = ("_instants", "_kinds", "_seqs")
+    __slots__ = ("_instants", "_kinds")
 
     def __init__(self) -> None:
         self._instants = array("q")
         self._kinds = array("B")
-        self._seqs = array("q")
 
-    def add(self, at_ms: int, kind: str, seq: int) -> None:
+    def add(self, at_ms: int, kind: str) -> None:
         """One more."""
         number = _NUMBERS.get(kind)
         if number is None:
@@ -56,14 +55,15 @@ class Marks:
             _KINDS.append(kind)
         self._instants.append(at_ms)
         self._kinds.append(number)
-        self._seqs.append(seq)
 
-    def plain(self) -> list[tuple[int, str, int]]:
-        """All of them."""
-        return [
-            (at_ms, _KINDS[kind], seq)
-            for at_ms, kind, seq in zip(self._instants, self._kinds, self._seqs, strict=True)
-        ]
+    def plain(self) -> dict[str, Any]:
+        """All of them, in columns: when, and which of the `kinds`."""
+        numbers = {number: at for at, number in enumerate(dict.fromkeys(self._kinds))}
+        return {
+            "at_ms": self._instants.tolist(),
+            "kinds": [_KINDS[number] for number in numbers],
+            "kind": [numbers[each] for each in self._kinds],
+        }
 
 
 class Lane:

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import re
 from array import array
+from collections import deque
 from collections.abc import Iterable, Sequence
-from typing import Final, Protocol
+from itertools import islice
+from typing import BinaryIO, Final, Protocol
 
-from ..event_log.reader import Line, Parser
+from ..event_log.reader import Line, LogError, Parser
 from ..history.timeline import Timeline
 
 _COMMIT: Final = re.compile(
@@ -23,6 +25,10 @@ _COMMIT: Final = re.compile(
     rb'(?:,"broker":\d+)?,"api":"offset_(?:commit|fetch)"|'
     rb'group","type":"OffsetsCommitted","cause":(?:\d+|null),"group":"([^"\\]*)")'
 )
+
+
+_MOST_RECENT: Final = 6000
+"""So many of the newest lines are kept: those that a live picture asks for."""
 
 
 class Steps(Protocol):
@@ -63,23 +69,28 @@ class KeptSteps:
 
 
 class FileSteps:
-    """Steps that stay in their file: 16 bytes each here. `offset` is where the line stands that is
-    being read; its reader sets it."""
+    """Steps that stay in their file: 16 bytes each here, and the newest lines. `offset` is where the
+    line stands that is being read; its reader sets it."""
 
     def __init__(self, path: str) -> None:
         self.offset = 0
         self._path = path
         self._instants = array("q")
         self._offsets = array("q")
+        self._recent: deque[Line | None] = deque(maxlen=_MOST_RECENT)
 
     def add(self, line: Line) -> None:
         """See Steps."""
-        self.pass_over(line["at_ms"])
+        self._add(line["at_ms"], line)
 
     def pass_over(self, at_ms: int) -> None:
         """A step whose line was not read."""
+        self._add(at_ms, None)
+
+    def _add(self, at_ms: int, line: Line | None) -> None:
         self._instants.append(at_ms)
         self._offsets.append(self.offset)
+        self._recent.append(line)
 
     def __len__(self) -> int:
         return len(self._offsets)
@@ -90,16 +101,31 @@ class FileSteps:
 
     def read(self, begin: int, end: int) -> list[Line]:
         """See Steps. Raises LogError, OSError."""
-        lines = []
+        offsets = self._offsets[begin:end]
+        first = len(self._offsets) - len(self._recent)
+        kept = islice(self._recent, max(0, begin - first), max(0, end - first))
+        lines: list[Line | None] = [*[None] * min(len(offsets), max(0, first - begin)), *kept]
+        if None not in lines:
+            return [line for line in lines if line is not None]
         with open(self._path, "rb") as file:
-            for offset in self._offsets[begin:end]:
-                file.seek(offset)
-                parser = Parser(self._path)
-                parser.seq = 0  # in the midst of a run
-                line = parser.parse(file.readline().decode("utf-8", "replace"))
-                if line is not None:
-                    lines.append(line)
-        return lines
+            return [
+                self._line(file, offset) if line is None else line
+                for offset, line in zip(offsets, lines, strict=True)
+            ]
+
+    def line_at(self, offset: int) -> Line:
+        """A line that was read before, step or not. Raises LogError, OSError."""
+        with open(self._path, "rb") as file:
+            return self._line(file, offset)
+
+    def _line(self, file: BinaryIO, offset: int) -> Line:
+        file.seek(offset)
+        parser = Parser(self._path)
+        parser.seq = 0  # in the midst of a run
+        line = parser.parse(file.readline().decode("utf-8", "replace"))
+        if line is None:
+            raise LogError(self._path, 1, "the file was changed while it was read")
+        return line
 
 
 class Commits:

@@ -16,6 +16,7 @@ from ..explain.words import printable
 from ..history.views import GroupView
 from .fields import fields_of
 from .fold import Fold, GroupPicture
+from .in_pieces import Rows, whole
 from .lanes import MOST_NAME, cut
 from .long_logs import Commits, Steps, by_seq
 from .saying import Teller
@@ -41,6 +42,11 @@ class Picture:
 
     def plain(self) -> dict[str, Any]:
         """Everything that is drawn; the steps too if they are not too many."""
+        plain: dict[str, Any] = whole(self.values())
+        return plain
+
+    def values(self) -> dict[str, Any]:
+        """The same, to be written piece by piece."""
         timeline = self.fold.timeline
         end_ms = timeline.end_ms
         count = len(self.fold.steps)
@@ -51,7 +57,7 @@ class Picture:
             "product": printable(str(timeline.header.get("product", ""))),
             "seed": timeline.header.get("seed"),
             "end_ms": end_ms,
-            "groups": [self._group(group, end_ms) for group in self.fold.groups.values()],
+            "groups": Rows(self._group(group, end_ms) for group in self.fold.groups.values()),
             "replicas": [
                 {
                     "topic": topic,
@@ -65,7 +71,7 @@ class Picture:
             ],
             "step_count": count,
             "steps": self.steps(0, count) if count <= MOST_STEPS_AT_ONCE else [],
-            "step_index": [] if count <= MOST_STEPS_AT_ONCE else list(self.fold.steps.instants()),
+            "step_index": [] if count <= MOST_STEPS_AT_ONCE else Rows(self.fold.steps.instants()),
             "commits_not_drawn": self.commits.count,
         }
 
@@ -120,10 +126,10 @@ class Picture:
             "brokers": group.broker.until(end_ms),
             "assignors": group.assignor.until(end_ms),
             "deadlines": group.deadlines,
-            "lanes": [
+            "lanes": Rows(
                 lane.plain(end_ms, label)
                 for lane, label in zip(group.lanes, group.labels(), strict=True)
-            ],
+            ),
             "raster": group.raster.plain(end_ms),
             **self._shared(group, view, end_ms),
             "lost_partition_ms": group.raster.lost_ms(end_ms),

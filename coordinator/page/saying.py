@@ -20,12 +20,13 @@ from ..explain.sentences import because, removal
 from ..explain.share_story import in_full
 from ..explain.words import duration, instant, listed, partitions, printable
 from ..history.blobs import by_topic
+from ..history.filed import among
 from ..history.timeline import Timeline
 from ..history.views import Change, GroupView, Note, Rebalance, Step
 
 
 class Teller:
-    """Sentences for the lines of one folded log."""
+    """Sentences for some lines of a folded log. `lines`: those, and what they may answer."""
 
     def __init__(
         self, timeline: Timeline, lines: dict[int, Line], reassignments: Reassignments | None = None
@@ -40,8 +41,9 @@ class Teller:
                 self._moves.setdefault(step.seq, []).append(step.text)
         self.generations: dict[tuple[str, int], Rebalance] = {}
         """The way to each generation."""
+        generations = {line["generation"] for line in lines.values() if "generation" in line}
         for group in timeline.groups.values():
-            for entry in group.entries:
+            for entry in among(group.entries, lines.keys(), generations):
                 if isinstance(entry, Rebalance):
                     self._rebalances[entry.seq] = entry
                     if entry.generation is not None:

@@ -14,6 +14,8 @@ from coordinator.page.engine import play
 from coordinator.page.lessons import SEED, Lesson, LessonError, load, slugs
 from coordinator.page.lessons.trying import TRIES
 
+from .marks import marks
+
 RIGHT = {
     "00_what_is_what": "share",
     "01_leader_dies": "new-leader",
@@ -182,7 +184,7 @@ def test_a_commit_is_taken_in_the_join_phase_and_refused_in_the_sync_phase() -> 
     lesson = load("07_commit_in_each_half")
     (group,) = lesson.plain()["picture"]["groups"]
     lane = next(lane for lane in group["lanes"] if lane["name"] == "app-2")
-    (refused,) = [at for at, kind, _ in lane["marks"] if kind == "commit-refused"]
+    (refused,) = [at for at, kind in marks(lane) if kind == "commit-refused"]
     state = next(state for begin, end, state in group["states"] if begin <= refused < end)
     assert state == "CompletingRebalance" and lesson.truth_ms == refused
     assert (
@@ -194,9 +196,7 @@ def test_a_commit_is_taken_in_the_join_phase_and_refused_in_the_sync_phase() -> 
         if state == "PreparingRebalance" and end < refused
     ][-1]
     taken = [
-        at
-        for at, kind, _ in lane["marks"]
-        if kind == "commit-answered" and joining[0] < at < joining[1]
+        at for at, kind in marks(lane) if kind == "commit-answered" and joining[0] < at < joining[1]
     ]
     assert len(taken) >= 3
 

@@ -13,6 +13,8 @@ from coordinator.page.engine import play
 from coordinator.page.following import Follower
 from coordinator.page.lessons import SEED, load
 
+from .marks import marks
+
 KILLED = [{"kind": "kill", "member": "app-2", "at_ms": 40_000}]
 
 
@@ -40,7 +42,7 @@ def without_dots(picture: dict[str, Any]) -> list[dict[str, Any]]:
     for group in groups:
         for lane in group["lanes"]:
             lane["marks"] = [
-                mark for mark in lane["marks"] if not mark[1].startswith(("commit", "event"))
+                mark for mark in marks(lane) if not mark[1].startswith(("commit", "event"))
             ]
             del lane["signs"]
     return groups

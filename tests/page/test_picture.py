@@ -14,6 +14,8 @@ from coordinator.page.acting import ActionError
 from coordinator.page.engine import picture_of, play, request
 from coordinator.simulator.files import catalogue
 
+from .marks import marks
+
 SCENARIO = """
 duration = "60s"
 [topics]
@@ -143,7 +145,7 @@ def test_a_crash_leaves_the_lane_at_once_and_the_group_a_session_later() -> None
     (group,) = picture({"kind": "kill", "member": "app-3", "at_ms": 20_000})["groups"]
     lane = next(lane for lane in group["lanes"] if lane["name"] == "app-3")
     assert lane["activity"][-1][1] == 20_000
-    removed = [at for at, kind, _ in lane["marks"] if kind == "removed"]
+    removed = [at for at, kind in marks(lane) if kind == "removed"]
     assert len(removed) == 1 and 20_000 + 7_000 <= removed[0] <= 20_000 + 10_000
 
 

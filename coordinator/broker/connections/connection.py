@@ -21,13 +21,14 @@ from collections.abc import Callable
 from struct import Struct
 from typing import TYPE_CHECKING
 
+from ...common.slices import uncollected
 from ...wire.framing import MIN_FRAME_BYTES, read_request_header
 from ...wire.primitives import WireError
 from .. import apis
 from ..call import Encoded, Unread
 from ..client_links import THROTTLED
 from ..fetching.repeated import MOST_BYTES, MOST_REQUESTS
-from ..lane import LARGE_REQUEST_BYTES, uncollected
+from ..lane import LARGE_REQUEST_BYTES
 from . import wire_log
 from .exchange import HEAD, Exchange
 from .strange_frames import strange_length

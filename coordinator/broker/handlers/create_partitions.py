@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ...common.slices import uncollected
 from ...errors import ErrorCode
 from ...wire.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -18,7 +19,6 @@ from ...wire.messages.create_partitions import (
     CreatePartitionsTopicResult,
 )
 from ..call import Sliced
-from ..lane import uncollected
 from ..quota_changes import quota_of_changes, throttle_of_changes
 from ..topics import (
     MOST_AT_ONCE,

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from ...cluster.topic_names import TopicNames
+from ...common.slices import uncollected
 from ...configs.topic_configs import effective_texts
 from ...errors import ErrorCode
 from ...wire.messages.create_topics import (
@@ -21,7 +22,6 @@ from ...wire.messages.create_topics import (
     CreateTopicsResponse,
 )
 from ..call import Sliced
-from ..lane import uncollected
 from ..quota_changes import quota_of_changes, throttle_of_changes
 from ..topics import (
     CLUSTER_METADATA,

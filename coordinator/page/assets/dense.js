@@ -5,6 +5,7 @@ import { html, instant } from "./view.js";
 /** @typedef {import("./view.js").Group} Group
  * @typedef {import("./view.js").Lane} Lane
  * @typedef {import("./draw.js").Window} Window
+ * @typedef {{from: number, to: number}} Span
  * @typedef {(ms: number) => number} X */
 
 /** So many lanes are drawn in full at most; a group that never had more than `ALWAYS` has all of them. */
@@ -43,24 +44,33 @@ export function away(group, window) {
   return new Set(group.lanes.map((lane) => lane.index).filter((at) => !kept.has(at)));
 }
 
-/** A lane's marks in a window: they are in the order of time. @param {Lane} lane @param {Window} window */
-export function marksIn(lane, { from, to }) {
+/** The marks of a lane in a window, from the first to before the second index: they are in the order of time. @param {Lane} lane @param {Span} span @returns {[number, number]} */
+function rangeIn({ marks: { at_ms } }, { from, to }) {
   const first = (/** @type {number} */ ms) => {
-    let low = 0, high = lane.marks.length;
+    let low = 0, high = at_ms.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (lane.marks[middle][0] < ms) low = middle + 1;
+      if (at_ms[middle] < ms) low = middle + 1;
       else high = middle;
     }
     return low;
   };
-  return lane.marks.slice(first(from), first(to + 1));
+  return [first(from), first(to + 1)];
+}
+
+/** A lane's marks in a window. @param {Lane} lane @param {Span} span @returns {[number, string][]} */
+export function marksIn(lane, span) {
+  const { at_ms, kinds, kind } = lane.marks, [first, end] = rangeIn(lane, span);
+  return at_ms.slice(first, end).map((ms, at) => [ms, kinds[kind[first + at]]]);
 }
 
 /** Whether a window has too many signs to draw each. @param {Group} group @param {Lane[]} lanes @param {Window} window */
 export function isDense(group, lanes, window) {
   let count = 0;
-  for (const lane of lanes) count += marksIn(lane, window).length;
+  for (const lane of lanes) {
+    const [first, end] = rangeIn(lane, window);
+    count += end - first;
+  }
   for (const row of group.raster) count += endingAfter(row.spans, window.to) - endingAfter(row.spans, window.from);
   return count > DENSE;
 }
@@ -86,11 +96,21 @@ export function denseRaster(group, window, x, place, tall, fillOf, colours) {
 /** The requests and answers of all lanes in a dense window; none where they would cover it. @param {Lane[]} lanes @param {Window} window @param {X} x @param {(lane: Lane) => number} topOf @param {number} top
  * @param {Record<string, [string, string]>} glyphs */
 export function denseArrows(lanes, window, x, topOf, top, glyphs) {
-  const every = new Set(), d = lanes.flatMap((lane) => {
-    const taken = new Set(), y = topOf(lane);
-    return marksIn(lane, window).filter((mark) => glyphs[mark[1]]).map(([at]) => Math.round(x(at) / 2) * 2).filter((at) => !taken.has(at) && taken.add(at) && every.add(at)).map((at) => `M${at} ${top}V${y}`);
-  });
-  return every.size < window.width / COVERED && html`<path class="mark wires" d=${d.join("")} />`;
+  const every = new Set(), /** @type {string[]} */ d = [], most = window.width / COVERED;
+  for (const lane of lanes) {
+    const { at_ms, kinds, kind } = lane.marks, drawn = kinds.map((each) => each in glyphs), y = topOf(lane), [first, end] = rangeIn(lane, window);
+    let last = NaN;
+    for (let at = first; at < end; at++) {
+      if (!drawn[kind[at]]) continue;
+      const px = Math.round(x(at_ms[at]) / 2) * 2;
+      if (px === last) continue;
+      last = px;
+      every.add(px);
+      if (every.size >= most) return null;
+      d.push(`M${px} ${top}V${y}`);
+    }
+  }
+  return html`<path class="mark wires" d=${d.join("")} />`;
 }
 
 /** What a lane's process does in a dense window, one path a kind. @param {Lane} lane @param {Window} window @param {X} x @param {number} y @param {number} tall @param {(does: string) => string} fillOf */
@@ -106,10 +126,9 @@ export function denseDoings(lane, window, x, y, tall, fillOf) {
 /** Heartbeats, commits and ends on a lane in a dense window. @param {Lane} lane @param {Window} window @param {X} x @param {number} y */
 export function denseMarks(lane, window, x, y) {
   const /** @type {Record<string, Set<number>>} */ at = { heartbeat: new Set(), commit: new Set(), end: new Set(), refused: new Set() };
-  for (const [ms, kind] of marksIn(lane, window)) {
-    const sort = kind.endsWith("-refused") ? "refused" : ["crashed", "removed", "failed"].includes(kind) ? "end" : kind;
-    at[sort]?.add(Math.round(x(ms)));
-  }
+  const { at_ms, kinds, kind } = lane.marks, [first, end] = rangeIn(lane, window);
+  const sorts = kinds.map((each) => at[each.endsWith("-refused") ? "refused" : ["crashed", "removed", "failed"].includes(each) ? "end" : each]);
+  for (let each = first; each < end; each++) sorts[kind[each]]?.add(Math.round(x(at_ms[each])));
   const path = (/** @type {string} */ sort, /** @type {(at: number) => string} */ shape) => [...at[sort]].map(shape).join("");
   return html`<path class="mark beats" d=${path("heartbeat", (px) => `M${px} ${y + 19}v5`)} /><path class="mark beats" d=${path("commit", (px) => `M${px} ${y + 21}v2`)} />
     <path class="mark refusals" d=${path("refused", (px) => `M${px} ${y + 19}v8`)} /><path class="mark" d=${path("end", (px) => `M${px - 4} ${y + 5}l8 8m0-8l-8 8`)} />`;

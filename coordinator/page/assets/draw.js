@@ -313,7 +313,9 @@ function legend(group, until) {
   const does = new Set(), said = new Set(), cells = group.raster.flatMap((row) => row.spans.filter((span) => span[0] < until));
   for (const lane of group.lanes) {
     for (const span of lane.activity) if (span[0] < until) does.add(span[2]);
-    for (const mark of lane.marks) if (mark[0] <= until) said.add(mark[1]);
+    const { at_ms, kinds, kind } = lane.marks, met = new Set();
+    for (let at = 0; at < at_ms.length && at_ms[at] <= until && met.size < kinds.length; at++) met.add(kind[at]);
+    for (const each of met) said.add(kinds[each]);
   }
   const box = (/** @type {string} */ fill, name = "does") => html`<rect class=${name} x="1" y="2" width="24" height="14" fill=${fill} />`;
   const rows = /** @type {[any, string][]} */ ([

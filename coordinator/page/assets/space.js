@@ -1,5 +1,6 @@
 // @ts-check
 /** A group at one instant, as objects: the coordinator, its members, the partitions that they hold, messages on their way. A pure function of a picture. */
+import { marksIn } from "./dense.js";
 import { Definitions, WORDS, fillOf } from "./draw.js";
 import { at, html, letter, lostUntil, number } from "./view.js";
 
@@ -53,7 +54,7 @@ function member(group, lane, now, x, room) {
 /** @param {import("./view.js").Lane} lane @param {number} now @param {number} x @param {number} to where the coordinator is */
 function travelling(lane, now, x, to) {
   const dots = [];
-  for (const [instant, kind] of lane.marks) {
+  for (const [instant, kind] of marksIn(lane, { from: now - TRAVELS, to: now + TRAVELS })) {
     const up = UP.has(kind), down = kind.endsWith("-answered") || kind.endsWith("-refused"), part = up ? 1 + (now - instant) / TRAVELS : 1 - (now - instant) / TRAVELS;
     if (!(up || down) || part <= 0 || part >= 1) continue;
     const y = MEMBERS + (TOP + 56 - MEMBERS) * part, place = x + (to - x) * part, refused = kind.endsWith("refused");

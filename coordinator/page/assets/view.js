@@ -8,7 +8,7 @@ export const html = htm.bind(h);
 /**
  * @typedef {[number, number, ...any[]]} Span
  * @typedef {{index: number, name: string, label?: string, member_id?: string|null, inferred: boolean, activity: [number, number, string][], belief: [number, number, number][],
- *   leads: [number, number][], member: [number, number][], epochs: [number, number, number][], marks: [number, string, number][],
+ *   leads: [number, number][], member: [number, number][], epochs: [number, number, number][], marks: {at_ms: number[], kinds: string[], kind: number[]},
  *   session_timeout_ms: number|null, signs: number[]}} Lane
  * @typedef {{topic: string, label?: string, partition: number, spans: [number, number, number[], boolean][]}} Row
  * @typedef {{kind: string, at_ms: number, due_ms: number, until_ms: number|null, seq: number}} Deadline
