@@ -35,6 +35,9 @@ _HEADER_MARK: Final = f'"{HEADER_TYPE}"'
 _HEADER_BYTES: Final = _HEADER_MARK.encode()
 
 
+_AT_ONCE: Final = 4 << 20
+_NO_LINE: Final = 64 << 20
+"""No line of a log has so many bytes."""
 _NO_UTF8: Final = "\ufffd"
 """What bytes that are no UTF-8 are read as. The log itself is ASCII."""
 
@@ -84,14 +87,40 @@ class Lines(Iterator[Line]):
 
 def runs(path: str | PathLike[str]) -> list[Run]:
     """The runs in a file, in their order. Raises OSError. A file that is no log has none."""
-    found, offset = [], 0
+    found: list[Run] = []
+    offset, number = 0, 1
     with open(path, "rb") as file:
-        for number, text in enumerate(file, 1):
-            name = _run_begun_by(str(text, "utf-8", "replace")) if _HEADER_BYTES in text else None
-            if name is not None:
-                found.append(Run(name, number, offset))
-            offset += len(text)
+        for lines in _whole_lines(file):
+            at = counted = 0
+            while (at := lines.find(_HEADER_BYTES, at)) >= 0:
+                begin, at = lines.rfind(b"\n", 0, at) + 1, lines.find(b"\n", at) + 1 or len(lines)
+                number += lines.count(b"\n", counted, begin)
+                counted = begin
+                name = _run_begun_by(str(lines[begin:at], "utf-8", "replace"))
+                if name is not None:
+                    found.append(Run(name, number, offset + begin))
+            number += lines.count(b"\n", counted)
+            offset += len(lines)
     return found
+
+
+def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
+    """A file in pieces of some MiB that end with a line; the last one as it is."""
+    rest, most = b"", _AT_ONCE
+    while block := file.read(most):
+        data = rest + block
+        end = data.rfind(b"\n") + 1
+        rest = data[end:]
+        if end:
+            most = _AT_ONCE
+            yield data[:end]
+        elif len(data) > _NO_LINE:
+            rest, most = b"", _AT_ONCE
+            yield data
+        else:
+            most *= 2  # one line is longer than a piece
+    if rest:
+        yield rest
 
 
 def read(path: str | PathLike[str], run: str | None = None) -> Iterator[Line]:

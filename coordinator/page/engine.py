@@ -28,6 +28,7 @@ from .completing import keys
 from .copying import CopyError
 from .diagnosing import NothingToAskError, questions
 from .differing import compared
+from .following import Follower
 from .offers import offers
 from .picture import Picture
 
@@ -96,16 +97,21 @@ def run_as_test(
 # -- what the worker calls
 
 _opened: dict[str, Picture] = {}
+_followed: dict[str, Follower] = {}
 
 
 def request(text: str) -> str:
     """Carry out one request: `play` (with `beside`: what changed, in sentences), `open` (a log's
-    text), `steps` (further steps of what was opened last under a name), `copy` (a group of that as
-    a scenario), `diagnose` (questions about that, or one group of it), `as_file` (a run as a scenario
-    file), `as_test` (as a pytest test), `keys` (of scenario files)."""
+    text), `follow` (a log's file), `read` (its next slice), `steps` (further steps of what was
+    opened last under a name), `copy` (a group of that as a scenario), `diagnose` (questions about
+    that, or one group of it), `as_file` (a run as a scenario file), `as_test` (as a pytest test),
+    `keys` (of scenario files)."""
     asked = json.loads(text)
     try:
-        answer: Plain = {"ok": _OPERATIONS[asked["op"]](asked)}
+        done = _OPERATIONS[asked["op"]](asked)
+        if isinstance(done, bytes):
+            return f'{{"ok":{done.decode("ascii")}}}'
+        answer: Plain = {"ok": done}
     except (ScenarioError, ActionError, CopyError, LogError, NothingToAskError) as error:
         answer = {"error": str(error)}
     return json.dumps(answer, separators=(",", ":"))
@@ -152,6 +158,28 @@ def _open(asked: Plain) -> Plain:
     return {"picture": picture.plain()}
 
 
+def _follow(asked: Plain) -> bytes:
+    """A log's file, of which the first slice is read."""
+    follower = Follower(asked["path"], called=asked["name"], grows=False)
+    _followed[asked.get("as", "main")] = follower
+    return _seen(asked, follower)
+
+
+def _read(asked: Plain) -> Plain | bytes:
+    """The next slice. A picture is made from time to time only: else it is said how far one is."""
+    follower = _followed[asked.get("as", "main")]
+    version = follower.version
+    follower.poll()
+    if follower.version == version:
+        return {"reading": follower.reading()}
+    return _seen(asked, follower)
+
+
+def _seen(asked: Plain, follower: Follower) -> bytes:
+    _opened[asked.get("as", "main")] = follower.picture
+    return follower.plain()
+
+
 def _steps(asked: Plain) -> Plain:
     return {"steps": _opened[asked.get("as", "main")].steps(asked["begin"], asked["end"])}
 
@@ -172,9 +200,11 @@ def _diagnose(asked: Plain) -> Plain:
     return {"questions": questions(_opened[asked.get("as", "main")].fold, asked.get("group"))}
 
 
-_OPERATIONS: Final[dict[str, Callable[[Plain], Plain]]] = {
+_OPERATIONS: Final[dict[str, Callable[[Plain], Plain | bytes]]] = {
     "play": _play,
     "open": _open,
+    "follow": _follow,
+    "read": _read,
     "steps": _steps,
     "copy": _copy,
     "diagnose": _diagnose,

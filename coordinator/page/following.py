@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from os import PathLike, fspath
 from threading import Condition
@@ -35,6 +37,8 @@ MOST_LINES = 5_000_000
 _HEADER = HEADER_TYPE.encode()
 MOST_AT_ONCE = 1 << 20
 """Bytes taken by one poll: a reader who asks for something meanwhile waits for no more than that."""
+MOST_LINE = 64 << 20
+"""Bytes of one line at most."""
 _TELLS = 1.5
 """While a long log is read, whoever waits is told each time that so many times as much was read: a
 picture of it takes its time, too."""
@@ -42,12 +46,22 @@ picture of it takes its time, too."""
 
 class Follower:
     """One log file. `run` names one run of it: then the picture ends with that run; None: the last
-    one, also if it begins later."""
+    one, also if it begins later. `called`: what a reader calls the file, if it is not its path.
+    `grows`: else the end of the file is that of its last line."""
 
-    def __init__(self, path: str | PathLike[str], run: str | None = None) -> None:
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        run: str | None = None,
+        called: str | None = None,
+        *,
+        grows: bool = True,
+    ) -> None:
         """Read what is there. Raises LogError, OSError."""
         self.path = fspath(path)
-        self.name = self.path.rpartition("/")[2]
+        self.called = self.path if called is None else called
+        self.name = self.called.rpartition("/")[2]
+        self.grows = grows
         self.version = 0
         self.problem: str | None = None
         self._run = run
@@ -57,6 +71,8 @@ class Follower:
         self._closed = False
         self.behind = False
         """Whether there is more of the file, and another poll takes it at once."""
+        self.cut = False
+        """Whether the file ended in the midst of a line."""
         self._begin(*self._place())
         self.poll()
         if self.problem is not None:
@@ -72,7 +88,7 @@ class Follower:
             )
             if at < 0:
                 raise LogError(
-                    self.path,
+                    self.called,
                     1,
                     f"there is no run {self._run} in this log; its runs are {_names(found)}",
                 )
@@ -83,12 +99,12 @@ class Follower:
         self._is_long = os.stat(self.path).st_size - offset > LONG_BYTES
         self._steps = FileSteps(self.path)
         self.picture = Picture(steps=self._steps)
-        self._parser = Parser(self.path, before)
+        self._parser = Parser(self.called, before)
         self._first = before + 1
         self._offset = self._begun = offset
         self._size = self._next_told = offset
         self.behind = False
-        self._error = LogError(self.path, 1, "")
+        self._error = LogError(self.called, 1, "")
 
     def poll(self) -> bool:
         """Take the next slice of what the file has more; whether there was anything. Whoever waits
@@ -96,7 +112,7 @@ class Follower:
         with self._changed:
             before = self.version
             taken = False
-            try:
+            with self._failing():
                 with open(self.path, "rb") as file:
                     self._size = file.seek(0, 2)
                     if self._size < self._offset:
@@ -107,27 +123,46 @@ class Follower:
                     elif self.problem is not None:
                         return False
                     taken = self._take(file)
-                if self._parser.seq < 0 and self.version == 0 and not self.behind:
+                    if not self.grows and not self.behind:
+                        self._finish(file)
+                if self._parser.seq < 0 and before == 0 and not self.behind:
                     self._parser.finish()
-            except LogError as error:
-                self._fail(error)
-            except (
-                LookupError,
-                TypeError,
-                ValueError,
-                AttributeError,
-                ArithmeticError,
-                AssertionError,
-            ) as error:
-                what = f"no line as docs/event_log.md has it ({type(error).__name__}: {error})"
-                self._fail(LogError(self.path, self._parser.number, what))
-            except OSError as error:
-                self._fail(
-                    LogError(self.path, 1, f"cannot be read any more: {error.strerror or error}")
-                )
             if self.version != before:
                 self._changed.notify_all()
             return taken or self.version != before
+
+    def _finish(self, file: Any) -> None:
+        """The file grows no more: its last line counts although no newline ends it, if it is not cut
+        short."""
+        file.seek(self._offset)
+        text = file.read(MOST_LINE)
+        if text.strip():
+            self.cut = not _is_whole(text)
+            if not self.cut or self._parser.seq < 0:
+                self._lines(text)
+            self._offset += len(text)
+            self.version += 1
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """What reading and folding raise becomes the problem."""
+        try:
+            yield
+        except LogError as error:
+            self._fail(error)
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+            AssertionError,
+        ) as error:
+            what = f"no line as docs/event_log.md has it ({type(error).__name__}: {error})"
+            self._fail(LogError(self.called, self._parser.number, what))
+        except OSError as error:
+            said = f"cannot be read any more: {error.strerror or error}"
+            self._fail(LogError(self.called, 1, said))
 
     def _take(self, file: Any) -> bool:
         """The next slice: whole lines, one at least if there is one."""
@@ -140,6 +175,9 @@ class Follower:
             self.behind = self._offset + len(data) < end
             if whole or not self.behind:
                 break
+            if most >= MOST_LINE:
+                said = f"a line of more than {MOST_LINE >> 20} MiB: no event log has one"
+                raise LogError(self.called, self._parser.number + 1, said)
             most *= 2  # one line is longer than a slice
         if not whole:
             return False
@@ -187,7 +225,7 @@ class Follower:
         if count > MOST_LINES or count - commits > MOST_FOLDED:
             last = self._parser.number - 1
             raise LogError(
-                self.path,
+                self.called,
                 self._parser.number,
                 (
                     f"this run is longer than the page can show: at most {MOST_LINES:,} lines, {MOST_FOLDED:,} of them no commits; "
@@ -208,16 +246,20 @@ class Follower:
             if self._plain[0] != self.version:
                 value: dict[str, Any] = {"error": self.problem}
                 if self.problem is None:
-                    value = {"name": self.name, "picture": self.picture.values()}
+                    value = {"name": self.name, "picture": self.picture.values(), "cut": self.cut}
                     if self.behind:
-                        end = self._size if self._ends is None else self._ends
-                        value["reading"] = [self._offset - self._begun, end - self._begun]
+                        value["reading"] = self.reading()
                 written = BytesIO()
                 self._plain = self.version, b""
                 for piece in in_pieces.text(value):
                     written.write(piece.encode("ascii"))
                 self._plain = self.version, written.getvalue()
             return self._plain[1]
+
+    def reading(self) -> tuple[int, int]:
+        """How many bytes of the run were read, and of how many."""
+        end = self._size if self._ends is None else self._ends
+        return self._offset - self._begun, end - self._begun
 
     def steps(self, begin: int, end: int) -> bytes:
         """Some steps as JSON."""
@@ -254,6 +296,15 @@ class Follower:
         with self._changed:
             self._closed = True
             self._changed.notify_all()
+
+
+def _is_whole(text: bytes) -> bool:
+    """Whether a last line is there to its end."""
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _names(found: list[Run]) -> str:

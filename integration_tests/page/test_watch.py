@@ -3,6 +3,7 @@ on demand, a reader's own file."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -210,12 +211,44 @@ def test_a_readers_own_log_is_opened_in_the_page(
     other.write_text("this is no log\n")
     page.locator("#file").set_input_files(other)
     expect(page.locator(".problem")).to_contain_text("not JSON")
-    with (tmp_path / "long.jsonl").open("wb") as file:
-        file.truncate(200_000_001)  # takes no room on the disk
-    page.locator("#file").set_input_files(tmp_path / "long.jsonl")
-    expect(page.locator(".problem")).to_contain_text(
-        'has 200 MB, more than a page holds: run "coordinator watch" for it'
+    packed = tmp_path / "packed.jsonl.gz"
+    packed.write_bytes(gzip.compress(log.read_bytes()))
+    page.locator("#file").set_input_files(packed)
+    expect(page.locator("svg.picture")).to_be_visible()
+    damaged = tmp_path / "damaged.jsonl.gz"
+    damaged.write_bytes(packed.read_bytes()[:500])
+    page.locator("#file").set_input_files(damaged)
+    expect(page.locator(".problem")).to_contain_text("damaged, or cut short")
+
+
+def test_a_long_log_of_a_reader_is_drawn_while_it_is_read(
+    page: Page, server: PageServer, log: Path, tmp_path: Path
+) -> None:
+    """Its last lines come long after the first: a picture is there meanwhile, and answers."""
+    text = log.read_text()
+    last = json.loads(text.splitlines()[-1])
+    long = tmp_path / "long.jsonl"
+    with long.open("w") as file:
+        file.write(text)
+        for more in range(1, 20_000):
+            line = {**last, "seq": last["seq"] + more, "at_ms": last["at_ms"] + more}
+            file.write(json.dumps(line | {"cause": None}) + "\n")
+    page.goto(f"{server.url}open.html")
+    page.wait_for_selector("body[data-ready]")
+    page.evaluate(
+        """() => { globalThis.seen = []; new MutationObserver(() => {
+            const said = document.querySelector(".reading");
+            if (said && document.querySelector("svg.picture")) seen.push(said.textContent); }).observe(
+            document.getElementById("stage"), {childList: true, subtree: true, characterData: true}); }"""
     )
+    page.locator("#file").set_input_files(long)
+    page.wait_for_selector(".make-copy")
+    seen = list(dict.fromkeys(page.evaluate("seen")))
+    assert len(seen) > 1 and all("The log is being read: " in each for each in seen)
+    expect(page.locator(".reading")).to_have_count(0)
+    page.locator(".plot").focus()
+    page.keyboard.press("End")
+    expect(page.locator(".say")).not_to_be_empty()
 
 
 @pytest.fixture

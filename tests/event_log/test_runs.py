@@ -48,6 +48,29 @@ def test_append_adds_a_run_and_replace_starts_anew(tmp_path: Path) -> None:
     assert [run.name for run in runs(path)] == ["7"]
 
 
+@pytest.mark.parametrize("at_once", [1, 7, 100, 300, 1 << 20])
+def test_runs_are_found_wherever_a_piece_of_the_file_ends(
+    tmp_path: Path, at_once: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "run.jsonl"
+    for seed in (1, 2, 3):
+        write_run(path, "append", seed, seed=seed)
+    with path.open("ab") as file:
+        file.write(b'"RunStarted"' * 50)  # a line that is none, without an end
+    offsets, numbers, offset = [], [], 0
+    for number, line in enumerate(path.read_bytes().splitlines(keepends=True), 1):
+        if line.startswith(b'{"seq":0,'):
+            offsets.append(offset)
+            numbers.append(number)
+        offset += len(line)
+    monkeypatch.setattr("coordinator.event_log.reader._AT_ONCE", at_once)
+    found = runs(path)
+    assert [run.name for run in found] == ["1", "2", "3"]
+    assert ([run.number for run in found], [run.offset for run in found]) == (numbers, offsets)
+    monkeypatch.setattr("coordinator.event_log.reader._NO_LINE", 250)
+    assert [run.name for run in runs(path)] == ["1", "2", "3"], "the line that is none is passed"
+
+
 def test_lines_of_text_give_the_same_runs_as_the_file(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     for seed, events in ((1, 3), (2, 2), (3, 1)):

@@ -12,8 +12,9 @@ const waiting = new Map();
 const WITHOUT = "This browser cannot run the engine (WebAssembly or module workers are missing). The recorded run of a lesson can still be stepped through; to change it, use a newer browser. A log of your own is shown by \"coordinator watch\" as well.";
 
 /** Ask the engine for something (see request in coordinator.page.engine). Rejects with a sentence. @param {any} asked
- * @param {(loading: {text: string, done: number, of: number}) => void} [onLoading] told how far the engine is fetched @returns {Promise<any>} */
-export function ask(asked, onLoading) {
+ * @param {(loading: {text: string, done: number, of: number}) => void} [onLoading] told how far the engine is fetched @param {Blob} [file] what it is about: it is read where it is
+ * @returns {Promise<any>} */
+export function ask(asked, onLoading, file) {
   if (onLoading) watching = onLoading;
   if (typeof WebAssembly !== "object" || typeof Worker !== "function") return Promise.reject(new Error(WITHOUT));
   if (worker === null) {
@@ -43,6 +44,6 @@ export function ask(asked, onLoading) {
   const id = number++;
   return new Promise((resolve, reject) => {
     waiting.set(id, [resolve, reject]);
-    /** @type {Worker} */ (worker).postMessage({ id, asked: JSON.stringify(asked) });
+    /** @type {Worker} */ (worker).postMessage({ id, asked: JSON.stringify(asked), file });
   });
 }

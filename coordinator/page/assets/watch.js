@@ -5,6 +5,7 @@ import { Acts, may } from "./acts.js";
 import { Copy } from "./copy.js";
 import { Foretelling } from "./predicting.js";
 import { Groups } from "./groups.js";
+import { Reading } from "./reading.js";
 import { html } from "./view.js";
 
 const place = /** @type {HTMLElement} */ (document.getElementById("stage"));
@@ -36,13 +37,6 @@ function Nobody({ address }) {
       <button type="button" onClick=${() => navigator.clipboard?.writeText(address)}>copy the address</button>`}</p>
     ${address && html`<p>In Python, with kafka-python:</p><pre>${script}</pre>`}
     ${!address && html`<p>No client of this log has joined a group. When one does, it is drawn here.</p>`}</section>`;
-}
-
-/** How much of a long log was read: the picture grows meanwhile. @param {{reading: [number, number]|undefined}} props */
-function Reading({ reading }) {
-  if (!reading) return null;
-  const [done, of] = reading;
-  return html`<p class="reading" role="status">The log is being read: ${Math.floor(100 * done / of)} % of ${Math.round(of / 1e6)} MB are here. <progress max=${of} value=${done} aria-label="the log is read"></progress></p>`;
 }
 
 /** @extends Component<{picture: import("./view.js").Picture, name: string, here: {address: string, acts: boolean}, reading: [number, number]|undefined}, any> */

@@ -18,17 +18,25 @@ async function load() {
   python.unpackArchive(new Uint8Array(sources), "zip", { extractDir: "/engine" });
   python.runPython("import sys; sys.path.insert(0, '/engine'); from coordinator.page.engine import request");
   tell(3, "Running the group …");
-  return python.globals.get("request");
+  python.FS.mkdir("/log");
+  return { request: python.globals.get("request"), files: python.FS };
+}
+
+/** A file is read where it is, by its bytes: it is not copied into memory. @param {any} files @param {Blob} file */
+function mount(files, file) {
+  if (files.analyzePath("/log/file").exists) files.unmount("/log");
+  files.mount(files.filesystems.WORKERFS, { blobs: [{ name: "file", data: file }] }, "/log");
 }
 
 self.onmessage = async ({ data }) => {
-  const request = await loaded.catch((error) => {
+  const engine = await loaded.catch((error) => {
     self.postMessage({ id: data.id, unloaded: `The engine could not be fetched (${error}). Try again.` });
     return null;
   });
-  if (request === null) return;
+  if (engine === null) return;
   try {
-    self.postMessage({ id: data.id, ...JSON.parse(request(data.asked)) });
+    if (data.file) mount(engine.files, data.file);
+    self.postMessage({ id: data.id, ...JSON.parse(engine.request(data.asked)) });
   } catch (error) {
     self.postMessage({ id: data.id, error: `The engine could not do this: ${String(error).split("\n").filter(Boolean).at(-1)}` });
   }
