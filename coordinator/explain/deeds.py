@@ -40,6 +40,15 @@ def told(note: Note) -> str:
         end = len(text) if named is None else named.end()
         rest = text[end:]
         text = f"{text[:end]}, which coordinates the group{',' if rest else ''}{rest}"
+    return _sentence(text)
+
+
+def sentence_of(line: Line) -> str:
+    """What was done, as a sentence."""
+    return _sentence(deed(line))
+
+
+def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from ..event_log.reader import Line
+from ..explain.deeds import sentence_of
 from ..explain.detail import sentence as step_sentence
 from ..explain.notes import told
 from ..explain.reassignments import Reassignments
@@ -23,6 +24,7 @@ from ..history.blobs import by_topic
 from ..history.filed import among
 from ..history.timeline import Timeline
 from ..history.views import Change, GroupView, Note, Rebalance, Step
+from ..verbs import ROWS
 
 
 class Teller:
@@ -65,6 +67,8 @@ class Teller:
                 return self._wire(group, line, note)
             case "member":
                 return _member(group, line)
+            case "fault" if line["type"] in ROWS and line["type"] not in _FAULTS:
+                return told(note) if note is not None else sentence_of(line)
             case "fault":
                 return _fault(line)
             case "cluster" if line["seq"] in self._moves and "partition" in line:

@@ -145,7 +145,7 @@ function band(group, window, x, place, dense) {
   const wide = (/** @type {import("./view.js").Span} */ span) => !dense || x(Math.min(span[1], window.horizon)) - left(span[0]) > 24;
   return html`<g>${dense && denseStates(group, window, x, AXIS, UNSTABLE)}
     ${within(group.states, window.from, window.to).filter(wide).map(([from, to, state]) => {
-      const broker = moves ? at(group.brokers, from)?.[2] : undefined, room = x(Math.min(to, window.horizon)) - left(from);
+      const broker = moves ? at(group.brokers, from)?.[2] : undefined, room = x(Math.min(to, window.to, window.horizon)) - left(from);
       const name = [...(broker === undefined ? [] : [`${state} · broker ${broker}`]), state, SHORT[state] ?? ""].find((each) => room > each.length * 7.4 + 6) ?? "";
       return html`<g><rect class=${`state ${state}`} x=${x(from)} y=${AXIS} width=${Math.max(0.8, x(to) - x(from))} height="21" />
         ${UNSTABLE[state] && html`<rect x=${x(from)} y=${AXIS} width=${Math.max(0.8, x(to) - x(from))} height="21" fill=${UNSTABLE[state]} opacity="0.35" />`}
@@ -155,7 +155,7 @@ function band(group, window, x, place, dense) {
     ${within(group.numbers, window.from, window.to).filter(wide).map(([from, to, number]) => {
       const assignor = number ? at(group.assignors ?? [], Math.min(to, window.horizon) - 1)?.[2] : undefined;
       const texts = [`${number}${assignor ? ` · ${assignor}` : ""}`, `${number}`];
-      const room = x(Math.min(to, window.horizon)) - left(from), text = texts.find((each) => room > each.length * 7 + 6);
+      const room = x(Math.min(to, window.to, window.horizon)) - left(from), text = texts.find((each) => room > each.length * 7 + 6);
       return html`<g class="number"><line x1=${x(from)} x2=${x(from)} y1=${AXIS + 21} y2=${place.rasterTop - GAP} />
         ${text && html`<text x=${left(from) + 4} y=${AXIS + 36}>${text}</text>`}
         <title>${group.protocol === "classic" ? "generation" : "group epoch"} ${texts[0]}</title></g>`;
