@@ -289,6 +289,10 @@ OF_TYPE: Final[Mapping[str, Mapping[str, _Row]]] = {
         "records": _RECORD_RANGES,
         "deadline_ms": (_or_null(_integer), "an integer or null"),
     },
+    "AcknowledgementWaited": {
+        "records": (_array(_object(_SPAN)), "an array of ranges of offsets"),
+        "failed": _MAYBE_TEXT,
+    },
     "RecordsReleased": {"records": _RECORD_RANGES},
     "RecordsArchived": {"records": _RECORD_RANGES},
     "ShareStateSnapshotted": {"batches": _STATES},

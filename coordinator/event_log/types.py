@@ -79,6 +79,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "SharePartitionOpened",
         "RecordsAcquired",
         "RecordsAcknowledged",
+        "AcknowledgementWaited",
         "RecordsReleased",
         "RecordsArchived",
         "DeadLettersWritten",

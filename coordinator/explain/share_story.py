@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..event_log.reader import Line
 from ..history.share_records import LOCK_ENDED, ShareRecords
-from .words import instant, listed, printable
+from .words import duration, instant, listed, printable
 
 _GIVEN_UP = frozenset({"Archiving", "Archived"})
 _DONE_OF_THEM = {"release": "released", "reject": "rejected", "gap": "says that there are no"}
@@ -28,6 +28,8 @@ def sentence(known: ShareRecords, line: Line) -> str:
             return _acknowledged(known, line)
         case "RecordsAcquired":
             return _came_again(known, line)
+        case "AcknowledgementWaited":
+            return _waited(known, line)
         case "RecordsArchived" if line["records"]:
             which = _records(line["records"])
             verb = "is" if which.startswith("record ") else "are"
@@ -127,6 +129,17 @@ def _acknowledged(known: ShareRecords, line: Line) -> str:
     )
     who = printable(known.name(line["group"], line["member"]))
     return f"{who} {listed(clauses)} of {_place(line)}{more}."
+
+
+def _waited(known: ShareRecords, line: Line) -> str:
+    who = printable(known.name(line["group"], line["member"]))
+    which = _records(line["records"])
+    outcome = (
+        f"was stored after {duration(line['waited_ms'])}"
+        if line["failed"] is None
+        else f"was given up after {duration(line['waited_ms'])}, and refused with {printable(line['failed'])}"
+    )
+    return f"What {who} said of {which} of {_place(line)} {outcome}: {printable(line['reason'])}."
 
 
 def _came_again(known: ShareRecords, line: Line) -> str:

@@ -72,6 +72,17 @@ class RecordsAcknowledged(NamedTuple):
     start_offset: int
 
 
+class AcknowledgementWaited(NamedTuple):
+    """What a member said of records could not be stored at once. `reason`: why; `failed`: the name
+    of the error that its member is told, None if it is stored now."""
+
+    member_id: str
+    reason: str
+    records: tuple[Span, ...]
+    waited_ms: int
+    failed: str | None
+
+
 class RecordsReleased(NamedTuple):
     """A member lost records that it held, without a word of its own: their locks ended, or its
     session did."""
@@ -111,6 +122,7 @@ Event = (
     SharePartitionOpened
     | RecordsAcquired
     | RecordsAcknowledged
+    | AcknowledgementWaited
     | RecordsReleased
     | RecordsArchived
     | DeadLettersWritten

@@ -84,7 +84,8 @@ def _given_up(partition: SharePartition, event: ev.RecordsReleased | ev.RecordsA
 
 
 def _unchanged(
-    partition: SharePartition, event: ev.DeadLettersWritten | ev.SharePartitionClosed
+    partition: SharePartition,
+    event: ev.AcknowledgementWaited | ev.DeadLettersWritten | ev.SharePartitionClosed,
 ) -> None:
     pass
 
@@ -107,6 +108,7 @@ _FOLDS: dict[type, Callable[[SharePartition, Any], None]] = {
     ev.SharePartitionOpened: _opened,
     ev.RecordsAcquired: _acquired,
     ev.RecordsAcknowledged: _acknowledged,
+    ev.AcknowledgementWaited: _unchanged,
     ev.RecordsReleased: _given_up,
     ev.RecordsArchived: _given_up,
     ev.DeadLettersWritten: _unchanged,

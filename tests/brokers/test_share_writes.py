@@ -15,6 +15,7 @@ from coordinator.control.cluster import (
     StopBroker,
 )
 from coordinator.errors import ErrorCode
+from coordinator.explain.output import as_text, timeline_of
 from coordinator.wire.messages.share_acknowledge import (
     AcknowledgementBatch,
     AcknowledgePartition,
@@ -110,6 +111,16 @@ class Waits(Story):
         self.cluster.do(StopBroker(node, "crash"))
         return node
 
+    def waited(self) -> list[tuple[object, object, object]]:
+        """Which acknowledgements waited for the share coordinator: why, how long, what failed."""
+        lines = self.cluster.logged("AcknowledgementWaited")
+        return [(line["reason"], line["waited_ms"], line["failed"]) for line in lines]
+
+    def explained(self) -> str:
+        """What `explain` says of the group."""
+        timeline = timeline_of(self.cluster.log.events())
+        return "\n".join(as_text(timeline, timeline.groups.values()))
+
     def verdict(self) -> dict[str, list[str]]:
         return findings(list(self.cluster.log.events()))
 
@@ -125,6 +136,11 @@ def test_an_acknowledgement_waits_for_another_share_coordinator() -> None:
     assert story.told() == []
     story.cluster.pass_time(1)
     assert story.told() == [(0, None)]
+    assert story.waited() == [("no share coordinator could be reached", 3_000, None)]
+    assert (
+        "What test said of records 0 to 1 of orders-0 was stored after 3 s: no share coordinator "
+        "could be reached."
+    ) in story.explained()
     assert story.read(story.coordinator) == (ErrorCode.NONE, [(0, 1, 2, 1)])
     story.cluster.do(MoveLeader("orders", 0, story.coordinator))
     story.cluster.pass_time(100)
@@ -141,9 +157,10 @@ def test_an_acknowledgement_waits_for_a_load() -> None:
     story.cluster.do(MoveLeader(STATES, story.index, to))
     story.say(0, 0, kind=RELEASE)
     story.cluster.pass_time(2_999)
-    assert story.told() == []
+    assert (story.told(), story.waited()) == ([], [])
     story.cluster.pass_time(1)
     assert story.told() == [(0, None)]
+    assert story.waited() == [("the share coordinator was loading", 3_000, None)]
 
 
 def test_an_acknowledgement_that_nobody_stores() -> None:
@@ -157,6 +174,10 @@ def test_an_acknowledgement_that_nobody_stores() -> None:
     assert story.told() == []
     story.cluster.pass_time(1)
     assert story.told() == [(ErrorCode.COORDINATOR_NOT_AVAILABLE, EXHAUSTED)]
+    assert (
+        "What test said of records 0 to 2 of orders-0 was given up after 15 s, and refused with "
+        "COORDINATOR_NOT_AVAILABLE: no share coordinator could be reached."
+    ) in story.explained()
     story.cluster.do(StartBroker(node))
     story.cluster.pass_time(5_000)
     story.say(0, 2, epoch=2)
@@ -217,7 +238,7 @@ def test_an_acknowledgement_is_answered_when_it_is_replicated() -> None:
     story.cluster.pass_time(300)
     assert story.told() == []
     story.cluster.pass_time(700)
-    assert story.told() == [(0, None)]
+    assert (story.told(), story.waited()) == ([(0, None)], [])
 
 
 def test_what_was_not_replicated_is_stored_again() -> None:
@@ -237,6 +258,9 @@ def test_what_was_not_replicated_is_stored_again() -> None:
     story.crash()
     story.cluster.pass_time(10_000)
     assert story.told() == [(0, None)]
+    ((reason, _, failed),) = story.waited()
+    assert reason == "the share coordinator had moved, then no share coordinator could be reached"
+    assert failed is None
     assert story.read(story.coordinator) == (ErrorCode.NONE, [(0, 1, 2, 1)])
     [lost] = [line for line in story.cluster.logged("LogTruncated") if line["topic"] == STATES]
     assert len(lost["lost"]) == 1  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ErrorCode
 from ...share_partitions import acknowledge as acknowledging
+from ...share_partitions import events as ev
 from ...share_partitions.acknowledge import BATCH_NOT_ACQUIRED, Refused
 from ...share_partitions.start import start_after
 from ...share_partitions.states import RecordState
@@ -19,7 +20,6 @@ from .writes import Write
 from .written import state_key, written
 
 if TYPE_CHECKING:
-    from ...share_partitions import events as ev
     from ...share_partitions.acknowledge import Acknowledged
     from ...share_partitions.model import SharePartition, SharePartitionKey
     from ...share_states.decide import Decision, Written
@@ -86,7 +86,7 @@ class Acknowledgements:
         event = self._meaning(partition, member_id, ranges, now)
         if event is None or isinstance(event, Refused):
             return event
-        stored = [of for of in event.records if of.state != str(RecordState.ACQUIRED)]
+        stored = _stored(event)
         change = written(partition, stored) if stored else None
         return Decided(event, change, self._partitions.revision(partition.key))
 
@@ -104,7 +104,7 @@ class Acknowledgements:
         if not self._is_as_decided(partition, decided):
             if not _still_holds(partition, decided.event):  # a lock ended between two slices
                 return self.acknowledge(partition, decided.event.member_id, ranges, now, cause)
-        stored = [of for of in decided.event.records if of.state != str(RecordState.ACQUIRED)]
+        stored = _stored(decided.event)
         outcome = self._partitions.writes.write(
             state_key(partition),
             decided.written,
@@ -127,6 +127,7 @@ class Acknowledgements:
             self._settling[key] -= 1
             pending.answer = self._partitions.refusal(partition, decision, now, cause)
             if self._partitions.open_ones.get(key) is partition:
+                self._tell(write, pending, now, cause)
                 if pending.answer is None:
                     pending.answer = self._taken(partition, pending.decided, ranges, now, cause)
                 self._partitions.arm_locks(partition)
@@ -135,6 +136,19 @@ class Acknowledgements:
 
         write.settled = settled
         return pending
+
+    def _tell(self, write: Write, pending: Pending, now: int, cause: int | None) -> None:
+        """That the share coordinator could not be had at first, if so."""
+        if write.failures:
+            said = pending.decided.event
+            event = ev.AcknowledgementWaited(
+                said.member_id,
+                ", then ".join(write.failures),
+                tuple(ev.Span(of.first_offset, of.last_offset) for of in _stored(said)),
+                now - write.begun_ms,
+                None if pending.answer is None else pending.answer.error.name,
+            )
+            self._partitions.fold(pending.partition, event, now, cause)
 
     def _is_as_decided(self, partition: SharePartition, decided: Decided) -> bool:
         return self._partitions.revision(partition.key) == decided.revision
@@ -193,3 +207,8 @@ def _still_holds(partition: SharePartition, event: ev.RecordsAcknowledged) -> bo
         for of in event.records
         for run in partition.runs.between(of.first_offset, of.last_offset)
     )
+
+
+def _stored(event: ev.RecordsAcknowledged) -> list[ev.AcknowledgedRange]:
+    """What is stored of an acknowledgement: all but renewals of locks."""
+    return [of for of in event.records if of.state != str(RecordState.ACQUIRED)]

@@ -216,7 +216,7 @@ class SharePartitions:
             of = None if self._broker.replication is None else self._broker.node_id
             log.share_event(*partition.key, event, now, cause, of)
         evolve(partition, event)
-        if not isinstance(event, ev.RecordsAcquired):
+        if not isinstance(event, (ev.RecordsAcquired, ev.AcknowledgementWaited)):
             key = partition.key
             self._revisions[key] = self._revisions.get(key, 0) + 1
         if isinstance(event, _TELL_OF_RECORDS):

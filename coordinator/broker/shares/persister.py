@@ -6,7 +6,7 @@ far as the asking broker knows. Does not depend on requests and on what is store
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ...cluster.internal_topics import partition_for
 from ...cluster.model import SHARE_GROUP_STATE
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from ...share_states.model import ShareState, ShareStateKey
     from .host import ShareCoordinator, ShareHost, Stored
 
-_NOBODY = refused(ErrorCode.NOT_COORDINATOR)
+NOBODY: Final = refused(ErrorCode.NOT_COORDINATOR)
+"""What is said where nobody can be asked."""
 
 
 class Persister:
@@ -40,7 +41,7 @@ class Persister:
         """Begin the state of a share partition anew; start offset -1: its leader finds out."""
         states = self._reached(key)
         if states is None:
-            return _NOBODY
+            return NOBODY
         return states.initialize(key, state_epoch, start_offset, now, cause)
 
     def read(
@@ -48,7 +49,7 @@ class Persister:
     ) -> tuple[Decision, ShareState | None]:
         """The state, for a leader of this epoch."""
         states = self._reached(key)
-        return (_NOBODY, None) if states is None else states.read(key, leader_epoch, now, cause)
+        return (NOBODY, None) if states is None else states.read(key, leader_epoch, now, cause)
 
     def write(
         self, key: ShareStateKey, written: Written, now: int, cause: int | None = None
@@ -57,19 +58,19 @@ class Persister:
         is not replicated yet."""
         states = self._reached(key)
         if states is None:
-            return _NOBODY, None
+            return NOBODY, None
         decision = states.write(key, written, now, cause)
         return decision, None if decision.event is None else states.unreplicated(key)
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
         """Forget the state of a share partition."""
         states = self._reached(key)
-        return _NOBODY if states is None else states.delete(key, now, cause)
+        return NOBODY if states is None else states.delete(key, now, cause)
 
     def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
         """The state, for who only looks at it."""
         states = self._reached(key)
-        return (_NOBODY, None) if states is None else states.summary(key)
+        return (NOBODY, None) if states is None else states.summary(key)
 
     def _reached(self, key: ShareStateKey) -> ShareCoordinator | None:
         """The share coordinator of a state, if it can be asked."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from ...errors import ErrorCode
 from ...share_states.decide import Decision, refused
+from .persister import NOBODY
 
 if TYPE_CHECKING:
     from ...share_states.decide import Written
@@ -20,14 +21,15 @@ if TYPE_CHECKING:
     from .host import ShareHost, Stored
     from .persister import Persister
 
-RETRIED: Final = frozenset(
-    {
-        ErrorCode.COORDINATOR_NOT_AVAILABLE,
-        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
-        ErrorCode.NOT_COORDINATOR,
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-    }
-)
+RETRIED: Final = {
+    ErrorCode.COORDINATOR_NOT_AVAILABLE: "too few replicas of the share coordinator were in sync",
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS: "the share coordinator was loading",
+    ErrorCode.NOT_COORDINATOR: "the share coordinator had moved",
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "the share coordinator did not know the partition",
+}
+"""Errors after which it is tried again, and what they mean."""
+_NOBODY_WAS_THERE: Final = "no share coordinator could be reached"
+_NOT_REPLICATED: Final = "it was not replicated in time"
 _MOST_ATTEMPTS: Final = 5
 _FIRST_BACKOFF_MS: Final = 1_000
 _EXHAUSTED: Final = "Exhausted max retries to complete write state RPC without success."
@@ -43,15 +45,29 @@ class Write:
     """A write that is under way. `written`: what is to be stored, whenever it is tried; `settled` is
     called once, with what came of it."""
 
-    __slots__ = ("attempts", "cause", "decision", "due_ms", "key", "settled", "stored", "written")
+    __slots__ = (
+        "attempts",
+        "begun_ms",
+        "cause",
+        "decision",
+        "due_ms",
+        "failures",
+        "key",
+        "settled",
+        "stored",
+        "written",
+    )
 
     def __init__(
-        self, key: ShareStateKey, written: Callable[[], Written], cause: int | None
+        self, key: ShareStateKey, written: Callable[[], Written], now: int, cause: int | None
     ) -> None:
         self.key = key
         self.written = written
         self.cause = cause
+        self.begun_ms = now
         self.attempts = 0
+        self.failures: dict[str, None] = {}
+        """Why attempts failed, each reason once."""
         self.due_ms = 0
         """When it is tried again, or given up to wait for."""
         self.decision = Decision()
@@ -82,7 +98,7 @@ class Writes:
         decision, stored = self._persister.write(key, written, now, cause)
         if stored is None and decision.error not in RETRIED:
             return decision
-        one = Write(key, again, cause)
+        one = Write(key, again, now, cause)
         self._begun(one, decision, stored, now)
         self._under_way.append(one)
         return one
@@ -119,13 +135,17 @@ class Writes:
         if error is None:
             if one.due_ms > now:
                 return None
-            error = ErrorCode.COORDINATOR_NOT_AVAILABLE
+            one.failures[_NOT_REPLICATED] = None
+            return self._failed(one, refused(ErrorCode.COORDINATOR_NOT_AVAILABLE), now)
+        one.failures[RETRIED[error]] = None
         return self._failed(one, refused(error), now)
 
     def _begun(
         self, one: Write, decision: Decision, stored: Stored | None, now: int
     ) -> Decision | None:
         if decision.error in RETRIED:
+            why = _NOBODY_WAS_THERE if decision is NOBODY else RETRIED[decision.error]
+            one.failures[why] = None
             return self._failed(one, decision, now)
         if stored is None:
             return decision
