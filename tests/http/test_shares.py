@@ -79,6 +79,10 @@ def test_locks_end(kafka: Emulator, share: Any, worker: Sharer) -> None:
     assert share.expire_locks() == 2
     with pytest.raises(ControlError, match="nothing is held at all"):
         share.expire_locks()
+    with pytest.raises(ControlError, match="nothing is held of partition 1 of any topic: "):
+        share.expire_locks(partition=1)
+    with pytest.raises(ControlError, match="nothing is held at any topic, record 7: "):
+        share.expire_locks(offset=7)
     assert worker.fetch() == [(0, 2, 2)]
     kafka.advance(seconds=30)
     share.wait(available=3)
@@ -112,6 +116,8 @@ def test_a_session_ends(kafka: Emulator, share: Any, worker: Sharer) -> None:
 def test_a_partition_begins_anew(share: Any, worker: Sharer) -> None:
     worker.acknowledge((0, 2, ACCEPT))
     share.wait(acknowledged=3, lag=0)
+    with pytest.raises(ControlError, match="offset: -5; a whole number from 0 to "):
+        share.move_start("jobs", 0, -5)
     share.move_start("jobs", 0, 1)
     assert worker.fetch() == [(1, 2, 1)]
     with pytest.raises(ControlError, match="has not begun with orders-0"):

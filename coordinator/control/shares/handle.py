@@ -243,6 +243,7 @@ class ShareGroupHandle:
     def move_start(self, topic: str, partition: int, offset: int) -> None:
         """Let the group begin a partition anew at an offset (its SPSO), whatever is in flight.
         Raises ControlError where the group never read it."""
+        arguments.counted("offset", offset)
 
         def move() -> None:
             broker = share_views.leading(self._session, topic, partition)
@@ -290,7 +291,10 @@ def setting_text(value: object) -> str:
 
 
 def _where(topic: str | None, partition: int | None, offset: int | None) -> str:
-    if topic is None:
+    if topic is None and partition is None and offset is None:
         return "at all"
-    place = topic if partition is None else f"{topic}-{partition}"
+    if topic is None:
+        place = "any topic" if partition is None else f"partition {partition} of any topic"
+    else:
+        place = topic if partition is None else f"{topic}-{partition}"
     return f"of {place}" if offset is None else f"at {place}, record {offset}"

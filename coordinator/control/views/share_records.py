@@ -53,11 +53,12 @@ class ShareSnapshot(NamedTuple):
     starts: Mapping[str, int] = {}
 
     def __str__(self) -> str:
+        times = "time" if self.most_deliveries == 1 else "times"
         return (
             f"share group {self.group_id!r} is {self.group_state} with {self.members} "
             f"member{'' if self.members == 1 else 's'}; records: {self.available} available, "
             f"{self.acquired} acquired, {self.acknowledged} acknowledged, {self.archived} archived, "
-            f"delivered {self.most_deliveries} times at most, {self.lag} behind"
+            f"delivered {self.most_deliveries} {times} at most, {self.lag} behind"
         )
 
 

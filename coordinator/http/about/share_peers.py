@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..operation import operation
 from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..port import Port, Registered
-from ..shapes import told
+from ..shapes import Option, told
 from ..telling import columns
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ _PEERS = columns(
     PARTITIONS=lambda peer: " ".join(peer["assigned"]),
 )
 _SHOWN_AT_MOST = 1_000
+_PROBABILITY = Option(metavar="PROBABILITY")
 
 
 def told_peer(peer: dict[str, Any]) -> str:
@@ -60,8 +61,12 @@ class NewSharePeer:
     group: str = told("the share group that it joins")
     topics: list[str] = told("what it subscribes to")
     processing_ms: int = told("how long it works on a record, in milliseconds", 0)
-    release: float = told("how probable it is that it gives a record back, from 0 to 1", 0.0)
-    reject: float = told("how probable it is that it refuses a record for good, from 0 to 1", 0.0)
+    release: float = told(
+        "how probable it is that it gives a record back, from 0 to 1", 0.0, _PROBABILITY
+    )
+    reject: float = told(
+        "how probable it is that it refuses a record for good, from 0 to 1", 0.0, _PROBABILITY
+    )
     renew_ms: int = told(
         "after so many milliseconds of work it renews the locks of what it has in hand, again and again; 0: never",
         0,

@@ -68,7 +68,7 @@ class Most:
 class Settings:
     """Configurations of a group."""
 
-    settings: dict[str, str] = told('{"share.auto.offset.reset": "earliest"}')
+    settings: dict[str, str] = told("by Kafka's names, such as share.auto.offset.reset")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +85,8 @@ class Start:
     """Where a share partition is to start."""
 
     topic: str
-    partition: int
-    offset: int
+    partition: int = told("its number")
+    offset: int = told("the first that it is given, whatever is in flight")
 
 
 @operation("GET", "/shares/{group}", answer=SHARE_GROUP)
