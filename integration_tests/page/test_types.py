@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 from tools.page_site.__main__ import HERE, PICTURE, readme_picture
 
@@ -27,6 +28,7 @@ def test_the_readmes_picture_is_what_make_site_draws(site: Path) -> None:
     for part in ('class="lane', 'class="axis', "orders-8", "PreparingRebalance"):
         assert kept.count(part) == drawn.count(part) > 0, part
     assert "<script" not in kept
+    ET.fromstring(kept)
 
 
 def test_the_site_is_small(site: Path) -> None:

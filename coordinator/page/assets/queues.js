@@ -116,7 +116,7 @@ function border(track, window, x, y, kind, name, gutter, beside) {
     before = to;
   }
   const [from, , offset] = parts[0], free = kind === "speo" && x(from) - gutter > 40;
-  return html`<g class=${`border ${kind}`}><path d=${d} /><text class=${free ? "right" : ""} x=${free ? x(from) - 4 : Math.max(gutter, x(from)) + 3} y=${y(offset) + (free ? 4 : beside)}>${name}</text>
+  return html`<g class=${`border ${kind}`}><path d=${d} /><text class=${free ? "right" : undefined} x=${free ? x(from) - 4 : Math.max(gutter, x(from)) + 3} y=${y(offset) + (free ? 4 : beside)}>${name}</text>
     <title>${kind === "spso" ? "start offset (SPSO): everything before it is done" : "end offset (SPEO): nothing behind it was given to anybody"}</title></g>`;
 }
 

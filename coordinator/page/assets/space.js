@@ -58,7 +58,7 @@ function travelling(lane, now, x, to) {
     const up = UP.has(kind), down = kind.endsWith("-answered") || kind.endsWith("-refused"), part = up ? 1 + (now - instant) / TRAVELS : 1 - (now - instant) / TRAVELS;
     if (!(up || down) || part <= 0 || part >= 1) continue;
     const y = MEMBERS + (TOP + 56 - MEMBERS) * part, place = x + (to - x) * part, refused = kind.endsWith("refused");
-    dots.push(html`<g class=${down ? "dot down" : "dot"}><circle cx=${place} cy=${y} r=${kind === "heartbeat" ? 4 : 6} />${kind !== "heartbeat" && html`<text class=${refused ? "bad right" : ""} x=${place + (refused ? -9 : 9)} y=${y + 4}>${refused ? "refused" : kind.split("-")[0]}</text>`}</g>`);
+    dots.push(html`<g class=${down ? "dot down" : "dot"}><circle cx=${place} cy=${y} r=${kind === "heartbeat" ? 4 : 6} />${kind !== "heartbeat" && html`<text class=${refused ? "bad right" : undefined} x=${place + (refused ? -9 : 9)} y=${y + 4}>${refused ? "refused" : kind.split("-")[0]}</text>`}</g>`);
   }
   return dots;
 }
