@@ -4,11 +4,13 @@ be seen is in its log."""
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -18,7 +20,9 @@ from coordinator.simulator.environment import EPOCH_MS
 from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
-from tools.incidents import row
+from tools.incident_pictures import FOLDER, WIDTH
+from tools.incident_views import VIEWS
+from tools.incidents import row, section
 
 SEED = 1
 
@@ -49,9 +53,28 @@ def of(name: str, *kinds: str) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("name", catalogue.incidents())
 def test_every_promise_is_kept_and_its_cost_is_documented(name: str, project_root: Path) -> None:
-    page = (project_root / "docs" / "simulator.md").read_text()
+    page = (project_root / "docs" / "simulator_incidents.md").read_text()
     assert row(name, lines_of(name)) in page
     assert catalogue.text(name).startswith("# ")
+
+
+@pytest.mark.parametrize("name", catalogue.incidents())
+def test_each_has_a_picture_that_stands_alone(name: str, project_root: Path) -> None:
+    """For light screens and dark ones, without scripts, small, and told to who does not see it."""
+    page = (project_root / "docs" / "simulator_incidents.md").read_text()
+    svg = (FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+    picture = ET.fromstring(svg)
+    assert picture.attrib["width"] == str(WIDTH)
+    assert f"![{picture.attrib['aria-label']}](incidents/{name}.svg)" in page
+    assert section(name) in page
+    assert len(svg.encode()) < 40_000
+    assert "prefers-color-scheme: dark" in svg
+    assert "<script" not in svg
+    assert set(re.findall(r"url\(#([\w-]+)\)", svg)) <= set(re.findall(r' id="([\w-]+)"', svg))
+
+
+def test_no_picture_is_of_what_is_no_incident() -> None:
+    assert sorted(each.stem for each in FOLDER.iterdir()) == catalogue.incidents() == sorted(VIEWS)
 
 
 def test_there_are_twenty() -> None:
