@@ -26,6 +26,7 @@ from coordinator.page.recorded import log as recorded_log
 from coordinator.page.recorded import recorded
 from coordinator.version import __version__
 
+from .alone import as_file
 from .pages import (
     first_window,
     glossary,
@@ -202,10 +203,7 @@ def readme_picture() -> str:
     low, high = lesson.window_ms
     window = {"from": low, "to": high, "width": 960, "horizon": high}
     (svg,) = draw([{"picture": lesson.plain()["picture"], "window": window}])
-    style = (ROOT / "coordinator" / "page" / "assets" / "style.css").read_text(encoding="utf-8")
-    rules = "\n".join(line for line in style.split("\n") if line.startswith((":root", "svg", ".")))
-    head = '<svg xmlns="http://www.w3.org/2000/svg" style="background:#fff"'
-    return svg.replace("<svg", head, 1).replace("<defs>", f"<style>{rules}</style><defs>", 1) + "\n"
+    return as_file(svg)
 
 
 def write_engine(path: Path) -> None:
