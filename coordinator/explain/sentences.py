@@ -4,7 +4,7 @@ facts come from `timeline`."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 from ..errors import ErrorCode
 from ..history.blobs import Partitions, both
@@ -107,10 +107,10 @@ def removal(change: Change) -> str:
     match line["reason"]:
         case "left":
             return f"{who} left" + (f' (saying "{printable(detail)}")' if detail else "")
+        case "session expired" if detail == _BY_HAND:
+            return f"{who} expired: {_BY_HAND}"
         case "session expired":
             return f"{who} expired after {_silence(detail)} of silence{_last_sign(change)}{_trouble(change)}"
-        case "its session was ended by hand":
-            return f"the session of {who} was ended by hand"
         case "first join never completed":
             return f"{who} expired: its first join was not completed within {_silence(detail)}"
         case "did not rejoin in time":
@@ -154,6 +154,7 @@ def _error(code: int) -> str:
     return ErrorCode(code).name if code in _CODES else f"error {code}"
 
 
+_BY_HAND: Final = "its session was ended by hand"
 _CODES = frozenset(map(int, ErrorCode))
 
 

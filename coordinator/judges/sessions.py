@@ -52,6 +52,7 @@ _OF_SESSIONS: Final = _JOINING | _BEGIN_ANEW | GROUP_GONE | REPLACED | REMOVED |
 """The events of groups after which sessions begin, end, or are counted again."""
 _FORGETS_EVERY_MS: Final = 60_000
 _EXPIRED: Final = "session expired"
+_BY_HAND: Final = "its session was ended by hand"
 _WELL_AFTER_MS: Final = 15_000
 """So long after something was done to a member it has found its coordinator and has its rhythm."""
 
@@ -154,7 +155,7 @@ class SessionsEnd(Judge):
         elif kind in REPLACED:
             self._silent.speaks(group, line["replaced"])
         elif kind in REMOVED:
-            if line.get("reason") == _EXPIRED:
+            if line.get("reason") == _EXPIRED and line.get("detail") != _BY_HAND:
                 self._expired(line, group, line["member"])
             self._silent.speaks(group, line["member"])
         self._sessions.see(line, kind)

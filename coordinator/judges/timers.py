@@ -46,7 +46,9 @@ OF_TRANSACTIONS: Final = frozenset(
 )
 _LEAST_EXTENSION_MS: Final = 100
 _REVOKING: Final = "unrevoked partitions"
-_EXPIRED: Final = frozenset({"session expired", "first join never completed"})
+_EXPIRED: Final = frozenset(
+    {"session expired", "its session was ended by hand", "first join never completed"}
+)
 
 JOIN: Final = "join phase"
 SYNC: Final = "sync phase"

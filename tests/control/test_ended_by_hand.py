@@ -13,6 +13,12 @@ from coordinator.judges import judge
 from coordinator.judges.sessions import SessionsEnd
 
 BY_HAND = "its session was ended by hand"
+TOLD = {
+    "classic": ("session expired", BY_HAND),
+    "consumer": ("session expired", BY_HAND),
+    "share": (BY_HAND, None),
+}
+"""The reason and the detail of the line, by protocol."""
 KINDS = {
     "classic": "MemberRemoved",
     "consumer": "ConsumerMemberRemoved",
@@ -27,8 +33,8 @@ def findings(kafka: Emulator) -> list[str]:
     return [each.text for each in verdict.findings]
 
 
-def expired(kafka: Emulator, protocol: str) -> str:
-    """A member whose session is ended; the reason that the log has."""
+def expired(kafka: Emulator, protocol: str) -> tuple[str, str | None]:
+    """A member whose session is ended; the reason that the log has, and its detail."""
     group = kafka.group("g")
     if protocol == "share":
         kafka.share_peer("g", topics=["orders"], config={"client.id": "mine"})
@@ -40,13 +46,13 @@ def expired(kafka: Emulator, protocol: str) -> str:
     mark = kafka.mark()
     group.expire("mine")
     (line,) = kafka.wait_for(KINDS[protocol], group="g", since=mark)
-    return str(line["reason"])
+    return line["reason"], line.get("detail")
 
 
 @pytest.mark.parametrize("protocol", KINDS)
 def test_the_log_says_that_it_was_ended_by_hand(protocol: str) -> None:
     with Emulator({"orders": 2}, remember=10_000) as kafka:
-        assert expired(kafka, protocol) == BY_HAND
+        assert expired(kafka, protocol) == TOLD[protocol]
         assert findings(kafka) == []
         assert "ended by hand" in kafka.explain("g")
 
@@ -60,6 +66,6 @@ def test_one_that_only_ended_early_is_accused(
     for removal in (ClassicRemoval, Removal):
         monkeypatch.setattr(removal, "ENDED_BY_HAND", removal.SESSION_EXPIRED)
     with Emulator({"orders": 2}, remember=10_000) as kafka:
-        assert expired(kafka, protocol) == "session expired"
+        assert expired(kafka, protocol)[0] == "session expired"
         (text,) = findings(kafka)
         assert "before its" in text and "are over" in text

@@ -161,9 +161,7 @@ def test_what_may_be_done_is_told_to_who_has_the_token(server: PageServer) -> No
     assert told["in_force"] == []
 
 
-@pytest.mark.parametrize(
-    ("do", "reason"), [("expire", "its session was ended by hand"), ("remove", "left")]
-)
+@pytest.mark.parametrize(("do", "reason"), [("expire", "session expired"), ("remove", "left")])
 def test_a_member_is_put_out_and_the_log_has_it(
     kafka: Emulator, peer: PeerHandle, server: PageServer, do: str, reason: str
 ) -> None:

@@ -119,8 +119,8 @@ def session_expired(
 ) -> Iterator[ev.Event]:
     """A session or pending timer fired for an id (SES-2, SES-3, JOIN-8, MID-5), or somebody ended
     it."""
-    reason = Removal.ENDED_BY_HAND if by_hand else Removal.SESSION_EXPIRED
     if member_id in group.pending:
+        reason = Removal.ENDED_BY_HAND if by_hand else Removal.SESSION_EXPIRED
         yield ev.PendingMemberRemoved(member_id, reason)
         yield from settle(group, Then.COMPLETE_EVEN_INITIAL, "", now, config)
         return
@@ -130,12 +130,12 @@ def session_expired(
     new = member.is_new
     silence = f"{config.new_member_join_timeout_ms if new else member.session_timeout_ms} ms"
     if by_hand:
-        yield removal(group, member, reason)
+        yield removal(group, member, Removal.SESSION_EXPIRED, Removal.ENDED_BY_HAND)
     else:
-        yield removal(group, member, Removal.NEVER_JOINED if new else reason, silence)
+        reason = Removal.NEVER_JOINED if new else Removal.SESSION_EXPIRED
+        yield removal(group, member, reason, silence)
     if group.state in (STABLE, COMPLETING_REBALANCE):
-        what = "had a session that was ended by hand" if by_hand else "expired"
-        yield from start_rebalance(group, f"member {member_id} {what}", now, config)
+        yield from start_rebalance(group, f"member {member_id} expired", now, config)
     else:
         yield from settle(group, Then.COMPLETE_EVEN_INITIAL, "", now, config)
 

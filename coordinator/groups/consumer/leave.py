@@ -82,7 +82,7 @@ def remove(
     events += [ev.TopicRegexForgotten(regex) for regex in forgotten]
     new_hash = metadata_hash(subscribers, environment.topics)
     epoch = group.group_epoch + 1
-    events.append(ev.GroupEpochBumped(epoch, new_hash, f"{', '.join(ids)} {_why(reason)}"))
+    events.append(ev.GroupEpochBumped(epoch, new_hash, f"{', '.join(ids)} {_why(reason, detail)}"))
     if len(members) == len(group.members) and environment.release.has("K8-EP-44-1"):
         events.append(ev.TargetAssigned(epoch, None, ()))
     return Decision(
@@ -92,8 +92,11 @@ def remove(
     )
 
 
-def _why(reason: str) -> str:
-    return _IN_A_SENTENCE.get(reason, reason)
+def _why(reason: str, detail: str | None) -> str:
+    if reason != Removal.SESSION_EXPIRED:
+        return reason
+    by_hand = " (it was ended by hand)" if detail == Removal.ENDED_BY_HAND else ""
+    return f"had a session that expired{by_hand}"
 
 
 def leaves_only_classic(group: ConsumerMembership, leaving: Collection[Member]) -> bool:
@@ -169,10 +172,6 @@ def _named(group: ConsumerMembership, identity: MemberIdentity) -> Member:
     return holder
 
 
-_IN_A_SENTENCE = {
-    Removal.SESSION_EXPIRED: "had a session that expired",
-    Removal.ENDED_BY_HAND: "had a session that was ended by hand",
-}
 _REASONS = {
     TimerKind.SESSION: Removal.SESSION_EXPIRED,
     TimerKind.REBALANCE: Removal.DID_NOT_REVOKE,
@@ -196,8 +195,8 @@ def timer_expired(
         kind is TimerKind.REBALANCE and member.state is not MemberState.UNREVOKED
     ):
         return Decision()
-    reason = Removal.ENDED_BY_HAND if by_hand else _REASONS[kind]
-    return remove(group, [member], reason, environment)
+    detail = Removal.ENDED_BY_HAND if by_hand else None
+    return remove(group, [member], _REASONS[kind], environment, detail=detail)
 
 
 def timers_after_load(

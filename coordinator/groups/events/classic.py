@@ -74,9 +74,9 @@ class MemberRemoved(NamedTuple):
     member_id: str
     reason: str  # one of the constants below
     leader: str | None
-    detail: str | None = (
-        None  # what a LeaveGroup gave as its reason (KIP-800), or how long a silence lasted
-    )
+    detail: str | None = None
+    """What a LeaveGroup gave as its reason (KIP-800), how long a silence lasted, or that no silence
+    ended the session (`Removal.ENDED_BY_HAND`)."""
 
 
 class LeaderElected(NamedTuple):

@@ -127,7 +127,7 @@ class ConsumerMemberRemoved(NamedTuple):
 
     member_id: str
     reason: str  # one of `Removal`
-    detail: str | None = None  # what a LeaveGroup gave as its reason (KIP-800)
+    detail: str | None = None  # as of `MemberRemoved`
 
 
 class GroupEpochBumped(NamedTuple):
