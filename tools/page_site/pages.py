@@ -23,7 +23,7 @@ _HEAD = """<!doctype html>
 <link rel="icon" href="data:,"><script src="again.js"></script><link rel="stylesheet" href="style.css">
 </head>
 <body>
-<header class="site"><a href="index.html">Consumer groups: all lessons</a>{more}</header>
+<header class="site"><a href="index.html"><span class="what">Consumer groups: </span>all lessons</a>{more}</header>
 <main>
 """
 _UNSERVED = """<p class="unserved">The scripts of this page have not started. A browser does not load them for a page opened from a file: serve the folder,
@@ -217,11 +217,11 @@ def open_page() -> str:
     """A page for a reader's own log."""
     body = """<h1>A log of your own</h1>
 <p>Choose an event log, such as <code>coordinator serve --log run.jsonl</code> or <code>coordinator simulate NAME --log run.jsonl</code> writes, or
-drop it here. It is read by this page and goes nowhere. Then find out: which rebalance cost most, who held it up, and what would have
+drop it here; gzip may have packed it. It is read by this page, where it is, and goes nowhere. Then find out: which rebalance cost most, who held it up, and what would have
 made it shorter? What you say is checked against the log.</p>
-<p class="drop"><label>run.jsonl <input type="file" id="file" accept=".jsonl,.json,.txt"></label></p>
-<p><button type="button" class="primary" data-sample="simulated.jsonl">Take a sample</button> <small>Two minutes of a group of four in the simulator, in which one deployment went wrong.</small>
-<button type="button" data-sample="incident.jsonl">The recorded incident</button> <small>The log of <a href="incident.html">the last lesson</a>.</small></p>
+<p class="drop"><label>run.jsonl <input type="file" id="file" accept=".jsonl,.json,.txt,.gz"></label></p>
+<p><button type="button" class="primary" data-sample="simulated.jsonl">Take a sample</button> <small>Two minutes of a group of four in the simulator, in which one deployment went wrong.</small></p>
+<p><button type="button" data-sample="incident.jsonl">The recorded incident</button> <small>The log of <a href="incident.html">the last lesson</a>.</small></p>
 <div id="stage"><noscript><p class="problem">Reading a log needs scripts. In a terminal, <code>coordinator explain run.jsonl</code> tells the same.</p></noscript></div>
 """
     said = "Open an event log of a consumer group in the browser: what happened, why, and what it cost."

@@ -108,7 +108,7 @@ export function Drawing({ group, replicas = [], window, label, uid = -1, open, c
 
 /** @param {Window} window @param {(ms: number) => number} x @param {number} height */
 export function axis(window, x, height) {
-  const most = Math.max(2, (window.width - GUTTER) / 90), step = distance(window.from, window.to, most);
+  const most = Math.max(2, (window.width - GUTTER) / (window.width < 480 ? 62 : 90)), step = distance(window.from, window.to, most);
   return html`<g class="axis">${ticks(window.from, window.to, most).map((at) => {
     const text = tick(at, step, window.to), fits = x(at) + 3 + text.length * 7 <= window.width;
     return html`<line x1=${x(at)} x2=${x(at)} y1=${AXIS - 6} y2=${height} /><text x=${fits ? x(at) + 3 : x(at) - 3} y=${AXIS - 10} class=${fits ? undefined : "right"}>${fits || x(at) - x(at - step) > text.length * 15 ? text : ""}</text>`;

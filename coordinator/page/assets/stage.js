@@ -19,6 +19,7 @@ import { at, html, instant, stepAt } from "./view.js";
  *   one has not moved, and the lane or the partition's row, if any */
 
 const STILL = typeof matchMedia === "function" && matchMedia("(prefers-reduced-motion: reduce)").matches;
+const NARROW = typeof matchMedia === "function" && matchMedia("(max-width: 48rem)").matches;
 const CHUNK = 500;
 /** How much larger the picture is on a projector. */
 const PRESENT = 1.9;
@@ -46,7 +47,7 @@ export class Stage extends Component {
     super(props);
     /** @type {any} */
     this.state = { now: props.now ?? Math.min(props.from ?? 0, this.end(props)), from: props.from ?? 0, to: props.to ?? this.last(props),
-      group: props.group, width: 960, playing: false, by: "event", spoken: "", table: false, chunks: {}, seq: null };
+      group: props.group, width: 960, playing: false, by: "event", spoken: "", table: false, chunks: {}, seq: null, signs: !NARROW };
     /** @type {any} */
     this.root = null;
     this.frame = 0;
@@ -359,7 +360,7 @@ export class Stage extends Component {
       </div>
       <section class="panel" aria-label=${`at the cursor${named}`}>
         ${step ? html`<p class="say"><span class="type">${step.type}</span> ${step.say}</p>` : html`<p class="say">Nothing has happened yet.</p>`}</section>
-      <${Legend} group=${group} until=${horizon} />
+      <details class="signs" open=${this.state.signs}><summary>What the signs mean</summary><${Legend} group=${group} until=${horizon} /></details>
       <details class="more" open=${this.state.more} onToggle=${(/** @type {any} */ event) => this.setState({ more: event.target.open })}>
         <summary>More at this instant: the message's fields, timers, who has what</summary>${this.state.more && html`<div class="beside"><div class="fields">
           ${step && html`<h3>${instant(step.at_ms)} <span class="type">${step.type}</span></h3>
