@@ -6,6 +6,7 @@ acknowledged waits as long as it is being stored (SH-LD-4). Does not depend on r
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -39,13 +40,12 @@ class Pending:
     """Acknowledgements that are taken when they are stored for good. `then` hears of that; `answer`:
     why they were refused, None: they were not."""
 
-    __slots__ = ("answer", "decided", "is_settled", "partition", "then")
+    __slots__ = ("answer", "decided", "partition", "then")
 
     def __init__(self, partition: SharePartition, decided: Decided) -> None:
         self.partition = partition
         self.decided = decided
         self.answer: Refused | None = None
-        self.is_settled = False
         self.then: Callable[[int], None] = lambda _now: None
 
 
@@ -54,12 +54,12 @@ class Acknowledgements:
 
     def __init__(self, partitions: SharePartitions) -> None:
         self._partitions = partitions
-        self._settling: dict[SharePartitionKey, int] = {}
-        """How many acknowledgements of each are being stored."""
+        self._settling: Counter[SharePartitionKey] = Counter()
+        """How many acknowledgements are being stored, of share partitions that have any."""
 
     def are_stored(self, key: SharePartitionKey) -> bool:
         """Whether an acknowledgement of records of a share partition is being stored."""
-        return bool(self._settling.get(key))
+        return key in self._settling
 
     def acknowledge(
         self,
@@ -121,17 +121,18 @@ class Acknowledgements:
         self, write: Write, pending: Pending, ranges: Sequence[Acknowledged], cause: int | None
     ) -> Pending:
         partition, key = pending.partition, pending.partition.key
-        self._settling[key] = self._settling.get(key, 0) + 1
+        self._settling[key] += 1
 
         def settled(decision: Decision, now: int) -> None:
             self._settling[key] -= 1
+            if not self._settling[key]:
+                del self._settling[key]
             pending.answer = self._partitions.refusal(partition, decision, now, cause)
             if self._partitions.open_ones.get(key) is partition:
                 self._tell(write, pending, now, cause)
                 if pending.answer is None:
                     pending.answer = self._taken(partition, pending.decided, ranges, now, cause)
                 self._partitions.arm_locks(partition)
-            pending.is_settled = True
             pending.then(now)
 
         write.settled = settled
