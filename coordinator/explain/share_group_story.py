@@ -1,7 +1,7 @@
 """Events of share groups (KIP-932) in plain sentences: who joined and went, what each epoch is for,
 and when partitions could be given.
 
-Wording only: what is known of a group is `coordinator.history.share_groups`. A sentence is made
+Wording only: what is known of a group is `coordinator.history.shares.groups`. A sentence is made
 before the group has seen the line, so it can say what is new.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ..event_log.reader import Line
 from ..history.consumer_groups import by_topic
-from ..history.share_groups import ShareGroup
+from ..history.shares.groups import ShareGroup
 from .words import listed, partitions, printable, renamed
 
 _MOST_TOLD: Final = 5

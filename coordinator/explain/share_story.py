@@ -1,7 +1,7 @@
 """What becomes of the records of share groups (KIP-932), in plain sentences: which locks ended, what
 was released, rejected or given up, and why a record came again.
 
-Wording only: what is known is `coordinator.history.share_records`. What goes as it should (a record
+Wording only: what is known is `coordinator.history.shares.records`. What goes as it should (a record
 is acquired for the first time, and accepted) is not told.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 from ..event_log.reader import Line
-from ..history.share_records import LOCK_ENDED, ShareRecords
+from ..history.shares.records import LOCK_ENDED, ShareRecords
 from .words import duration, instant, listed, printable
 
 _GIVEN_UP = frozenset({"Archiving", "Archived"})

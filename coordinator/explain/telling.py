@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..event_log.reader import Line
 from ..history.filed import LogFile
-from ..history.share_groups import ShareGroup
-from ..history.share_records import ShareRecords
+from ..history.shares.groups import ShareGroup
+from ..history.shares.records import ShareRecords
 from ..history.timeline import Timeline
 from ..history.views import GroupView
 from . import consumer_story, share_group_story, share_story

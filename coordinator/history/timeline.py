@@ -36,9 +36,9 @@ from .filed import FiledLines, FiledStory, LogFile
 from .inferred_owners import Ownership
 from .outside_groups import OutsideGroups
 from .refusals import Refusals
-from .share_groups import KINDS as SHARE_KINDS
-from .share_groups import ShareGroup
-from .share_records import ShareRecords
+from .shares.groups import KINDS as SHARE_KINDS
+from .shares.groups import ShareGroup
+from .shares.records import ShareRecords
 from .steps import Steps
 from .views import (
     Change,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 if TYPE_CHECKING:
     from .consumer_groups import ConsumerGroup
     from .epochs import Epochs
-    from .share_groups import ShareGroup
+    from .shares.groups import ShareGroup
 
 from ..event_log.reader import Line
 from ..wire.connect_protocol import ConnectWork, Worker

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..history.consumer_groups import ConsumerGroups
-from ..history.share_records import ShareLeaders
+from ..history.shares.records import ShareLeaders
 from .assignments import AssignedWell
 from .base import Judge, Judgement, KnowsConsumerGroups, Line, Verdict
 from .commits import (

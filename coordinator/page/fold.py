@@ -19,7 +19,7 @@ from ..explain.telling import told_timeline
 from ..explain.words import printable
 from ..history.blobs import Partitions
 from ..history.consumer_groups import ConsumerGroup, by_topic
-from ..history.share_groups import ShareGroup
+from ..history.shares.groups import ShareGroup
 from ..history.views import GroupView, MemberView
 from .copying import Copier
 from .lanes import Key, Lane, Raster

@@ -11,7 +11,7 @@ from coordinator.broker.shares import dead_letters, letters
 from coordinator.event_log import EventLog
 from coordinator.event_log.replay_shares import ReplayedShares
 from coordinator.explain.share_story import sentence
-from coordinator.history.share_records import ShareRecords
+from coordinator.history.shares.records import ShareRecords
 from coordinator.judges import OF_SHARE_GROUPS, judge
 from coordinator.share_partitions.acknowledge import Acknowledged
 from coordinator.share_partitions.states import Deliveries, RecordState

@@ -11,8 +11,8 @@ import pytest
 from coordinator.broker.shares import opening
 from coordinator.broker.shares.partitions import SharePartitions
 from coordinator.event_log import EventLog
-from coordinator.history import deliveries as history
-from coordinator.history.deliveries import Delivery
+from coordinator.history.shares import deliveries as history
+from coordinator.history.shares.deliveries import Delivery
 from coordinator.judges import OF_SHARE_GROUPS, judge
 from coordinator.judges.of_shares import Spans
 from coordinator.judges.share_locks import LocksLast

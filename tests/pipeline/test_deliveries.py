@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.history.deliveries import Deliveries, Delivery
+from coordinator.history.shares.deliveries import Deliveries, Delivery
 from coordinator.simulator.comparing.share_measures import measure_shares
 from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.scenario import read_scenario

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from ...event_log.reader import Line
-from ...history.share_stays import HELD, ShareStays
+from ...history.shares.stays import HELD, ShareStays
 from ...simulator.files.model import Scenario
 from ...simulator.files.share_kinds import ShareKind
 from .only_here import OnlyHereError

@@ -1,7 +1,7 @@
 """What a picture shows of a share group's records (KIP-932): for each share partition the states of
 its records over time, who holds them, and the start and end offset between which they are in flight.
 
-The states are those of `coordinator.history.share_stays`. Depends on the log alone.
+The states are those of `coordinator.history.shares.stays`. Depends on the log alone.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from ...event_log.reader import Line
 from ...explain.words import printable
-from ...history.share_records import Key, key_of
-from ...history.share_stays import ShareStays, Stay
+from ...history.shares.records import Key, key_of
+from ...history.shares.stays import ShareStays, Stay
 from ..lanes import MOST_NAME, Lane, cut
 from ..tracks import Track
 

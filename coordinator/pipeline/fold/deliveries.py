@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...history.deliveries import OUTCOMES, Delivery
-from ...history.deliveries import Deliveries as Ended
 from ...history.reader import History
+from ...history.shares.deliveries import OUTCOMES, Delivery
+from ...history.shares.deliveries import Deliveries as Ended
 from .observer import Emit, Line, Subject
 
 _GIVEN_UP = frozenset({"Archiving", "Archived"})

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ..event_log.reader import Line
-from .ranges import put, taken
-from .share_records import LOCK_ENDED, Key, ShareLeaders, key_of
+from ...event_log.reader import Line
+from ..ranges import put, taken
+from .records import LOCK_ENDED, Key, ShareLeaders, key_of
 
 _SAID: Final = {"accept": "accepted", "release": "released", "reject": "rejected", "gap": "gap"}
 OUTCOMES: Final = (*_SAID.values(), "lock ended", "taken back", "archived", "closed", "open")

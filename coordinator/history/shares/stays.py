@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from ..event_log.reader import Line
-from .ranges import put, taken
-from .share_records import Key, ShareLeaders, key_of
+from ...event_log.reader import Line
+from ..ranges import put, taken
+from .records import Key, ShareLeaders, key_of
 
 KINDS: Final = frozenset(
     {

@@ -1,16 +1,16 @@
 """Share groups (KIP-932) as a log tells them: who is a member, at which epoch, and what each has.
 
 Everything it follows is durable, so a coordinator that loads a group has it, too. Does not know of
-records: those are `share_records`.
+records: those are `records`.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from ..event_log.reader import Line
-from .blobs import Partitions
-from .consumer_groups import by_topic
+from ...event_log.reader import Line
+from ..blobs import Partitions
+from ..consumer_groups import by_topic
 
 KINDS: Final = frozenset(
     {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, NamedTuple
 
-from ..event_log.reader import Line
+from ...event_log.reader import Line
 
 _MOST_KEPT = 1_000
 """Of so many ranges of a partition it is known why they were given back: the latest."""
