@@ -16,6 +16,7 @@ import pytest
 from hatch_build import on_an_index
 from tools.release.building import changes, check_tag, checksums
 from tools.release.fields import Author, Release, ReleaseError, read
+from tools.release.owner import steps, told
 from tools.release.writing import made, write
 
 ACTIONLINT = "github.com/rhysd/actionlint/cmd/actionlint@v1.7.12"
@@ -206,6 +207,25 @@ def test_checksums_are_read_by_sha256sum(tmp_path: Path) -> None:
     (tmp_path / "b").write_text("c")
     done = subprocess.run(["sha256sum", "--check", "SHA256SUMS"], cwd=tmp_path, check=False)
     assert done.returncode == 1
+
+
+def test_what_is_left_to_the_owner_follows_from_the_fields(copy: Path) -> None:
+    """A page has it, and `make release` prints it: the same, as the fields are."""
+    empty = Release(read(copy).version)
+    whole = filled(copy)
+    assert "`security_contact`" in steps(empty)[0].what
+    assert "release.toml" not in "".join(step.what for step in steps(whole))
+    values = " ".join(step.how for step in steps(whole))
+    assert "owner `somebody`, repository `somewhere`" in values
+    assert any("registry.example" in step.what for step in steps(whole)), "no token of GitHub there"
+    assert any("ghcr.io" in step.how for step in steps(empty))
+    for release in (empty, whole):
+        write(copy, release)
+        page = (copy / "docs" / "releasing.md").read_text()
+        for number, step in enumerate(steps(release), start=1):
+            assert f"\n{number}. **{step.what}.** {step.how}\n" in page
+            assert f"{number}. {step.what.replace('`', '')}" in told(release)[number]
+    assert f"**Tag `v{empty.version}`.**" in page
 
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="no go: actionlint is a Go program")

@@ -1,7 +1,8 @@
 """A release: `python -m tools.release write | check | build`.
 
 `write` makes every file that release.toml decides; it says which have changed. `check` names the
-fields that are still empty. `build` makes dist/ and checks what is in it. Status 0; 1 if something
+fields that are still empty. `build` makes dist/, checks what is in it, and says what is left to the
+owner. Status 0; 1 if something
 is missing; 2 with one line about what is wrong.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Sequence
 
 from tools.release.building import PARTS, build
 from tools.release.fields import ROOT, ReleaseError, read
+from tools.release.owner import told
 from tools.release.writing import write
 
 
@@ -41,6 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 raise ReleaseError(f"--without {unknown[0]}: there are {', '.join(PARTS)}")
             print(*build(release, args.tag, without), sep="\n")
             print(*sorted(f"dist/{path.name}" for path in (ROOT / "dist").iterdir()), sep="\n")
+            print(*told(release), sep="\n")
     except ReleaseError as error:
         print(error, file=sys.stderr)
         return 2

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from coordinator.common.installing import NAME, page_line
+from tools.release import owner
 from tools.release.fields import Release
 
 _NAMED: Final = rf"'(?:\.|{NAME})\[(?P<extra>\w+)\]'"
@@ -42,7 +43,11 @@ def page(path: Path, text: str, release: Release) -> str:
 
         text = _IN_CODE.sub(code, _IN_WORDS.sub(words, text))
     text = _WHEEL.sub(f"kafka_group_coordinator-{release.version}-py3", text)
-    for name, made in (("badges", badges(release)), ("by name", _by_name(release))):
+    for name, made in (
+        ("badges", badges(release)),
+        ("by name", _by_name(release)),
+        ("what is left", owner.page(release)),
+    ):
         text = region(text, f"<!-- {name}: made from release.toml -->", made, "<!-- end -->")
     return text
 

@@ -113,9 +113,14 @@ def serve_pages(release: Release) -> str:
           git config user.name "$GITHUB_ACTOR"
           git config user.email "$GITHUB_ACTOR@users.noreply.github.com"
           make site docs
-          if [ "$GITHUB_REF_TYPE" = tag ]; then set -- --update-aliases "${GITHUB_REF_NAME#v}" latest; else set -- dev; fi
-          .venv-docs/bin/mike deploy --push "$@"
-          .venv-docs/bin/mike set-default --push "${2:-dev}" --allow-undefined"""
+          mike() { .venv-docs/bin/mike "$@"; }
+          if [ "$GITHUB_REF_TYPE" = tag ]; then
+            mike deploy --push --update-aliases "${GITHUB_REF_NAME#v}" latest
+            mike set-default --push latest
+          else
+            mike deploy --push dev
+            mike list latest || mike set-default --push dev
+          fi"""
 
 
 def site(release: Release) -> str:
