@@ -25,7 +25,7 @@ import pytest
 
 from coordinator.broker.shares.partitions import SharePartitions
 from coordinator.broker.shares.service import Shares
-from coordinator.broker.shares.state_loads import read_back
+from coordinator.broker.shares.state_loads import UPDATES, read_back
 from coordinator.broker.shares.states import ShareStates
 from coordinator.cluster import Cluster
 from coordinator.cluster.model import SHARE_GROUP_STATE
@@ -170,7 +170,7 @@ def judge_state_log(states: ShareStates) -> None:
         if log.log_start_offset:
             continue
         loaded: dict[ShareStateKey, ShareState] = {}
-        for _ in read_back(log, loaded, states._updates):
+        for _ in read_back(log, loaded, states._broker.configs.get_int(UPDATES)):
             pass
         assert {key: of.snapshot() for key, of in live.items()} == {
             key: of.snapshot() for key, of in loaded.items()

@@ -7,7 +7,7 @@ import pytest
 from coordinator.configs.broker_configs import broker_defs
 from coordinator.errors import ErrorCode
 from coordinator.releases import NEWEST, RELEASES, Release
-from coordinator.share_states.decide import Decision, Written, decide_write
+from coordinator.share_states.decide import Asked, Decision, Written, decide_write
 from coordinator.share_states.events import ShareStateUpdated
 from coordinator.share_states.model import ShareState, ShareStateKey
 from coordinator.wire.messages.consumer_group_describe import (
@@ -367,7 +367,7 @@ def written(state_epoch: int, leader_epoch: int, start: int, count: int) -> Deci
     stored.state_epoch, stored.leader_epoch, stored.fencing_epoch = 4, 2, 2
     stored.start_offset, stored.complete_count = 12, 3
     said = Written(state_epoch, leader_epoch, start, count, ())
-    return decide_write(stored, b"t" * 16, 0, said, 0, 5, known=True, as_given=True)
+    return decide_write(stored, Asked(b"t" * 16, 0, True, 0, 5, as_given=True), said)
 
 
 def test_states_are_stored_as_they_are_written() -> None:

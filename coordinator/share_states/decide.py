@@ -1,10 +1,8 @@
 """What a request means for the stored state of a share partition: an event, or Kafka's error. Order
 of checks as in Kafka 4.4.0 (SH-ST-1 to SH-ST-5).
 
-`state` None: nothing is stored of the share partition, it is not initialized. `known`: the topic
-has such a partition. `now_ms` is the wall clock. Leader epochs fence: who read under a newer one
-shuts out who leads by an older one. `as_given`: older releases take negative epochs, and starts and
-counts as they are written (SH-44-3).
+`state` None: nothing is stored of the share partition, it is not initialized. Leader epochs fence:
+who read under a newer one shuts out who leads by an older one.
 """
 
 from __future__ import annotations
@@ -35,6 +33,21 @@ class Decision(NamedTuple):
     message: str = ""
 
 
+class Asked(NamedTuple):
+    """The share partition that a request names, and what decides beside its state.
+
+    `known`: the topic has such a partition. `now_ms` is the wall clock. `as_given`: older releases
+    take negative epochs, and starts and counts as they are written (SH-44-3).
+    """
+
+    topic_id: bytes
+    partition: int
+    known: bool
+    now_ms: int
+    updates_a_snapshot: int
+    as_given: bool = False
+
+
 class Written(NamedTuple):
     """What a leader writes: its epochs, where the share partition starts, and what changed."""
 
@@ -60,40 +73,31 @@ def _fenced_state(as_given: bool) -> Decision:
 
 
 def decide_initialize(
-    state: ShareState | None,
-    topic_id: bytes,
-    partition: int,
-    state_epoch: int,
-    start_offset: int,
-    now_ms: int,
-    updates_a_snapshot: int,
-    *,
-    known: bool,
-    as_given: bool = False,
+    state: ShareState | None, asked: Asked, state_epoch: int, start_offset: int
 ) -> Decision:
     """InitializeShareGroupState: what was stored is forgotten, but for the snapshots' epoch, the
     updates that were counted, and who is fenced (SH-ST-1). Start offset -1: its leader finds out
     where to start."""
-    if partition < 0:
+    if asked.partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
-    if state_epoch < 0 and not as_given:
+    if state_epoch < 0 and not asked.as_given:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_STATE_EPOCH)
     if state is not None and _is_behind(state_epoch, state.state_epoch):
-        return _fenced_state(as_given)
-    if not known:
+        return _fenced_state(asked.as_given)
+    if not asked.known:
         return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return Decision(
         ev.ShareStateSnapshotted(
-            topic_id,
+            asked.topic_id,
             0 if state is None else state.snapshot_epoch + 1,
             state_epoch,
             0,
             start_offset,
             NO_COUNT if start_offset == NO_OFFSET else 0,
-            now_ms,
-            now_ms,
+            asked.now_ms,
+            asked.now_ms,
             (),
-            counted_on(state, updates_a_snapshot),
+            counted_on(state, asked.updates_a_snapshot),
         )
     )
 
@@ -103,119 +107,98 @@ def counted_on(state: ShareState | None, updates_a_snapshot: int) -> int:
     return 0 if state is None or state.updates >= updates_a_snapshot else state.updates
 
 
-def decide_read(
-    state: ShareState | None,
-    topic_id: bytes,
-    partition: int,
-    leader_epoch: int,
-    now_ms: int,
-    updates_a_snapshot: int,
-    *,
-    known: bool,
-    as_given: bool = False,
-) -> Decision:
+def decide_read(state: ShareState | None, asked: Asked, leader_epoch: int) -> Decision:
     """ReadShareGroupState: a leader loads the state, and fences those before it (SH-ST-2). That is
     written as any change is (SH-ST-3)."""
-    if partition < 0:
+    if asked.partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
-    if leader_epoch < 0 and not as_given:
+    if leader_epoch < 0 and not asked.as_given:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_LEADER_EPOCH)
     if state is None:
         return refused(ErrorCode.INVALID_REQUEST, UNINITIALIZED.format("Read"))
     if _is_behind(leader_epoch, state.fencing_epoch):
         return refused(ErrorCode.FENCED_LEADER_EPOCH)
-    if not known:
+    if not asked.known:
         return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if leader_epoch in (state.fencing_epoch, NO_EPOCH):
         return Decision()
     start, complete = state.start_offset, state.complete_count
-    if state.updates < updates_a_snapshot:
+    if state.updates < asked.updates_a_snapshot:
         return Decision(
-            ev.ShareStateUpdated(topic_id, state.snapshot_epoch, leader_epoch, start, complete, ())
+            ev.ShareStateUpdated(
+                asked.topic_id, state.snapshot_epoch, leader_epoch, start, complete, ()
+            )
         )
-    snapshot = _snapshot(topic_id, state, start, complete, state.batches, now_ms)
+    snapshot = _snapshot(asked, state, start, complete, state.batches)
     return Decision(snapshot._replace(leader_epoch=leader_epoch))
 
 
-def decide_write(
-    state: ShareState | None,
-    topic_id: bytes,
-    partition: int,
-    written: Written,
-    now_ms: int,
-    updates_a_snapshot: int,
-    *,
-    known: bool,
-    as_given: bool = False,
-) -> Decision:
+def decide_write(state: ShareState | None, asked: Asked, written: Written) -> Decision:
     """WriteShareGroupState: what a leader changed is stored, as an update or, after so many, in a
     snapshot (SH-ST-3)."""
-    if partition < 0:
+    if asked.partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
-    if written.leader_epoch < 0 and not as_given:
+    if written.leader_epoch < 0 and not asked.as_given:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_LEADER_EPOCH)
-    if written.state_epoch < 0 and not as_given:
+    if written.state_epoch < 0 and not asked.as_given:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_STATE_EPOCH)
     if state is None:
         return refused(ErrorCode.INVALID_REQUEST, UNINITIALIZED.format("Write"))
     if _is_behind(written.leader_epoch, state.fencing_epoch):
         return refused(ErrorCode.FENCED_LEADER_EPOCH)
     if _is_behind(written.state_epoch, state.state_epoch):
-        return _fenced_state(as_given)
-    if not known:
+        return _fenced_state(asked.as_given)
+    if not asked.known:
         return refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     start, complete = state.start_offset, state.complete_count
-    if as_given:
+    if asked.as_given:
         complete = written.complete_count
         start = start if written.start_offset == NO_OFFSET else written.start_offset
     elif written.start_offset > start:
         start, complete = written.start_offset, written.complete_count
     elif written.start_offset == start:
         complete = max(complete, written.complete_count)
-    if state.updates < updates_a_snapshot:
+    if state.updates < asked.updates_a_snapshot:
         batches = combined((), written.batches, start)
         return Decision(
             ev.ShareStateUpdated(
-                topic_id, state.snapshot_epoch, state.leader_epoch, start, complete, batches
+                asked.topic_id, state.snapshot_epoch, state.leader_epoch, start, complete, batches
             )
         )
     batches = combined(state.batches, written.batches, start)
-    return Decision(_snapshot(topic_id, state, start, complete, batches, now_ms))
+    return Decision(_snapshot(asked, state, start, complete, batches))
 
 
 def _snapshot(
-    topic_id: bytes,
+    asked: Asked,
     state: ShareState,
     start_offset: int,
     complete_count: int,
     batches: Iterable[StateBatch],
-    now_ms: int,
 ) -> ev.ShareStateSnapshotted:
     return ev.ShareStateSnapshotted(
-        topic_id,
+        asked.topic_id,
         state.snapshot_epoch + 1,
         state.state_epoch,
         state.leader_epoch,
         start_offset,
         complete_count,
-        now_ms,
-        now_ms,
+        asked.now_ms,
+        asked.now_ms,
         tuple(batches),
     )
 
 
-def decide_delete(
-    state: ShareState | None, topic_id: bytes, partition: int, *, known: bool
-) -> Decision:
+def decide_delete(state: ShareState | None, asked: Asked) -> Decision:
     """DeleteShareGroupState: what was never stored is deleted too (SH-ST-4)."""
-    if partition < 0:
+    if asked.partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
     if state is not None:
-        return Decision(ev.ShareStateDeleted(topic_id))
-    return Decision() if known else refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return Decision(ev.ShareStateDeleted(asked.topic_id))
+    return Decision() if asked.known else refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-def decide_summary(state: ShareState | None, partition: int, *, known: bool) -> Decision:
+def decide_summary(partition: int, *, known: bool) -> Decision:
     """ReadShareGroupStateSummary: of what is not initialized, zeros and no offset (SH-ST-5)."""
     if partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)

@@ -42,19 +42,12 @@ class Kept:
 
     def initialize(self, state_epoch: int, start: int = -1, *, known: bool = True) -> ErrorCode:
         """InitializeShareGroupState."""
-        return self._do(
-            decide.decide_initialize(
-                self.state, TOPIC, 0, state_epoch, start, 7, self.updates_a_snapshot, known=known
-            )
-        )
+        asked = self._asked(known)
+        return self._do(decide.decide_initialize(self.state, asked, state_epoch, start))
 
     def read(self, leader_epoch: int, *, known: bool = True) -> ErrorCode:
         """ReadShareGroupState."""
-        return self._do(
-            decide.decide_read(
-                self.state, TOPIC, 0, leader_epoch, 7, self.updates_a_snapshot, known=known
-            )
-        )
+        return self._do(decide.decide_read(self.state, self._asked(known), leader_epoch))
 
     def write(
         self,
@@ -65,11 +58,10 @@ class Kept:
     ) -> ErrorCode:
         """WriteShareGroupState; `epochs`: state and leader."""
         written = decide.Written(*epochs, start, complete, tuple(StateBatch(*of) for of in batches))
-        return self._do(
-            decide.decide_write(
-                self.state, TOPIC, 0, written, 7, self.updates_a_snapshot, known=True
-            )
-        )
+        return self._do(decide.decide_write(self.state, self._asked(True), written))
+
+    def _asked(self, known: bool) -> decide.Asked:
+        return decide.Asked(TOPIC, 0, known, 7, self.updates_a_snapshot)
 
 
 def test_what_was_never_initialized() -> None:
@@ -77,8 +69,8 @@ def test_what_was_never_initialized() -> None:
     kept = Kept()
     assert kept.read(0) is ErrorCode.INVALID_REQUEST
     assert kept.write(0) is ErrorCode.INVALID_REQUEST
-    assert decide.decide_delete(None, TOPIC, 0, known=True) == decide.Decision()
-    refused = decide.decide_delete(None, TOPIC, 0, known=False)
+    assert decide.decide_delete(None, decide.Asked(TOPIC, 0, True, 7, 500)) == decide.Decision()
+    refused = decide.decide_delete(None, decide.Asked(TOPIC, 0, False, 7, 500))
     assert refused.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert not kept.events
 

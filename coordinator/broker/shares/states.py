@@ -18,6 +18,7 @@ from ...errors import ErrorCode
 from ...shards.availability import ShareStatesEmptied
 from ...share_states import decide
 from ...share_states import events as ev
+from ...share_states.decide import Asked
 from ...share_states.model import ShareState, ShareStateKey
 from ...share_states.records import record
 from ...storage.append_checks import LogConfig
@@ -86,17 +87,7 @@ class ShareStates:
         """Begin the state of a share partition anew; start offset -1: its leader finds out."""
         decision = self._carry_out(
             key,
-            lambda state: decide.decide_initialize(
-                state,
-                key.topic_id,
-                key.partition,
-                state_epoch,
-                start_offset,
-                self._wall_ms(now),
-                self._updates,
-                known=self._known(key),
-                as_given=self.as_given,
-            ),
+            lambda state, asked: decide.decide_initialize(state, asked, state_epoch, start_offset),
             now,
             cause,
         )
@@ -108,16 +99,7 @@ class ShareStates:
         """The state, for a leader of this epoch."""
         decision = self._carry_out(
             key,
-            lambda state: decide.decide_read(
-                state,
-                key.topic_id,
-                key.partition,
-                leader_epoch,
-                self._wall_ms(now),
-                self._updates,
-                known=self._known(key),
-                as_given=self.as_given,
-            ),
+            lambda state, asked: decide.decide_read(state, asked, leader_epoch),
             now,
             cause,
         )
@@ -129,16 +111,7 @@ class ShareStates:
         """Keep what a leader changed."""
         return self._carry_out(
             key,
-            lambda state: decide.decide_write(
-                state,
-                key.topic_id,
-                key.partition,
-                written,
-                self._wall_ms(now),
-                self._updates,
-                known=self._known(key),
-                as_given=self.as_given,
-            ),
+            lambda state, asked: decide.decide_write(state, asked, written),
             now,
             cause,
         )
@@ -162,14 +135,7 @@ class ShareStates:
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
         """Forget the state of a share partition."""
-        decision = self._carry_out(
-            key,
-            lambda state: decide.decide_delete(
-                state, key.topic_id, key.partition, known=self._known(key)
-            ),
-            now,
-            cause,
-        )
+        decision = self._carry_out(key, decide.decide_delete, now, cause)
         return self._begun_anew(key, decision, now, cause)
 
     def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
@@ -177,13 +143,8 @@ class ShareStates:
         error, state = self.error(key), self.find(key)
         if error:
             return decide.refused(error), None
-        decision = decide.decide_summary(state, key.partition, known=self._known(key))
+        decision = decide.decide_summary(key.partition, known=self._known(key))
         return decision, None if decision.error else state
-
-    @property
-    def _updates(self) -> int:
-        """After so many updates of a state comes a snapshot."""
-        return self._broker.configs.get_int(UPDATES)
 
     # -- writing
 
@@ -197,7 +158,7 @@ class ShareStates:
     def _carry_out(
         self,
         key: ShareStateKey,
-        meaning: Callable[[ShareState | None], Decision],
+        meaning: Callable[[ShareState | None, Asked], Decision],
         now: int,
         cause: int | None,
     ) -> Decision:
@@ -205,7 +166,7 @@ class ShareStates:
         error = self.error_of(index)
         if error:
             return decide.refused(error)
-        decision = meaning(self.by_partition.get(index, {}).get(key))
+        decision = meaning(self.by_partition.get(index, {}).get(key), self._asked(key, now))
         if decision.event is not None:
             if self._broker.log_is_blocked:
                 return decide.refused(ErrorCode.NOT_COORDINATOR)
@@ -256,6 +217,16 @@ class ShareStates:
     def _known(self, key: ShareStateKey) -> bool:
         topic = self._broker.cluster.topics_by_id.get(key.topic_id)
         return topic is not None and 0 <= key.partition < len(topic.partitions)
+
+    def _asked(self, key: ShareStateKey, now: int) -> Asked:
+        return Asked(
+            key.topic_id,
+            key.partition,
+            self._known(key),
+            self._wall_ms(now),
+            self._broker.configs.get_int(UPDATES),
+            self.as_given,
+        )
 
     def _wall_ms(self, now: int) -> int:
         return self._broker.epoch_ms + now
