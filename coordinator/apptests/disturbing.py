@@ -12,7 +12,7 @@ from collections.abc import Set
 from typing import TYPE_CHECKING
 
 from ..control.in_process_requests import ControlError
-from ..history.rebalance_counts import BEGUN
+from ..history.spans import BEGUN
 from . import findings, identities
 from .findings import Finding
 from .refused_heartbeats import connections, refused_for_good

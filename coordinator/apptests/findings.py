@@ -48,7 +48,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..control.verifying.unprocessed import unprocessed
-from ..history.rebalance_counts import BEGUN
+from ..history.spans import BEGUN
 
 Line = dict[str, Any]
 TopicPartition = tuple[str, int]

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 from assignors.user_data import decode_cooperative, decode_sticky, java_form
 
+from ..event_log.reader import Line
 from ..wire.consumer_protocol import Assignment, Subscription
 from ..wire.primitives import WireError
 
@@ -150,3 +151,14 @@ def claims(assignor: str | None, text: str) -> tuple[Partitions, int] | None:
         owned,
         -1 if told.generation is None else told.generation,
     )  # librdkafka's cooperative-sticky writes sticky's bytes
+
+
+def owners_of(line: Line) -> dict[tuple[str, int], list[str]]:
+    """Who was given each partition by a GenerationStored; members whose bytes cannot be read have
+    none."""
+    owners: dict[tuple[str, int], list[str]] = {}
+    for member in line["members"]:
+        for topic, numbers in (assignment(member["assignment"]) or {}).items():
+            for number in numbers:
+                owners.setdefault((topic, number), []).append(member["member_id"])
+    return owners

@@ -15,6 +15,7 @@ from .consumer_groups import ConsumerGroups
 from .gaps import Gaps
 from .moves import Moves
 from .settlings import Settling, Settlings
+from .spans import Spans
 from .timeline import Timeline
 
 See = Callable[[Line], object]
@@ -33,6 +34,7 @@ class History:
         self._timeline: Timeline | None = None
         self._moves: Moves | None = None
         self._consumers: ConsumerGroups | None = None
+        self._spans: Spans | None = None
 
     def timeline(self) -> Timeline:
         """Rebalances of classic groups, with causes, phases, shares and waits. It has no words:
@@ -58,6 +60,13 @@ class History:
         """Group epochs of KIP-848 groups."""
         fold = Settlings(ended, self.consumer_groups(), self.moves())
         self.subscribe(fold.see, ("group",), lambda end_ms: fold.finish())
+
+    def spans(self) -> Spans:
+        """Rebalances of classic groups: how long each took, and what moved with it."""
+        if self._spans is None:
+            self._spans = Spans(self.moves())
+            self.subscribe(self._spans.see, ("group",))
+        return self._spans
 
     def gaps(self, found: Callable[[int, int], None]) -> None:
         """Times in which a partition had no owner, by the members' own word."""

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..history.rebalance_counts import STATE_TYPES, Completions
+from ..history.classic_groups import STATE_TYPES, ClassicGroups
 from ..shards.availability import Leadership
 
 if TYPE_CHECKING:
@@ -54,13 +54,13 @@ class Counts:
 
     def __init__(self, completing: Iterable[str] = ()) -> None:
         self.values: Counter[str] = Counter()
-        self._completions = Completions(set(completing))
+        self._classic = ClassicGroups(completing)
 
     def see(self, line: Mapping[str, Any]) -> None:
         """The next line; most count nothing."""
         kind = line["type"]
         if kind in STATE_TYPES:
-            completed = self._completions.see(line)
+            completed = self._classic.see(line)
             self.values["group_completed_rebalance_count"] += completed
         elif kind == "GroupEpochBumped":
             self.values["consumer_group_rebalance_count"] += 1

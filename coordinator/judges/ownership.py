@@ -3,25 +3,13 @@ one gave it up."""
 
 from __future__ import annotations
 
-from ..history.blobs import assignment
+from ..history.blobs import owners_of
 from ..history.consumer_groups import (
     CHANGES,
     LEFT_FOR_NOW,
     ConsumerGroup,
-    TopicPartition,
 )
 from .base import Judge, KnowsConsumerGroups, Line
-
-
-def owners_of(line: Line) -> dict[TopicPartition, list[str]]:
-    """Who was given each partition by a GenerationStored; members whose bytes cannot be read have
-    none."""
-    owners: dict[TopicPartition, list[str]] = {}
-    for member in line["members"]:
-        for topic, numbers in (assignment(member["assignment"]) or {}).items():
-            for number in numbers:
-                owners.setdefault((topic, number), []).append(member["member_id"])
-    return owners
 
 
 class SingleOwner(KnowsConsumerGroups):

@@ -12,6 +12,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
+from ..history.classic_groups import PREPARING, STATE_TYPES, ClassicGroup
+
 Line = Mapping[str, Any]
 CLUSTER: Final = ""
 """The key under which lines without a group are watched."""
@@ -24,17 +26,12 @@ _ZOMBIES: Final = frozenset(
         "FENCED_MEMBER_EPOCH",
     }
 )
-_ENDS_JOIN: Final = frozenset(
-    {"GenerationStarted", "GroupEmptied", "GroupDeleted", "GroupUnloaded"}
-)
-WATCHED: Final = _ENDS_JOIN | {
-    "RebalanceStarted",
+WATCHED: Final = STATE_TYPES | {
     "MemberJoined",
     "RequestRefused",
     "ReassignmentStarted",
     "ReassignmentCompleted",
     "ReassignmentCancelled",
-    "GenerationStored",
 }
 """The types of lines that a watch takes notice of."""
 
@@ -79,8 +76,7 @@ class Watch:
         self._group = group
         self._limits = limits
         state = json.loads(saved) if saved else {}
-        self.generation: int = state.get("generation", -1)
-        self.state: str = state.get("state", "")
+        self.group = ClassicGroup(state.get("state", ""), state.get("generation", -1))
         self.rebalances: list[int] = state.get("rebalances", [])
         """When those began that lie within the window before the last line."""
         self._joined: dict[str, list[int]] = state.get("joined", {})
@@ -92,8 +88,8 @@ class Watch:
         """The state."""
         return json.dumps(
             {
-                "generation": self.generation,
-                "state": self.state,
+                "generation": self.group.generation,
+                "state": self.group.state,
                 "rebalances": self.rebalances,
                 "joined": self._joined,
                 "pending": self._pending,
@@ -104,8 +100,11 @@ class Watch:
         """A line of this group. `wall_ms`: the wall clock now, from which on what begins here may
         take its time."""
         kind = line["type"]
+        if kind in STATE_TYPES:
+            self.group.follow(line)
+            if self.group.state != PREPARING:
+                self._pending.pop("join", None)
         if kind == "RebalanceStarted":
-            self.state = "PreparingRebalance"
             yield from self._storm(line)
             self._pending["join"] = [
                 "stuck join phase",
@@ -123,14 +122,6 @@ class Watch:
             self._pending[place] = ["stuck reassignment", line["seq"], line["at_ms"], due_ms]
         elif kind in ("ReassignmentCompleted", "ReassignmentCancelled"):
             self._pending.pop(f"{line['topic']}-{line['partition']}", None)
-        elif kind == "GenerationStored":
-            self.state, self.generation = "Stable", line["generation"]
-        if kind in _ENDS_JOIN:
-            self._pending.pop("join", None)
-            self.state = {"GenerationStarted": "CompletingRebalance", "GroupEmptied": "Empty"}.get(
-                kind, "Dead"
-            )
-            self.generation = line.get("generation", self.generation)
 
     def due(self) -> int | None:
         """The wall clock at which something is overdue; None: nothing is awaited."""

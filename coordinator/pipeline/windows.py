@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..history.reader import History
 from ..history.settlings import Settling
+from ..history.spans import Span
 from ..simulator.churn import begins_at
 from .fold.observer import Line, Observer
 from .schemas import Row
@@ -98,31 +99,18 @@ class WindowCounts(Observer):
         ]
         self._end_ms = end_ms
         self._history = History()
-        self._moves = self._history.moves()
+        self._spans = self._history.spans()
         self._history.settlings(self._epoch)
         self._history.gaps(self._unavailable)
-        self._rebalances: list[_Rebalance] = []
-        self._running: dict[str, _Rebalance] = {}
 
     def see(self, line: Line) -> None:
         """A line of stream `group` or `member`."""
         self._history.see(line)
-        if line["stream"] == "member":
-            return
-        kind, group = line["type"], line["group"]
-        if kind == "RebalanceStarted":
-            self._running[group] = _Rebalance(line["at_ms"])
-            self._rebalances.append(self._running[group])
-        elif kind == "GenerationStored":
-            if group in self._running:
-                self._running[group].stored(line["at_ms"], self._moves.last.by_member)
-        elif kind in ("GroupDeleted", "GroupUnloaded") and group in self._running:
-            self._running[group].over = True
 
     def finish(self) -> None:
         """The run has ended."""
         self._history.finish(self._end_ms)
-        for one in self._rebalances:
+        for one in self._spans.all.values():
             window = self._window(one.started_ms)
             if window is not None:
                 window.rebalanced(one)
@@ -154,26 +142,6 @@ class WindowCounts(Observer):
             window.unavailable_ms += min(to_ms, window.end_ms) - max(since_ms, window.begin_ms)
 
 
-class _Rebalance:
-    """From its start until its generation is stored: for how long, and how many partitions have
-    moved since."""
-
-    __slots__ = ("moved", "over", "started_ms", "stored_ms")
-
-    def __init__(self, started_ms: int) -> None:
-        self.started_ms = started_ms
-        self.stored_ms: int | None = None
-        self.moved = 0
-        self.over = False
-
-    def stored(self, at_ms: int, moved: int) -> None:
-        """A generation was stored: the first ends it, the others are those of static members that
-        were replaced."""
-        self.moved += moved
-        if not self.over:
-            self.stored_ms, self.over = at_ms, True
-
-
 class _Window:
     """What happens from one instant until another."""
 
@@ -186,10 +154,10 @@ class _Window:
         self._lengths: list[int] = []
         self._rebalances = self._epochs = self._settling_ms = self._moved = 0
 
-    def rebalanced(self, one: _Rebalance) -> None:
+    def rebalanced(self, one: Span) -> None:
         """A rebalance began in it."""
         self._rebalances += 1
-        self._moved += one.moved
+        self._moved += one.moved.by_member
         if one.stored_ms is not None:
             self._lengths.append(one.stored_ms - one.started_ms)
             self._calm_ms = max(self._calm_ms, one.stored_ms)

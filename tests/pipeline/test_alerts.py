@@ -88,9 +88,25 @@ def test_what_ends_in_time_is_not_told() -> None:
         line(4, "ReassignmentCompleted", 5, topic="t", partition=0),
     ):
         list(watch.see(each, 0))
-    assert watch.due() is None and (watch.state, watch.generation) == ("CompletingRebalance", 4)
+    assert watch.due() is None and (watch.group.state, watch.group.generation) == (
+        "CompletingRebalance",
+        4,
+    )
     list(watch.see(line(5, "GenerationStored", 6, generation=4), 0))
-    assert (watch.state, watch.generation, len(watch.rebalances)) == ("Stable", 4, 1)
+    assert (watch.group.state, watch.group.generation, len(watch.rebalances)) == ("Stable", 4, 1)
+
+
+def test_a_group_that_another_coordinator_has_loaded_is_as_it_loaded_it() -> None:
+    watch = Watch("g")
+    stored = line(1, "GenerationStored", 1, generation=4)
+    unloaded = line(2, "GroupUnloaded", 2)
+    loaded = line(3, "GroupLoaded", 3, state="Stable", generation=4)
+    states = []
+    for each in (stored, unloaded, loaded):
+        assert each["type"] in WATCHED
+        assert not list(watch.see(each, 0))
+        states.append((watch.group.state, watch.group.generation))
+    assert states == [("Stable", 4), ("Dead", 4), ("Stable", 4)]
 
 
 def test_a_run_through_saved_states_is_the_run() -> None:

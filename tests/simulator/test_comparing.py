@@ -10,9 +10,9 @@ import pytest
 
 from coordinator.cli import main
 from coordinator.common.statistics import quantile
+from coordinator.history.rests import needless
 from coordinator.simulator.comparing.drawing import svg
 from coordinator.simulator.comparing.measures import measure
-from coordinator.simulator.comparing.moves import needless
 from tests import shipped
 from tests.simulator.kit import kinds, lines_of
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Self
 
-from ...history.rebalance_counts import BEGUN
+from ...history.spans import BEGUN
 from ...judges import Judge, Judgement, judge
 from ...judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
 from ...judges.dead_letters import DeadLettersComplete

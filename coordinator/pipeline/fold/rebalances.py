@@ -13,8 +13,8 @@ from typing import Any
 
 from ...explain.sentences import why
 from ...history.blobs import Partitions, assignment
-from ...history.moves import NOTHING, Moved
 from ...history.reader import History
+from ...history.spans import Generation, Generations
 from ...history.views import Change, Rebalance
 from .observer import Emit, Line, Subject
 
@@ -37,44 +37,22 @@ class Rebalances(Subject):
     def __init__(self, emit: Emit, history: History) -> None:
         super().__init__(emit, history)
         self._timeline = history.timeline()
-        self._moves = history.moves()
-        self._moved: dict[tuple[str, int], Moved] = {}
-        self._begun: dict[str, int] = {}
-        self._generations: dict[str, dict[str, Any]] = {}
+        self._spans = history.spans()
+        self._generations = Generations(self._generation_over, self._spans)
 
     def see(self, line: Line) -> None:
         """A line of stream `group`, after the timeline has seen it."""
-        kind, group = line["type"], line.get("group", "")
-        if kind == "RebalanceStarted":
-            self._begun[group] = line["seq"]
-        elif kind == "GenerationStarted":
-            self._generation_over(group)
-            self._generations[group] = {"started": line, "rebalance": self._begun.get(group)}
-        elif kind == "GenerationStored":
-            self._stored(group, line)
-        elif kind in ("GroupEmptied", "GroupDeleted", "ConsumerGroupUpgraded"):
-            self._generation_over(group)
+        self._generations.see(line)
 
     def finish(self) -> None:
         """All rebalances, group by group: their time without an owner may grow until the end."""
-        for group in list(self._generations):
-            self._generation_over(group)
+        self._generations.finish()
         for name, view in self._timeline.groups.items():
             for number, rebalance in enumerate(view.rebalances, 1):
                 self.emit("rebalances", self._row(name, number, rebalance))
 
-    def _stored(self, group: str, line: Line) -> None:
-        going = self._generations.get(group)
-        if going is not None and "stored" not in going:
-            going["stored"] = line
-        key = (group, self._begun.get(group, -1))
-        self._moved[key] = self._moved.get(key, NOTHING).plus(self._moves.last)
-
-    def _generation_over(self, group: str) -> None:
-        going = self._generations.pop(group, None)
-        if going is None:
-            return
-        started, stored = going["started"], going.get("stored")
+    def _generation_over(self, group: str, one: Generation) -> None:
+        started, stored = one.started, one.stored
         given: set[tuple[str, int]] = set()
         for row in (
             stored["members"]
@@ -92,7 +70,7 @@ class Rebalances(Subject):
                 group,
                 started["generation"],
                 started["seq"],
-                going["rebalance"],
+                one.rebalance,
                 started["at_ms"],
                 None if stored is None else stored["seq"],
                 None if stored is None else stored["at_ms"],
@@ -136,7 +114,7 @@ class Rebalances(Subject):
             happened["fenced"],
             sum(_size(share.added) for share in one.shares),
             sum(_size(share.revoked) for share in one.shares),
-            *self._moved.get((group, one.seq), NOTHING),
+            *self._spans.moved(one.seq),
             sum(_size(gone.had) for gone in one.gone),
             one.unowned.partition_ms,
             one.unowned.longest_ms,

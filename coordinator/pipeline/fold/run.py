@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final
 
+from ...history.classic_groups import STATE_TYPES, ClassicGroups
 from ...history.reader import History
-from ...history.rebalance_counts import BEGUN, STATE_TYPES, Completions
+from ...history.spans import BEGUN
 from ...judges import ALL, Verdict
 from ..schemas import TABLES, Row
 from .cluster import Faults, Reassignments, Transactions, detail
@@ -89,7 +90,7 @@ class RunFold:
         self._complete = False
         self._groups: set[str] = set()
         self._rebalances = self._completed = 0
-        self._completions = Completions()
+        self._classic = ClassicGroups()
         self.end_ms = 0
         self.lines = 0
         self._numbered = numbered
@@ -114,7 +115,7 @@ class RunFold:
             self._groups.add(line["group"])
             self._rebalances += kind in BEGUN
             if kind in STATE_TYPES:
-                self._completed += self._completions.see(line)
+                self._completed += self._classic.see(line)
         elif stream == "run":
             self._header = line
         self._complete = kind in ("RunEnded", "CoordinatorStopped")

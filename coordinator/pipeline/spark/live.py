@@ -93,9 +93,8 @@ class WatchProcessor(StatefulProcessor):  # type: ignore[misc]
             self._handle.registerTimer(due)
         for alert in alerts:
             yield _ROW(*alert, None, None, None, None)
-        yield _ROW(
-            key[0], _STATE, -1, -1, "", watch.state, watch.generation, len(watch.rebalances), lines
-        )
+        told = watch.group.state, watch.group.generation
+        yield _ROW(key[0], _STATE, -1, -1, "", *told, len(watch.rebalances), lines)
 
 
 class Board:

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 from ...history.moves import NOTHING
 from ...history.reader import History
-from ...history.rebalance_counts import BEGUN
+from ...history.rests import Rests
+from ...history.spans import BEGUN
 from ...judges.intervals import Offsets
-from .moves import Rests
 
 Line = dict[str, Any]
 

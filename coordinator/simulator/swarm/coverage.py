@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
+from ...history.classic_groups import COMPLETING, PREPARING, ClassicGroups
 from ...judges.timers import (
     JOIN,
     OF_GROUPS,
@@ -109,6 +110,7 @@ REFUSALS: Final = (
 )
 
 
+_PHASES: Final = {PREPARING: "join", COMPLETING: "sync"}
 _CALL_OFF: Final = frozenset({"GroupUnloaded", "GroupDeleted", "GroupLoaded"})
 """With these nothing is over: whoever loads the group begins anew."""
 
@@ -118,8 +120,7 @@ class Coverage:
 
     def __init__(self) -> None:
         self.reached: Counter[str] = Counter()
-        self._phase: dict[str, str] = {}
-        self._leaders: dict[str, str] = {}
+        self._classic = ClassicGroups()
         self._groups: dict[str, str] = {}
         self._given: dict[tuple[str, str, int], int] = {}
         self._timers = Timers(_LOOKS_MS)
@@ -213,21 +214,14 @@ class Coverage:
         self.reached[f"sometimes {what}"] += 1
 
     def _group(self, line: Line, kind: str, group: str) -> None:
-        phase = self._phase.get(group, "")
-        if kind == "RebalanceStarted":
-            self._phase[group] = "join"
-        elif kind == "GenerationStarted":
-            self._phase[group] = "sync"
-            self._leaders[group] = line["leader"]
-        elif kind in ("GenerationStored", "GroupEmptied", "GroupUnloaded"):
-            self._phase[group] = ""
-            if kind == "GroupEmptied":
-                self._some("a group became empty")
-                self._unused.add(group)
+        phase = self._phase(group)
+        self._classic.see(line)
+        if kind == "GroupEmptied":
+            self._some("a group became empty")
+            self._unused.add(group)
         elif kind == "GroupLoaded":
             when = f"during a {phase} phase" if phase else f"while its group was {line['state']}"
             self._some(f"a coordinator moved {when}")
-            self._phase[group] = ""
         elif kind == "OffsetsCommitted" and phase == "join":
             self._some("a commit was accepted during a join phase")
         elif kind == "OffsetsRemoved" and line["reason"] == "expired":
@@ -243,11 +237,15 @@ class Coverage:
             if phase:
                 self._some("a static member came back during a rebalance")
         elif kind == "MemberRemoved":
-            self._removed(line, phase, self._leaders.get(group))
+            self._removed(line, phase, self._classic.get(group).leader)
         elif kind == "TransactionPrepared" and not line["committed"]:
             self._some("a transaction was aborted")
             if line["reason"].startswith("not ended within"):
                 self._some("a transaction was aborted because time ran out")
+
+    def _phase(self, group: str) -> str:
+        """Of the rebalance that a group is in; "" if it is in none."""
+        return _PHASES.get(self._classic.get(group).state, "")
 
     def _removed(self, line: Line, phase: str, leader: str | None) -> None:
         if line["reason"] == "session expired":
@@ -264,7 +262,7 @@ class Coverage:
             self._some("an acknowledgement came too late")
         if "group" in line:
             self._groups[line["client"]] = line["group"]
-        phase = self._phase.get(self._groups.get(line["client"], ""), "")
+        phase = self._phase(self._groups.get(line["client"], ""))
         if kind == "MemberCrashed" and phase:
             self._some(f"a process was killed during a {phase} phase")
         elif kind == "PartitionsLost":

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from ...history.consumer_groups import ConsumerGroups
-from ...judges.ownership import owners_of
+from .blobs import owners_of
+from .consumer_groups import ConsumerGroups
 
 Line = dict[str, Any]
 Owners = dict[tuple[str, int], str]

@@ -1,0 +1,41 @@
+"""The count of folds: a planted one is found, and each reason for what is none is still needed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tools.folds import folds, kind_of, main
+
+FOLD = """
+class Owners:
+    def __init__(self):
+        self.owners = {}
+
+    def see(self, line):
+        if line["type"] == "GenerationStored":
+            self.owners[line["group"]] = line["members"]
+        elif line["type"] == "GroupEmptied":
+            self.owners.pop(line["group"])
+"""
+NO_STATE = """
+def said(line):
+    return line["type"] in ("GenerationStored", "GroupEmptied")
+"""
+
+
+def test_a_planted_fold_is_found(tmp_path: Path) -> None:
+    planted = tmp_path / "planted.py"
+    planted.write_text(FOLD + NO_STATE)
+    assert list(folds(planted)) == [("Owners", {"GenerationStored", "GroupEmptied"})]
+    assert kind_of(planted, "Owners") == "elsewhere"
+    assert kind_of(Path("coordinator/history/planted.py"), "Owners") == "history"
+
+
+def test_each_reason_is_given_for_what_is_found(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(Path(__file__).resolve().parents[2])
+    assert main([]) == 0
+    assert "no fold, writes the lines" in capsys.readouterr().out
