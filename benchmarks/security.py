@@ -21,7 +21,8 @@ from coordinator.wire.messages.sasl_authenticate import SaslAuthenticateRequest
 from coordinator.wire.messages.sasl_handshake import SaslHandshakeRequest
 from coordinator.wire.schema import Request
 from integration_tests.targets import real_broker_image, why_no_docker
-from tools.emulator_image import LOCAL_BASE_TAG, build_base, build_emulator
+from tools.emulator_base import LOCAL_BASE_TAG, build_base
+from tools.emulator_image import build_emulator
 
 _TOPICS = _ACLS = 1_000
 _REQUESTS = 100

@@ -26,7 +26,8 @@ from coordinator.cli import main
 from coordinator.testing.containers import ContainerError, EmulatorContainer
 from tests.ports import kept_port
 from tools.docker_build import ImageError, docker
-from tools.emulator_image import LOCAL_BASE_TAG, build_base, build_emulator
+from tools.emulator_base import LOCAL_BASE_TAG, build_base
+from tools.emulator_image import build_emulator
 
 IMAGE = "kafka-group-coordinator:tested"
 MOST_BYTES_OVER_THE_BASE = 45_000_000 if shutil.which("strip") else 60_000_000

@@ -58,15 +58,17 @@ def build(
     buildargs: Mapping[str, str],
     sources_hash: str,
     aliases: Sequence[str] = (),
+    platform: str = "",
 ) -> None:
     """Build an image and tag it; images that lose their last tag by that go, unless a container
-    needs them. Raises ImageError."""
+    needs them. `platform` as Docker has it, "" for the daemon's. Raises ImageError."""
     tags = (tag, *aliases)
     before = {_image_id(name) for name in tags} - {""}
     arguments = [
         part for name, value in buildargs.items() for part in ("--build-arg", f"{name}={value}")
     ]
     arguments += [part for name in tags for part in ("--tag", name)]
+    arguments += ["--platform", platform] if platform else []
     docker(
         "build",
         "--force-rm",

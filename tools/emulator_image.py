@@ -1,16 +1,14 @@
-"""The emulator's own image, the sample application's, and the local base for machines that cannot
-pull one.
+"""The emulator's own image, and the sample application's.
 
 Rule: everything is made outside and copied in, so that `docker build` needs no network: our wheel
 by hatchling, the packages it stands on by pip, for the Python of the base and pinned with hashes in
-requirements/dev.txt; the local base of Debian's packages. Needs pip and hatchling beside this
-Python (`make setup`), and apt-get, dpkg-deb and tar for the local base.
+requirements/dev.txt. Needs pip and hatchling beside this Python (`make setup`). The base that
+stands where none can be pulled is that of `tools/emulator_base.py`.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -21,11 +19,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools.docker_build import ImageError, build, docker, existing_hash, hash_of
+from tools.emulator_base import LOCAL_BASE_TAG, build_base, do, readable
 
 ROOT = Path(__file__).resolve().parent.parent
 EMULATOR = ROOT / "docker" / "emulator"
-LOCAL_BASE = ROOT / "docker" / "emulator_base"
-LOCAL_BASE_TAG = "kafka-group-coordinator-base:latest"
 PULL_TIMEOUT_S = 180.0
 PACKAGES = (
     "google-crc32c",
@@ -48,22 +45,6 @@ EXAMPLE_PACKAGES = ("kafka-python",)
 _PINS = ROOT / "requirements" / "dev.txt"
 # What a wheel is made of, as far as the image can show it.
 _OURS = (ROOT / "coordinator", ROOT / "assignors", ROOT / "pyproject.toml", ROOT / "LICENSE")
-# Libraries of the standard library's optional parts that are worth their bytes.
-_WANTED_LIBRARIES = ("libbz2", "libcrypt", "libffi", "liblzma", "libuuid")
-_USELESS = (
-    "usr/share",
-    "usr/lib/*/gconv",
-    "usr/lib/*/audit",
-    "usr/lib/python3*/lib2to3",
-    "usr/lib/python3*/pydoc_data",
-    "usr/lib/python3*/distutils",
-    "usr/lib/python3*/lib-dynload/_test*",
-    "usr/lib/python3*/lib-dynload/_codecs_*",
-    "usr/lib/*/libcrypto.a",
-    "etc/*",
-    "var",
-    "run",
-)
 _PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
 _ASK = """
 import json, platform, sys, sysconfig
@@ -80,15 +61,19 @@ class Target(NamedTuple):
     platforms: tuple[str, ...]
 
 
-def build_emulator(tag: str, base: str | None = None, aliases: Sequence[str] = ()) -> None:
+def build_emulator(
+    tag: str, base: str | None = None, aliases: Sequence[str] = (), platform: str = ""
+) -> None:
     """Build the emulator's image, unless there is one of the same sources. Without `base`: see
     `default_base`. Raises ImageError.
 
-    `aliases`: other names for it.
+    `aliases`: other names for it. `platform`: one of `PLATFORMS`, "" for the daemon's; another one than
+    that needs a machine that emulates it (binfmt).
     """
-    base = base or default_base()
-    base_id = _local_id(base) or _pull(base)
-    sources = hash_of([*_OURS, EMULATOR, _PINS, Path(__file__)], also=[base_id])
+    base = base or default_base(platform)
+    base_id = _local_id(base) or _pull(base, platform)
+    interval = start_interval()
+    sources = hash_of([*_OURS, EMULATOR, _PINS, Path(__file__)], also=[base_id, interval])
     if existing_hash(tag) == sources:
         for alias in aliases:
             docker("tag", tag, alias)
@@ -96,12 +81,22 @@ def build_emulator(tag: str, base: str | None = None, aliases: Sequence[str] = (
     with tempfile.TemporaryDirectory(prefix="emulator-image-") as scratch:
         context = Path(scratch) / "context"
         shutil.copytree(EMULATOR, context)
-        target = _target(base)
+        recipe = context / "Dockerfile"
+        recipe.write_text(recipe.read_text().replace("HEALTHCHECK ", f"HEALTHCHECK {interval}"))
+        target = _target(base, platform)
         _install(context / "site", target, PACKAGES)
         _strip(context / "site")
         _install_ours(context / "site", target, Path(scratch))
-        _readable(context)
-        build(context, context / "Dockerfile", tag, {"BASE": base}, sources, aliases)
+        readable(context)
+        build(context, recipe, tag, {"BASE": base}, sources, aliases, platform)
+
+
+def start_interval() -> str:
+    """The flag that lets Docker look more often while a container starts, "" where its builder does
+    not know it: it came with Docker 25 (API 1.44), and older ones refuse a file that has it."""
+    said = docker("version", "--format", "{{.Server.APIVersion}}").stdout.strip()
+    api = tuple(map(int, re.findall(r"\d+", said)[:2]))
+    return "--start-interval=500ms " if api >= (1, 44) else ""
 
 
 def build_example(tag: str, base: str | None = None) -> None:
@@ -116,16 +111,21 @@ def build_example(tag: str, base: str | None = None) -> None:
         context = Path(scratch) / "context"
         shutil.copytree(EXAMPLE, context)
         _install(context / "site", _target(base), EXAMPLE_PACKAGES)
-        _readable(context)
+        readable(context)
         build(context, context / "Dockerfile", tag, {"BASE": base}, sources)
 
 
-def default_base() -> str:
+def default_base(platform: str = "") -> str:
     """The official image that the Dockerfile names if it is here or can be pulled; else the local
-    base, which is built if need be.
+    base, which is built if need be. For a platform that is named: the local base, since a name that is
+    pulled again for another platform would be that one's.
 
     Raises ImageError.
     """
+    if platform:
+        tag = f"{LOCAL_BASE_TAG.partition(':')[0]}:{platform.rpartition('/')[2]}"
+        build_base(tag, platform)
+        return tag
     found = re.search(r"^ARG BASE=(\S+)$", (EMULATOR / "Dockerfile").read_text(), re.MULTILINE)
     assert found
     official = found[1]
@@ -138,20 +138,6 @@ def default_base() -> str:
     return official
 
 
-def build_base(tag: str) -> None:
-    """Build the local base of the Debian packages that this machine's apt knows, unless there is
-    one. Raises ImageError."""
-    sources = hash_of([LOCAL_BASE, Path(__file__)])
-    if existing_hash(tag) == sources:
-        return
-    with tempfile.TemporaryDirectory(prefix="emulator-base-") as scratch:
-        context = Path(scratch) / "context"
-        shutil.copytree(LOCAL_BASE, context)
-        _unpack(context / "rootfs", Path(scratch))
-        _readable(context)
-        build(context, context / "Dockerfile", tag, {}, sources)
-
-
 # -- the base image
 # ------------------------------------------------------------------------------------------------------
 
@@ -161,24 +147,26 @@ def _local_id(image: str) -> str:
     return docker("image", "inspect", "--format", "{{.Id}}", image, check=False).stdout.strip()
 
 
-def _pull(image: str) -> str:
+def _pull(image: str, platform: str = "") -> str:
     """Fetch an image; its id. Raises ImageError."""
     try:
-        docker("pull", "--quiet", image, timeout_s=PULL_TIMEOUT_S)
+        docker("pull", "--quiet", *_flag(platform), image, timeout_s=PULL_TIMEOUT_S)
     except ImageError as error:
         raise ImageError(f"the base {image} is not here and cannot be pulled ({error})") from None
     return _local_id(image)
 
 
-def _target(base: str) -> Target:
+def _flag(platform: str) -> tuple[str, ...]:
+    return ("--platform", platform) if platform else ()
+
+
+def _target(base: str, platform: str = "") -> Target:
     """Ask a base for its Python. Raises ImageError."""
-    done = docker(
-        "run", "--rm", "--network", "none", "--entrypoint", "python3", base, "-c", _ASK, check=False
-    )
+    asked = ("--network", "none", "--entrypoint", "python3", base, "-c", _ASK)
+    done = docker("run", "--rm", *_flag(platform), *asked, check=False)
     if done.returncode:
-        raise ImageError(
-            f"the base {base} has no working python3: {(done.stderr.strip().splitlines() or ['it said nothing'])[0]}"
-        )
+        said = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+        raise ImageError(f"the base {base} has no working python3: {said}{_emulation(said)}")
     version, machine, glibc, abi = json.loads(done.stdout)
     if tuple(map(int, version.split("."))) < (3, 11):
         raise ImageError(
@@ -197,6 +185,13 @@ def _target(base: str) -> Target:
     )
 
 
+def _emulation(said: str) -> str:
+    """What helps if programs of the platform do not run here."""
+    if "exec format error" not in said.lower():
+        return ""
+    return " (another platform needs emulation: on Debian, `apt install qemu-user-static binfmt-support`)"
+
+
 # -- what goes into the image
 # ----------------------------------------------------------------------------------------------
 
@@ -207,7 +202,7 @@ def _install(site: Path, target: Target, packages: tuple[str, ...]) -> None:
     pins = site.parent / "pins.txt"
     pins.write_text(pins_of(packages))
     command = [*_into(site, target), "--require-hashes", "--requirement", str(pins)]
-    _do(
+    do(
         command,
         f"{', '.join(packages)} cannot be had for Python {target.version} on {target.platforms[0]}",
     )
@@ -227,9 +222,9 @@ def _strip(site: Path) -> None:
 def _install_ours(site: Path, target: Target, scratch: Path) -> None:
     """Our own wheel, made now. Raises ImageError."""
     made = ["wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", str(scratch), str(ROOT)]
-    _do([*_PIP, *made], "the wheel cannot be built")
+    do([*_PIP, *made], "the wheel cannot be built")
     (wheel,) = scratch.glob("*.whl")
-    _do([*_into(site, target), "--no-index", str(wheel)], "the wheel cannot be installed")
+    do([*_into(site, target), "--no-index", str(wheel)], "the wheel cannot be installed")
     shutil.rmtree(site / "bin", ignore_errors=True)  # scripts that name this machine's Python
 
 
@@ -261,146 +256,3 @@ def pins_of(packages: tuple[str, ...]) -> str:
     if missing:
         raise ImageError(f"requirements/dev.txt does not pin {', '.join(missing)}: run `make lock`")
     return "\n".join(by_name[package] for package in packages) + "\n"
-
-
-def _unpack(root: Path, scratch: Path) -> None:
-    """Unpack Debian's Python into `root`, without what nobody needs to run a program. Raises
-    ImageError."""
-    for command in ("apt-get", "apt-cache", "dpkg-deb", "tar"):
-        if shutil.which(command) is None:
-            raise ImageError(
-                f"the local base needs Debian's {command}; give another base with --base, such as python:3.13-slim"
-            )
-    debs = scratch / "debs"
-    debs.mkdir()
-    try:
-        _fetch(debs)
-    except ImageError:
-        if os.geteuid():
-            raise
-        _do(["apt-get", "-qq", "update"], "apt-get cannot renew its lists")
-        _fetch(debs)
-    for name in (
-        "bin",
-        "sbin",
-        "lib",
-        "lib64",
-    ):  # as every Debian has it, whatever the packages say
-        (root / "usr" / name).mkdir(parents=True)
-        (root / name).symlink_to(f"usr/{name}")
-    for deb in sorted(debs.iterdir()):
-        unpacked = scratch / "package.tar"
-        with unpacked.open("wb") as out:
-            subprocess.run(["dpkg-deb", "--fsys-tarfile", str(deb)], check=True, stdout=out)
-        _do(
-            [
-                "tar",
-                "-xf",
-                str(unpacked),
-                "--no-same-owner",
-                "--keep-directory-symlink",
-                "-C",
-                str(root),
-            ],
-            f"{deb.name} cannot be unpacked",
-        )
-    for pattern in _USELESS:
-        for path in root.glob(pattern):
-            shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
-    _finish(root)
-
-
-def _fetch(debs: Path) -> None:
-    """Download the packages. Raises ImageError; apt's lists may be missing or too old."""
-    _do(
-        ["apt-get", "-qq", "-o", "APT::Sandbox::User=root", "download", *_debian_packages()],
-        "apt-get cannot fetch packages",
-        cwd=debs,
-    )
-
-
-def _finish(root: Path) -> None:
-    """What packages make when they are installed: names, users, folders."""
-    (python,) = [
-        path
-        for path in (root / "usr" / "bin").glob("python3.*")
-        if re.fullmatch(r"python3\.\d+", path.name)
-    ]
-    (root / "usr/bin/python3").symlink_to(python.name)
-    busybox = next(
-        path for path in (root / "usr/bin/busybox", root / "usr/sbin/busybox") if path.exists()
-    )
-    for name in ("sh", "ls", "cat", "sleep", "env"):
-        (busybox.parent / name).symlink_to("busybox")
-    for folder in ("etc", "tmp", "root", "usr/local/bin", "opt"):
-        (root / folder).mkdir(parents=True, exist_ok=True)
-    (root / "etc/passwd").write_text(
-        "root:x:0:0::/root:/bin/sh\ncoordinator:x:10001:10001::/tmp:/bin/sh\n"
-    )
-    (root / "etc/group").write_text("root:x:0:\ncoordinator:x:10001:\n")
-    (root / "etc/nsswitch.conf").write_text("hosts: files dns\n")
-
-
-def _debian_packages() -> list[str]:
-    """The packages of Debian's Python, and of the libraries that it needs. Raises ImageError."""
-    (needed,) = _depends(["python3-minimal"]).values()
-    pythons = [name for name in needed if re.fullmatch(r"python3\.\d+-minimal", name)]
-    if not pythons:
-        raise ImageError("apt knows no Python: run `apt-get update` first")
-    version = pythons[0].removesuffix("-minimal")
-    standard = f"lib{version}-stdlib"
-    (optional,) = _depends([standard]).values()
-    wanted = [standard, "busybox-static"]
-    new = [
-        pythons[0],
-        "libstdc++6",
-        *(name for name in optional if name.startswith(_WANTED_LIBRARIES)),
-    ]
-    while new:
-        wanted += new
-        needed = [
-            name
-            for names in _depends(new).values()
-            for name in names
-            if name.startswith(("lib", "zlib"))
-        ]
-        new = [name for name in dict.fromkeys(needed) if name not in wanted]
-    return wanted
-
-
-def _depends(packages: list[str]) -> dict[str, list[str]]:
-    """What packages need themselves. Raises ImageError."""
-    said = _do(
-        ["apt-cache", "depends", *packages],
-        f"apt does not know all of {', '.join(packages)} (run `apt-get update` first)",
-    )
-    needs: dict[str, list[str]] = {}
-    needed: list[str] = []
-    for line in said.splitlines():
-        if not line.startswith(" "):
-            needs[line] = needed = []
-        elif found := re.match(r"\s*(?:Pre)?Depends: ([^<\s]+)$", line):
-            needed.append(found[1])
-    return needs
-
-
-# -- small things
-# ----------------------------------------------------------------------------------------------------------
-
-
-def _do(command: list[str], failure: str, cwd: Path | None = None) -> str:
-    """What a command prints. Raises ImageError: `failure` and its last complaint."""
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=cwd)
-    if done.returncode:
-        complaint = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
-        raise ImageError(f"{failure}: {complaint[-1]}")
-    return done.stdout
-
-
-def _readable(context: Path) -> None:
-    """Whatever our umask: the image's user is somebody else, and must be able to read all of it."""
-    for path in (context, *context.rglob("*")):
-        if not path.is_symlink():
-            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-    if (context / "rootfs").is_dir():
-        (context / "rootfs" / "tmp").chmod(0o1777)

@@ -13,13 +13,8 @@ from collections.abc import Sequence
 
 from coordinator import __version__
 from tools.docker_build import ImageError
-from tools.emulator_image import (
-    LOCAL_BASE_TAG,
-    build_base,
-    build_emulator,
-    build_example,
-    default_base,
-)
+from tools.emulator_base import LOCAL_BASE_TAG, PLATFORMS, build_base
+from tools.emulator_image import build_emulator, build_example, default_base
 
 EMULATOR_TAG = f"kafka-group-coordinator:{__version__}"
 EMULATOR_ALIAS = "kafka-group-coordinator:latest"
@@ -62,6 +57,13 @@ def _parser() -> argparse.ArgumentParser:
     kafka = images.add_parser(
         "kafka", help="a real Kafka broker, where its image cannot be pulled", allow_abbrev=False
     )
+    for image in (emulator, base):
+        image.add_argument(
+            "--platform",
+            default="",
+            choices=tuple(PLATFORMS),
+            help="another platform than the daemon's, on a local base; it has to be emulated here",
+        )
     for image, tag in (
         (emulator, EMULATOR_TAG),
         (example, EXAMPLE_TAG),
@@ -78,13 +80,14 @@ def _build(args: argparse.Namespace) -> None:
 
         build_kafka(args.tag)
     elif args.image == "base":
-        build_base(args.tag)
+        build_base(args.tag, args.platform)
     elif args.image == "example":
         chosen = args.base or default_base()
         build_emulator(EMULATOR_TAG, chosen, [EMULATOR_ALIAS])
         build_example(args.tag, chosen)
     else:
-        build_emulator(args.tag, args.base, [EMULATOR_ALIAS] if args.tag == EMULATOR_TAG else [])
+        aliases = [EMULATOR_ALIAS] if args.tag == EMULATOR_TAG else []
+        build_emulator(args.tag, args.base, aliases, args.platform)
 
 
 if __name__ == "__main__":

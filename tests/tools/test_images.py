@@ -14,7 +14,7 @@ import pytest
 
 from tools import docker_build
 from tools.docker_build import ImageError, docker, existing_hash, hash_of
-from tools.emulator_image import PACKAGES, pins_of
+from tools.emulator_image import PACKAGES, pins_of, start_interval
 from tools.images import main
 
 
@@ -74,6 +74,22 @@ def stand_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     command.chmod(command.stat().st_mode | stat.S_IEXEC)
     monkeypatch.setenv("PATH", str(command.parent))
     return command
+
+
+@pytest.mark.parametrize(
+    ("api", "flag"),
+    [
+        ("1.41", ""),
+        ("1.43", ""),
+        ("1.44", "--start-interval=500ms "),
+        ("1.51", "--start-interval=500ms "),
+        ("", ""),
+    ],
+)
+def test_a_builder_is_given_what_it_knows(stand_in: Path, api: str, flag: str) -> None:
+    """A file with a flag that the builder does not know is refused as a whole."""
+    stand_in.write_text(f"#!/bin/sh\necho {api}\n")
+    assert start_interval() == flag
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 dist/ gets the source archive and the wheel (checked by twine, imported in an empty environment), a
 list of what is installed with them (CycloneDX), the documentation as an archive, notes from
-CHANGELOG.md, and checksums of all. The image is built and has to call itself healthy. What cannot
+CHANGELOG.md, and checksums of all. The image is built, for amd64 and arm64, and has to call itself healthy. What cannot
 be had here is left out and named.
 """
 
@@ -19,6 +19,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Final
 
+from tools.emulator_base import PLATFORMS
 from tools.release.fields import ROOT, Release, ReleaseError
 
 PARTS: Final = ("image", "site")
@@ -37,7 +38,7 @@ def build(release: Release, tag: str = "", without: Collection[str] = ()) -> lis
         folder.mkdir(parents=True)
     _run("the packages", [sys.executable, "-m", "hatchling", "build", "-d", str(dist)])
     _check_packages(release, dist, scratch)
-    left_out = [_image(release, without), _site(dist, without)]
+    left_out = [*_images(release, without), _site(dist, without)]
     (dist / "NOTES.md").write_text(notes, encoding="utf-8")
     (dist / "SHA256SUMS").write_text(checksums(dist), encoding="utf-8")
     return [line for line in left_out if line]
@@ -101,13 +102,34 @@ def _environment(folder: Path, *wanted: str) -> Path:
     return commands
 
 
-def _image(release: Release, without: Collection[str]) -> str:
+def _images(release: Release, without: Collection[str]) -> list[str]:
+    """The image for this platform, which has to call itself healthy, and for the other one if its programs run here."""
     if "image" in without:
-        return "image: left out, as was asked"
+        return ["image: left out, as was asked"]
     if shutil.which("docker") is None or _status(["docker", "version"]):
-        return "image: left out, no Docker daemon answers"
+        return ["image: left out, no Docker daemon answers"]
     tag = f"{release.image or 'kafka-group-coordinator'}:{release.version}"
-    _run("the image", [sys.executable, "-m", "tools.images", "emulator", "--tag", tag])
+    build_image = [sys.executable, "-m", "tools.images", "emulator"]
+    _run("the image", [*build_image, "--tag", tag])
+    _until_healthy(tag)
+    here = _run("docker version", ["docker", "version", "--format", "{{.Server.Arch}}"]).strip()
+    left_out = []
+    for platform, architecture in PLATFORMS.items():
+        if architecture == here:
+            continue
+        other = f"{tag}-{architecture}"
+        try:
+            _run("the image", [*build_image, "--platform", platform, "--tag", other])
+            asked = ["docker", "run", "--rm", "--platform", platform, "--entrypoint", "coordinator"]
+            _run("docker run", [*asked, other, "--version"])
+        except ReleaseError as error:
+            why = str(error).strip().splitlines()[-1]
+            left_out.append(f"image for {platform}: left out, {why}")
+    return left_out
+
+
+def _until_healthy(tag: str) -> None:
+    """A container of the image is started, and stopped when Docker calls it healthy. Raises ReleaseError."""
     container = _run("docker run", ["docker", "run", "--detach", "--rm", tag]).strip()
     try:
         asked = ["docker", "inspect", "--format", "{{.State.Health.Status}}", container]
@@ -118,7 +140,6 @@ def _image(release: Release, without: Collection[str]) -> str:
             time.sleep(0.2)
     finally:
         _status(["docker", "kill", container])
-    return ""
 
 
 def _site(dist: Path, without: Collection[str]) -> str:
