@@ -48,7 +48,7 @@ $(TYPED_VENV)/.ready: requirements/typed.txt
 release: $(STAMP)
 	$(PY) -m tools.release build $(if $(TAG),--tag $(TAG)) $(if $(WITHOUT),--without $(WITHOUT))
 
-.PHONY: help setup wheel release docs typed demo site page matrix test lint unit coverage integration spark spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
+.PHONY: help setup wheel release docs typed demo site page matrix test lint unit coverage integration spark spark-setup spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
@@ -142,8 +142,10 @@ $(SPARK_JARS): $(SPARK_STAMP) requirements/spark-kafka/pom.xml
 # With Maven (.ci/run brings it) the tests of the connector, too; without, they are skipped, and the others run.
 ifneq ($(shell command -v mvn),)
 spark: export SPARK_KAFKA := 1
-spark: $(SPARK_JARS)
+spark spark-setup: $(SPARK_JARS)
 endif
+# What `make spark` needs, without its tests.
+spark-setup: $(SPARK_STAMP)
 spark: $(SPARK_STAMP)
 	$(SPARK_PY) -m pytest pipeline_tests
 
@@ -188,6 +190,7 @@ OLDER_KAFKAS := 4.3.1 4.2.2 4.1.2 4.0.2 3.9.2
 
 fuzz: $(STAMP) $(SPARK_STAMP) coverage
 	$(PYTEST) -m thorough
+	$(PYTEST) -m thorough integration_tests
 	ROUNDS=200 $(PYTEST) -m thorough -n 4 tests/testing/test_cases.py -k TestAllOfThem
 	$(SPARK_PY) -m pytest -m thorough pipeline_tests
 	$(PY) -m tests.fuzz

@@ -32,9 +32,10 @@ _KINDS = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Raw scenarios come first, and those that wait for a minute last: they are under way while
-    other tests run."""
-    items.sort(key=_turn)
+    """The groups that take longest come first, so that none of them is begun when the others are
+    over. Within a group raw scenarios come first, and those that wait for a minute last: they are
+    under way while other tests run."""
+    items.sort(key=lambda item: (_rank(item.nodeid), _turn(item)))
     sharing = {name for names in _TOGETHER.values() for name in names}
     for item in items:
         if "kafka" in getattr(item, "fixturenames", ()) and item.path.stem not in sharing:
@@ -62,6 +63,28 @@ _LESSONS: Final = ("test_home", "test_lessons", "test_looks", "test_watch")
 take longer than everything else."""
 
 
+_LONGEST: Final = (
+    "brokers",
+    "page",
+    "lessons",
+    "test_control_examples",
+    "test_installed",
+    "test_matrix",
+    "clients",
+    "test_documentation",
+    "test_releases",
+    "test_cluster",
+    "test_three_brokers",
+    "test_containers",
+)
+"""Groups by the time that they take; all others are short."""
+
+
+def _rank(nodeid: str) -> int:
+    group = _group(nodeid)
+    return _LONGEST.index(group) if group in _LONGEST else len(_LONGEST)
+
+
 def _group(nodeid: str) -> str:
     """The group of a test: that of `_TOGETHER`, a half of the page, else its module."""
     module = Path(nodeid.partition("::")[0])
@@ -75,7 +98,8 @@ def _group(nodeid: str) -> str:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """The scheduler of `-n`: all tests of a group go to one process."""
+    """The scheduler of `-n`: all tests of a group go to one process, the groups in our order."""
+    config.option.loadscopereorder = False
     scheduler = LoadScopeScheduling(config, log)
     scheduler._split_scope = _group
     return scheduler

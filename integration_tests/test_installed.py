@@ -2,8 +2,12 @@
 that is here. README and the tutorial are followed there, without extras and with them, and the
 commands that error messages name are given as they stand.
 
+The gate follows them with the oldest and the newest Python that is here. Those between are followed
+by `make fuzz`, and each by itself in .github/workflows/ci.yml.
+
 A Python that is not here is a skipped test, which the run's summary names; `REQUIRE_PYTHONS=3.13
-3.14` makes it a failure. Packages come from the index that pip is set up with.
+3.14` makes it a failure, and leaves the others out. Packages come from the index that pip is set up
+with.
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -54,6 +58,14 @@ def found(version: str) -> str | None:
         if done.stdout.strip() == version:
             return candidate
     return None
+
+
+def _followed() -> Iterator[Any]:
+    """All of them, those between the oldest and the newest that is here as thorough ones."""
+    here = [] if _REQUIRED else [version for version in PYTHONS if found(version)]
+    for version in PYTHONS:
+        marks = [pytest.mark.thorough] if version in here[1:-1] else []
+        yield pytest.param(version, marks=marks)
 
 
 def run(*command: str, cwd: Path, environment: dict[str, str] | None = None) -> str:
@@ -166,7 +178,7 @@ def checksums(wheel: Path) -> dict[str, int]:
         return {each.filename: each.CRC for each in archive.infolist()}
 
 
-@pytest.fixture(scope="module", params=PYTHONS)
+@pytest.fixture(scope="module", params=list(_followed()))
 def stranger(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stranger]:

@@ -3,7 +3,8 @@ Python and Java do in test_clients.py, test_consumer_clients.py and tests/client
 as the versions that the project locks.
 
 Skipped with one line where a language's tools are missing, a failure if REQUIRE_REAL_BROKER is set.
-@platformatic/kafka, which brings a Node of its own, is played by `make matrix` alone.
+@platformatic/kafka, which brings a Node of its own, is played by `make matrix` alone; the second Go
+library, sarama, by `make matrix` and `make fuzz`.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ IN_THE_GATE = [
     ("franz-go", "classic"),
     ("franz-go", "consumer"),
     ("franz-go", "share"),
-    ("sarama", "classic"),
+    pytest.param("sarama", "classic", marks=pytest.mark.thorough),
     ("kafkajs", "classic"),
 ]
+"""One library for each language that no other test of this folder plays."""
 KNOWN = {(each.library, each.protocol, each.version): each for each in table.load()}
 PLANTED = """
 from integration_tests.matrix.players import aiokafka_player, stage
