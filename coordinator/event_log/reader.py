@@ -32,7 +32,8 @@ _KINDS: tuple[tuple[str, type], ...] = (
 )
 _NAMES = {int: "an integer", str: "a string"}
 _HEADER_MARK: Final = f'"{HEADER_TYPE}"'
-_HEADER_BYTES: Final = _HEADER_MARK.encode()
+HEADER_BYTES: Final = _HEADER_MARK.encode()
+"""What stands in every header, and seldom elsewhere."""
 
 
 _AT_ONCE: Final = 4 << 20
@@ -92,11 +93,11 @@ def runs(path: str | PathLike[str]) -> list[Run]:
     with open(path, "rb") as file:
         for lines in _whole_lines(file):
             at = counted = 0
-            while (at := lines.find(_HEADER_BYTES, at)) >= 0:
+            while (at := lines.find(HEADER_BYTES, at)) >= 0:
                 begin, at = lines.rfind(b"\n", 0, at) + 1, lines.find(b"\n", at) + 1 or len(lines)
                 number += lines.count(b"\n", counted, begin)
                 counted = begin
-                name = _run_begun_by(str(lines[begin:at], "utf-8", "replace"))
+                name = run_begun_by(str(lines[begin:at], "utf-8", "replace"))
                 if name is not None:
                     found.append(Run(name, number, offset + begin))
             number += lines.count(b"\n", counted)
@@ -146,7 +147,7 @@ def read_lines(lines: Iterable[str], name: str = "log", run: str | None = None) 
     texts: list[str] = []
     kept: tuple[list[str], int] = texts, 0
     for number, text in enumerate(lines, 1):
-        begun = _run_begun_by(text)
+        begun = run_begun_by(text)
         if begun is not None:
             found.append(Run(begun, number, 0))
             if number > 1:
@@ -200,7 +201,7 @@ def _until(file: BinaryIO, at: int, end: int | None) -> Iterator[bytes]:
         yield text
 
 
-def _run_begun_by(text: str) -> str | None:
+def run_begun_by(text: str) -> str | None:
     """The name of the run whose header this line is; None for any other line."""
     if _HEADER_MARK not in text:
         return None

@@ -8,12 +8,23 @@ requests are not logged (heartbeats) by client and API.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Final
 
 from ..event_log.reader import Line
 from .views import GroupView, MemberView, Note, Trouble
 
 _MOST_TURNS = 8
 """Refusals of one client that take turns are looked for among so many notes."""
+STALE: Final = frozenset(
+    {
+        "ILLEGAL_GENERATION",
+        "UNKNOWN_MEMBER_ID",
+        "FENCED_INSTANCE_ID",
+        "STALE_MEMBER_EPOCH",
+        "FENCED_MEMBER_EPOCH",
+    }
+)
+"""Why a commit is refused whose sender has lost its generation."""
 _ROUTINE = frozenset({"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"})
 
 

@@ -13,19 +13,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..history.classic_groups import PREPARING, STATE_TYPES, ClassicGroup
+from ..history.refusals import STALE
 
 Line = Mapping[str, Any]
 CLUSTER: Final = ""
 """The key under which lines without a group are watched."""
-_ZOMBIES: Final = frozenset(
-    {
-        "ILLEGAL_GENERATION",
-        "UNKNOWN_MEMBER_ID",
-        "FENCED_INSTANCE_ID",
-        "STALE_MEMBER_EPOCH",
-        "FENCED_MEMBER_EPOCH",
-    }
-)
 WATCHED: Final = STATE_TYPES | {
     "MemberJoined",
     "RequestRefused",
@@ -160,7 +152,7 @@ class Watch:
             yield Alert(self._group, "flapping member", line["seq"], line["at_ms"], text)
 
     def _zombie(self, line: Line) -> Iterator[Alert]:
-        errors = _ZOMBIES.intersection(line.get("errors", ()))
+        errors = STALE.intersection(line.get("errors", ()))
         if errors and line.get("api") in ("offset_commit", "txn_offset_commit"):
             who = line.get("member") or line.get("client") or "somebody"
             text = f"a commit of {who} was refused: {', '.join(sorted(errors))}"

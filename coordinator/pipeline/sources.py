@@ -17,12 +17,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
 
-from ..event_log.envelope import HEADER_TYPE
-from ..event_log.strict_json import loads
+from ..event_log.reader import HEADER_BYTES, run_begun_by
 
 SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".jsonl.zstd")
-_MARK_TEXT: Final = f'"{HEADER_TYPE}"'
-_MARK: Final = _MARK_TEXT.encode()
 _UNPACKED: Final = 12
 """About how many times as large a log is unpacked."""
 
@@ -118,39 +115,22 @@ def _run_begins(path: str) -> list[tuple[int, int, str]]:
     names."""
     found: list[tuple[int, int, str]] = []
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        counted, line, at = 0, 1, text.find(_MARK)
+        counted, line, at = 0, 1, text.find(HEADER_BYTES)
         while at >= 0:
             begin = text.rfind(b"\n", 0, at) + 1
             end = text.find(b"\n", at)
             end = len(text) if end < 0 else end
-            name = is_header(str(text[begin:end], "utf-8", "replace"))
+            name = run_begun_by(str(text[begin:end], "utf-8", "replace"))
             if name is not None:
                 line += _newlines(text, counted, begin)
                 counted = begin
                 found.append((begin, line, name))
-            at = text.find(_MARK, end)
+            at = text.find(HEADER_BYTES, end)
     return found
 
 
 def _newlines(text: mmap.mmap, begin: int, end: int, step: int = 1 << 24) -> int:
     return sum(text[at : min(at + step, end)].count(b"\n") for at in range(begin, end, step))
-
-
-def is_header(text: str) -> str | None:
-    """The name of the run whose header this line is; None for any other line."""
-    if _MARK_TEXT not in text:
-        return None
-    try:
-        line = loads(text)
-    except ValueError:
-        return None
-    if (
-        not isinstance(line, dict)
-        or (line.get("type"), line.get("seq")) != (HEADER_TYPE, 0)
-        or not isinstance(line.get("run"), str)
-    ):
-        return None
-    return str(line["run"])
 
 
 class Text(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, Self
 
+from ...history.refusals import STALE
 from ...history.spans import BEGUN
 from ...judges import Judge, Judgement, judge
 from ...judges.commits import CommitsStayWithinAssignment, CommitsStayWithinGeneration
@@ -31,15 +32,6 @@ from .unprocessed import processed_twice, unprocessed
 Line = dict[str, Any]
 Beginning = Mapping[TopicPartition, int] | Literal["first processed"] | None
 """Where processing had to begin; None: where the group had committed."""
-_STALE = frozenset(
-    {
-        "ILLEGAL_GENERATION",
-        "UNKNOWN_MEMBER_ID",
-        "FENCED_INSTANCE_ID",
-        "STALE_MEMBER_EPOCH",
-        "FENCED_MEMBER_EPOCH",
-    }
-)
 _NEIGHBOURS = 3
 _REMOVED = frozenset({"MemberRemoved", "ConsumerMemberRemoved"})
 _TELLS_NAMES = frozenset(
@@ -97,7 +89,7 @@ class Verification:
         self._judged(CommitsStayWithinAssignment)
         self._judged(TransactionsStayWithinAssignment)
         for line in self._refusals("offset_commit", "txn_offset_commit"):
-            stale = _STALE.intersection(line["errors"])
+            stale = STALE.intersection(line["errors"])
             if stale:
                 self._fail(
                     f"a commit was refused with {', '.join(sorted(stale))}: whoever sent it had lost its generation",

@@ -11,9 +11,9 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from ...event_log.reader import LogError, Parser
+from ...event_log.reader import LogError, Parser, run_begun_by
 from ..schemas import Row
-from ..sources import Piece, Text, is_header, texts
+from ..sources import Piece, Text, texts
 from .run import UNFIT, RunFold
 
 _SHOWN = 200
@@ -100,7 +100,7 @@ class _PieceFold:
 
     def line(self, text: Text) -> None:
         self._lines += 1
-        name = is_header(text.text)
+        name = run_begun_by(text.text)
         if name is not None:
             self.end()
             self._begin(name)
