@@ -56,13 +56,16 @@ class Call(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Deed:
     """`undo`: from what the operation answered, what takes it back; None: it is over at once.
-    `brokers`: it needs so many."""
+    `brokers`: it needs so many. `protocols`: groups of these kinds know it. `peopled`: of a group,
+    it needs members."""
 
     text: str
     of_member: bool
     call: Callable[[Target], Call]
     undo: Callable[[Plain], Call] | None = None
     brokers: int = 1
+    protocols: tuple[str, ...] = ("classic", "consumer", "share")
+    peopled: bool = False
 
 
 def _places(target: Target) -> dict[str, str]:
@@ -114,11 +117,15 @@ DEEDS: Final[dict[str, Deed]] = {
     ),
     "pause": Deed("pause it: hold all its requests back", True, _held, _fault_ends),
     "cut": Deed("cut its link to the coordinator", True, _cut, _inverse),
-    "refuse_commit": Deed("refuse its next commit", True, _refusal, _fault_ends),
+    "refuse_commit": Deed(
+        "refuse its next commit", True, _refusal, _fault_ends, protocols=("classic", "consumer")
+    ),
     "rebalance": Deed(
         "let the group rebalance",
         False,
         lambda at: Call("group_rebalance", _BY_READER, {"group": at.group.group_id}),
+        protocols=("classic",),
+        peopled=True,
     ),
     "move_coordinator": Deed(
         "move its coordinator to another broker", False, _move, _inverse, brokers=2
@@ -128,8 +135,18 @@ DEEDS: Final[dict[str, Deed]] = {
 
 @dataclass(slots=True)
 class _InForce:
-    text: str
+    """`whom`: a client id, or the group itself. `fault`: its number, if it is one."""
+
+    do: str
+    group: str
+    whom: str
+    member: str | None
     undo: Call
+    fault: str | None
+
+    @property
+    def text(self) -> str:
+        return f"{self.whom}: {DEEDS[self.do].text}"
 
 
 @dataclass(slots=True)
@@ -155,16 +172,42 @@ class Deeds:
     def plain(self) -> Plain:
         """What can be done, and what is in force."""
         several = len(self.kafka.servers)
+        self._forget_spent()
         return {
             "deeds": [
-                {"do": name, "text": deed.text, "member": deed.of_member}
+                {
+                    "do": name,
+                    "text": deed.text,
+                    "member": deed.of_member,
+                    "protocols": list(deed.protocols),
+                    "peopled": deed.peopled,
+                }
                 for name, deed in DEEDS.items()
                 if deed.brokers <= several
             ],
             "in_force": [
-                {"number": number, "text": each.text} for number, each in self._in_force.items()
+                {
+                    "number": number,
+                    "text": each.text,
+                    "do": each.do,
+                    "group": each.group,
+                    "member": each.member,
+                }
+                for number, each in self._in_force.items()
             ],
         }
+
+    def _forget_spent(self) -> None:
+        """A fault that has met all the requests it was for is in force no longer, nor is one that
+        somebody else has ended."""
+        acting = {
+            str(fault.number)
+            for fault in self.kafka.faults()
+            if fault.fault.times is None or fault.hits < fault.fault.times
+        }
+        for number, each in list(self._in_force.items()):
+            if each.fault is not None and each.fault not in acting:
+                del self._in_force[number]
 
     def carry_out(self, asked: Plain) -> tuple[int, Plain]:
         """Do what a browser asks: `{"do": "expire", "group": ..., "member": ...}`, or `{"undo":
@@ -200,13 +243,34 @@ class Deeds:
         group = self.kafka.group(asked["group"]).snapshot()
         if not group.exists:
             raise DeedError(f"there is no group {asked['group']!r}")
+        if group.type not in deed.protocols:
+            able = " and ".join(deed.protocols)
+            raise DeedError(
+                f"{name} is for groups of type {able}; {group.group_id!r} is of type {group.type}"
+            )
         member = group.member(asked["member"]) if deed.of_member else None
+        whom = group.group_id if member is None else member.client_id
+        self._refuse_twice(name, group.group_id, whom)
         answer = await self._call(deed.call(Target(group, member, brokers)))
         if deed.undo is not None:
             self._count += 1
-            whom = group.group_id if member is None else member.client_id
-            self._in_force[self._count] = _InForce(f"{whom}: {deed.text}", deed.undo(answer))
-        return self.plain()
+            undo = deed.undo(answer)
+            self._in_force[self._count] = _InForce(
+                name,
+                group.group_id,
+                whom,
+                None if member is None else member.member_id,
+                undo,
+                undo.places.get("fault_id"),
+            )
+        return self.plain() | {"done": f"{whom}: {deed.text}"}
+
+    def _refuse_twice(self, name: str, group: str, whom: str) -> None:
+        """What is in force is not done once more, but for a coordinator, which can move on."""
+        self._forget_spent()
+        for each in self._in_force.values():
+            if (each.do, each.group, each.whom) == (name, group, whom) and DEEDS[name].of_member:
+                raise DeedError(f"{each.text!r} is in force already: undo it first")
 
     async def _undone(self, asked: Plain) -> Plain:
         found = self._in_force.get(asked["undo"]) if type(asked["undo"]) is int else None
@@ -215,4 +279,4 @@ class Deeds:
             raise DeedError(f"undo: {asked['undo']!r} is not in force; in force: {numbers}")
         del self._in_force[asked["undo"]]
         await self._call(found.undo)
-        return self.plain()
+        return self.plain() | {"done": f"{found.text}: undone"}

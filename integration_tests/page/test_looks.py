@@ -1,9 +1,10 @@
-"""What can be seen: questions above the fold, texts that can be read, signs that are told apart without
-colour, in light and in dark."""
+"""What can be seen: questions, answers and runs to try above the fold, by keyboard and by pointer;
+texts that can be read, signs that are told apart without colour, in light and in dark."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
@@ -32,6 +33,11 @@ _IN_VIEW = """(lanes) => {
         lanes: named.length === lanes.length && named.every((each) => seen(each, plot.top, Math.min(plot.bottom, high))),
     };
 }"""
+_WHOLLY_SEEN = """(selectors) => selectors.filter((each) => {
+    const box = document.querySelector(each)?.getBoundingClientRect();
+    return !box || !box.height || box.top < 0 || box.bottom > innerHeight + 1;
+})"""
+_MOST_TABS = 120
 _SMALLEST = """Math.min(...[...document.querySelectorAll("svg text, p, li, label, summary, button, td, th, dt, dd")]
     .filter((each) => each.checkVisibility() && each.textContent.trim()).map((each) => parseFloat(getComputedStyle(each).fontSize)))"""
 _SEEN_BY = """async ([shot, matrix, boxes]) => {
@@ -71,11 +77,52 @@ _SIGNS = """async () => {
 }"""
 
 
-@pytest.mark.parametrize(("wide", "high"), [(1280, 720), (390, 844), (1440, 900)])
-def test_question_answers_next_step_and_the_lanes_in_question_are_in_view(
-    browser: Browser, server: PageServer, wide: int, high: int
+def by_pointer(page: Page, selector: str) -> None:
+    page.locator(selector).first.click()
+
+
+def by_keyboard(page: Page, selector: str) -> None:
+    """Go to an element with the tab key alone, and press it."""
+    for _ in range(_MOST_TABS):
+        if page.evaluate("(each) => document.activeElement.matches(each)", selector):
+            break
+        page.keyboard.press("Tab")
+    else:
+        pytest.fail(f"{selector} cannot be reached by the tab key")
+    page.keyboard.press(" " if "input" in selector else "Enter")
+
+
+def out_of_view(page: Page, small: bool, act: Callable[[Page, str], None]) -> list[str]:
+    """Walk a lesson to its end; what cannot be seen on the way, although it is the step's point."""
+    act(page, "input[name=guess]")
+    act(page, "#reveal")
+    page.locator(".note.truth").wait_for()
+    missing: list[str] = page.evaluate(_WHOLLY_SEEN, ["#answer .aha", ".pager .next"])
+    act(page, ".pager .next")
+    expect(page.locator("section[data-card=why]")).to_be_visible()
+    act(page, ".pager .next")
+    act(page, "button.try")
+    both = [".left .branch .says" if small else ".said-of .says", ".left .branch svg.picture"]
+    page.wait_for_function(f"(each) => !({_WHOLLY_SEEN})(each).length", arg=both)
+    act(page, ".pager .next")
+    expect(page.locator(".whatif button.run")).to_be_enabled()
+    return missing
+
+
+@pytest.mark.parametrize(
+    ("wide", "high", "act"),
+    [(1280, 720, by_pointer), (390, 844, by_pointer), (1440, 900, by_keyboard)],
+)
+def test_every_lesson_is_walked_and_the_point_of_each_step_is_in_view(
+    browser: Browser,
+    server: PageServer,
+    wide: int,
+    high: int,
+    act: Callable[[Page, str], None],
 ) -> None:
-    sized = browser.new_context(service_workers="block", viewport={"width": wide, "height": high})
+    sized = browser.new_context(
+        service_workers="block", viewport={"width": wide, "height": high}, reduced_motion="reduce"
+    )
     try:
         page = sized.new_page()
         page.set_default_timeout(PATIENT_MS)
@@ -83,8 +130,12 @@ def test_question_answers_next_step_and_the_lanes_in_question_are_in_view(
         for slug in slugs():
             open_lesson(page, server, slug)
             found = page.evaluate(_IN_VIEW, list(load(slug).lanes))
+            if wide > 1000:
+                found["legend"] = not page.evaluate(_WHOLLY_SEEN, [".legend"])
             if not all(found.values()):
                 wrong[slug] = found
+            if missing := out_of_view(page, wide < 1000, act):
+                wrong[f"{slug}, answer"] = missing
         assert wrong == {}
     finally:
         sized.close()

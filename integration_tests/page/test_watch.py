@@ -369,6 +369,85 @@ def test_a_menu_that_opens_before_the_server_has_answered_has_its_first_deed_in_
     expect(page.locator(".acts [data-do=expire]")).to_be_focused()
 
 
+@pytest.mark.usefixtures("site")
+def test_a_menu_stays_while_the_answer_to_an_earlier_deed_comes(
+    page: Page, served: tuple[Emulator, PageServer], consumer: Callable[[], None]
+) -> None:
+    """The button that is pressed is the one that was there before the answer: a pointer may go down
+    before it comes, and up after it."""
+    kafka, live = served
+    consumer()
+    group = kafka.group("billing")
+    before = group.wait(members=1, assigned="all", timeout=PATIENT_MS / 1000)
+    page.goto(live.url_to_act)
+    expect(page.locator(".labels")).to_contain_text("cart")
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        if route.request.method == "POST" and not held:
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.route("**/acts", hold)
+    page.locator(".plot").click(position={"x": 300, "y": 112})
+    page.locator(".acts [data-do=refuse_commit]").click()
+    page.wait_for_function("document.querySelector('.acts .menu') === null")
+    page.locator(".plot").click(position={"x": 300, "y": 112})
+    menu = page.locator(".acts .menu").element_handle()
+    plot = page.locator(".plot").element_handle()
+    (route,) = held
+    route.continue_()
+    expect(page.locator(".acts .live")).to_have_text("Done: cart: refuse its next commit.")
+    there = page.evaluate("([one, other]) => one.isConnected && other.isConnected", [menu, plot])
+    assert there, "neither the menu nor the picture is made anew"
+    assert page.locator(".acts [data-do=refuse_commit]").count() == 0  # it is in force
+    page.locator(".acts [data-do=expire]").click()
+    group.wait(generation_above=before.generation, timeout=PATIENT_MS / 1000)
+
+
+def offered(page: Page, y: int) -> list[str]:
+    """What can be done to what stands at a height of the picture."""
+    page.locator(".plot").click(position={"x": 300, "y": y})
+    page.locator(".acts .menu [data-do=nothing]:enabled").wait_for()
+    page.wait_for_function("document.querySelector('.acts .menu button').dataset.do !== 'nothing'")
+    texts = page.locator(".acts .menu button")
+    found: list[str] = texts.evaluate_all("(all) => all.map((each) => each.dataset.do)")
+    page.keyboard.press("Escape")
+    return found[:-1]
+
+
+@pytest.mark.usefixtures("site")
+def test_only_what_can_act_is_offered(page: Page, tmp_path: Path) -> None:
+    """Of a KIP-848 group no common rebalance, of a share group no refused commit."""
+    log = tmp_path / "run.jsonl"
+    with Emulator({"orders": 4, "jobs": 1}, brokers=2, log=log) as kafka:
+        kafka.peer("classic", ["orders"])
+        kafka.peer("consumer", ["orders"], config={"group.protocol": "consumer"})
+        kafka.share_peer("share", topics=["jobs"])
+        for name in ("classic", "consumer", "share"):
+            kafka.group(name).wait(members=1, state="Stable")
+        acting = kafka.run(lambda: Deeds(kafka))
+        live = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(log), acting=acting)
+        live.start()
+        try:
+            page.goto(live.url_to_act)
+            found = {}
+            for name in ("classic", "consumer", "share"):
+                page.locator(".groups button", has_text=name).click()
+                expect(page.locator(".groups [aria-current]")).to_contain_text("1 member")
+                expect(page.locator(".groups [aria-current]")).to_contain_text(name)
+                found[name] = (offered(page, 112), offered(page, 40))
+        finally:
+            live.stop()
+    member = ["expire", "remove", "pause", "cut"]
+    assert found == {
+        "classic": ([*member, "refuse_commit"], ["rebalance", "move_coordinator"]),
+        "consumer": ([*member, "refuse_commit"], ["move_coordinator"]),
+        "share": (member, ["move_coordinator"]),
+    }
+
+
 def test_another_page_in_the_same_browser_changes_nothing(
     page: Page,
     server: PageServer,

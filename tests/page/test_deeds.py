@@ -212,6 +212,54 @@ def test_what_befalls_a_client_stays_until_it_is_undone(
     assert ask(server, {"undo": in_force["number"]})[0] == 400
 
 
+def test_a_fault_that_has_met_its_request_is_in_force_no_longer(
+    kafka: Emulator, peer: PeerHandle, server: PageServer
+) -> None:
+    body = {"do": "refuse_commit", "group": "billing", "member": peer.member_id}
+    told = done(server, body)
+    assert told["done"] == "app-1: refuse its next commit"
+    assert [each["do"] for each in told["in_force"]] == ["refuse_commit"]
+    peer.seek("orders", 0, 3)
+    with pytest.raises(Exception, match="rebalanc"):
+        peer.wait_commit()
+    status, text = ask(server, {}, None, "GET")
+    assert (status, json.loads(text)["in_force"]) == (200, [])
+    done(server, body)  # the next one can be refused, too
+
+
+def test_what_is_in_force_is_not_done_twice(
+    kafka: Emulator, peer: PeerHandle, server: PageServer
+) -> None:
+    body = {"do": "cut", "group": "billing", "member": peer.member_id}
+    (in_force,) = done(server, body)["in_force"]
+    assert (in_force["group"], in_force["member"]) == ("billing", peer.member_id)
+    status, said = ask(server, body)
+    assert (status, "in force already" in said) == (400, True)
+    assert len(kafka.events("CutClient")) == 1
+    done(server, {"undo": in_force["number"]})
+
+
+@pytest.mark.parametrize("protocol", ["consumer", "share"])
+def test_what_a_protocol_does_not_know_is_named_and_refused(
+    kafka: Emulator, server: PageServer, protocol: str
+) -> None:
+    """Members of KIP-848 never rebalance together; those of a share group commit no offsets."""
+    if protocol == "share":
+        kafka.share_peer("other", topics=["orders"])
+    else:
+        kafka.peer("other", ["orders"], config={"group.protocol": "consumer"})
+    member = kafka.group("other").wait(members=1).members[0].member_id
+    unknown = [name for name, deed in DEEDS.items() if protocol not in deed.protocols]
+    assert unknown == {"consumer": ["rebalance"], "share": ["refuse_commit", "rebalance"]}[protocol]
+    for name in unknown:
+        of = {"member": member} if DEEDS[name].of_member else {}
+        status, said = ask(server, {"do": name, "group": "other", **of})
+        assert (status, f"'other' is of type {protocol}" in said) == (400, True), said
+    mark = kafka.mark()
+    done(server, {"do": "expire", "group": "other", "member": member})
+    kafka.wait_for(f"{protocol.capitalize()}MemberRemoved", group="other", since=mark)
+
+
 def test_a_page_that_may_not_act_has_nobody_to_ask(kafka: Emulator, peer: PeerHandle) -> None:
     assert kafka.log_path is not None
     served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(kafka.log_path))

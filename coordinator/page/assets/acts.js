@@ -30,7 +30,7 @@ export class Acts extends Component {
   constructor() {
     super();
     /** @type {any} */
-    this.state = { deeds: [], in_force: [], problem: "", busy: false };
+    this.state = { deeds: [], in_force: [], problem: "", busy: false, done: "" };
   }
 
   componentDidMount() {
@@ -41,14 +41,34 @@ export class Acts extends Component {
   componentDidUpdate(before, was) {
     const { touched } = this.props, opened = touched !== before.touched, told = was.busy && !this.state.busy;
     if (touched && (opened || told)) this.root?.querySelector(".menu button:enabled")?.focus();
+    if (before.group !== this.props.group && this.state.in_force.length && !this.state.busy) this.look();
+  }
+
+  /** What is in force may be over by itself: a fault that was for one request. */
+  async look() {
+    if (this.looking) return;
+    this.looking = true;
+    try {
+      const { deeds, in_force } = await ask();
+      if (!this.state.busy) this.setState({ deeds, in_force });
+    } catch { /* the picture says that the server does not answer */ }
+    this.looking = false;
+  }
+
+  /** Whether a deed can act on what was touched, as it is now. @param {any} deed */
+  fits(deed) {
+    const { group } = this.props, lane = this.lane;
+    if (!deed.protocols.includes(group.protocol) || Boolean(lane) !== deed.member) return false;
+    if (lane) return lane.member_id && !this.state.in_force.some((/** @type {any} */ each) => each.do === deed.do && each.group === group.group && each.member === lane.member_id);
+    return (!deed.peopled || group.lanes.some((each) => each.member_id)) && group.states.at(-1)?.[2] !== "Dead";
   }
 
   /** @param {any} [body] */
   async do(body) {
     this.setState({ busy: true, problem: "" });
     try {
-      const { deeds, in_force } = await ask(body);
-      this.setState({ deeds, in_force, busy: false });
+      const { deeds, in_force, done = "" } = await ask(body);
+      this.setState({ deeds, in_force, done, busy: false });
       return true;
     } catch (error) {
       this.setState({ busy: false, problem: /** @type {Error} */ (error).message });
@@ -72,16 +92,16 @@ export class Acts extends Component {
   }
 
   render() {
-    const { group, touched, onClose } = this.props, { deeds, in_force, problem, busy } = this.state, lane = this.lane;
-    const fits = deeds.filter((/** @type {any} */ deed) => (lane ? deed.member && lane.member_id : !deed.member));
+    const { group, touched, onClose } = this.props, { deeds, in_force, problem, busy, done } = this.state, lane = this.lane, fits = deeds.filter((/** @type {any} */ deed) => this.fits(deed));
     const what = lane ? `${letter(lane.index)} ${lane.label ?? lane.name}` : `group ${group.name}`;
     return html`<div class="acts" ref=${(/** @type {any} */ root) => { this.root = root; }}>
       ${problem && html`<p class="problem" role="alert">${problem}</p>`}
+      <p class="live" aria-live="polite">${done && `Done: ${done}.`}</p>
       ${in_force.length > 0 && html`<ul class="in-force" aria-label="in force">${in_force.map((/** @type {any} */ each) => html`<li>${each.text} <button type="button" disabled=${busy} onClick=${() => this.do({ undo: each.number })}>undo</button></li>`)}</ul>`}
       ${touched && html`<div class="menu" role="dialog" aria-label=${`what can be done to ${what}`} style=${{ left: `max(0px, min(${touched.x}px, 100% - 15rem))`, top: `${touched.y}px` }}
           onKeyDown=${(/** @type {KeyboardEvent} */ event) => { if (event.key === "Escape") onClose(); }}><strong>${what}, now</strong>
         ${fits.map((/** @type {any} */ deed) => html`<button type="button" data-do=${deed.do} disabled=${busy} onClick=${() => this.chosen(deed)}>${deed.text}</button>`)}
-        ${!fits.length && html`<span>It is no member now: nothing can be done to it.</span>`}
+        ${!fits.length && html`<span>${lane && !lane.member_id ? "It is no member now: nothing can be done to it." : busy ? "The server is asked what can be done." : "Nothing can be done to it now."}</span>`}
         <button type="button" data-do="nothing" onClick=${onClose}>nothing</button></div>`}</div>`;
   }
 }

@@ -19,12 +19,12 @@ const FAR = 20_000;
  * not given, while the others are thin strips below. Of many lanes those that do not run in the `window` have none. @param {Group} group @param {import("./view.js").Moved[]} [moved] @param {Set<string>} [open]
  * @param {boolean} [compact] @param {Window} [window] */
 export function layout(group, moved = [], open, compact = false, window) {
-  const cell = group.raster.length > 60 ? 5 : group.raster.length > 24 ? 9 : compact ? 8 : 16, lanesTop = AXIS + BAND, tall = compact ? COMPACT : LANE, above = compact ? 6 : 16;
+  const cell = group.raster.length > 60 ? 5 : group.raster.length > 24 ? 9 : compact ? 8 : group.raster.length > 9 ? 13 : 16, lanesTop = AXIS + BAND, tall = compact ? COMPACT : LANE, above = compact ? 6 : 16;
   const gone = away(group, window), isOpen = group.lanes.map((lane) => !gone.has(lane.index) && (!open || open.has(lane.name))), count = isOpen.filter(Boolean).length, folded = isOpen.length - count - gone.size;
   const foldsTop = lanesTop + count * tall, crowdTop = foldsTop + (folded ? folded * FOLDED + 12 : 0), rasterTop = crowdTop + (gone.size ? CROWD : 0) + GAP;
   let full = 0, thin = 0;
   const tops = isOpen.map((each, at) => (each ? lanesTop + full++ * tall + above : gone.has(at) ? crowdTop : foldsTop + thin++ * FOLDED + 6));
-  const [queuesAt, below] = queueTops(group, rasterTop + group.raster.length * cell), replicasTop = below + 8;
+  const [queuesAt, below] = queueTops(group, rasterTop + group.raster.length * cell, compact), replicasTop = below + 8;
   return { cell, compact, lanesTop, foldsTop, crowdTop, gone, rasterTop, queuesAt, replicasTop, height: replicasTop + moved.length * REPLICAS,
     isOpen, folded: group.lanes.filter((_, at) => !isOpen[at] && !gone.has(at)).map((lane) => lane.name),
     /** Where a lane's bar begins. @param {number} index */
@@ -88,7 +88,7 @@ export function Drawing({ group, replicas = [], window, label, uid = -1, open, c
     <clipPath id=${`plot${uid}`}><rect x=${GUTTER} y="0" width=${Math.max(0, x(end) - GUTTER)} height=${place.height} /></clipPath>
     ${axis(window, x, place.height)}
     ${labels(group, place)}
-    ${place.queuesAt.length > 0 && html`<g class="labels">${queueLabels(group, place.queuesAt, window, GUTTER)}</g>`}
+    ${place.queuesAt.length > 0 && html`<g class="labels">${queueLabels(group, place.queuesAt, window, GUTTER, place.compact)}</g>`}
     ${replicas.map((each, at) => html`<g class="labels"><text x="4" y=${place.replicasTop + at * REPLICAS + 13}>replicas of</text>
       <text x="4" y=${place.replicasTop + at * REPLICAS + 28}>${short(each.name, 14)}</text></g>`)}
     <g clip-path=${`url(#plot${uid})`}>
@@ -98,7 +98,7 @@ export function Drawing({ group, replicas = [], window, label, uid = -1, open, c
       ${rest.map((lane) => strip(lane, window, x, place.lane(lane.index)))}
       ${lanes.map((lane) => laneShape(lane, window, x, place.lane(lane.index), place.compact, dense))}
       ${dense ? denseRaster(group, window, x, place, Math.max(3, place.cell - 1), fillOf, COLOURS) : raster(group, window, x, place)}
-      ${queues(group, place.queuesAt, window, x, fillOf, GUTTER)}
+      ${queues(group, place.queuesAt, window, x, fillOf, GUTTER, place.compact)}
       ${replicas.map((each, at) => replicaRow(each, window, x, place.replicasTop + at * REPLICAS))}
     </g>
     ${window.horizon < window.to && html`<rect class="future" x=${x(end)} y=${AXIS} width=${Math.max(0, x(window.to) - x(end))}
@@ -117,7 +117,7 @@ export function axis(window, x, height) {
 
 /** @param {Group} group @param {ReturnType<typeof layout>} place */
 function labels(group, place) {
-  const every = Math.ceil(14 / place.cell), { folded } = place;
+  const every = Math.ceil(12 / place.cell), { folded } = place;
   return html`<g class="labels">
     <text x="4" y=${AXIS + 15}>coordinator</text><text x="4" y=${AXIS + 36}>${group.protocol === "classic" ? "generation" : "epoch"}</text>
     ${group.lanes.map((lane, at) => place.isOpen[at] && html`<g><rect x="4" y=${place.lane(at)} width="20" height="18" fill=${fillOf(at)} class="swatch" />

@@ -144,7 +144,12 @@ class Lesson extends Component {
 
   /** One run more. @param {any} branch */
   grown(branch) {
-    this.setState({ branches: [...this.state.branches, branch], onto: null, count: this.state.count + 1, busy: false, spoken: `${branch.name} is there. ${branch.changed.join(" ")}` });
+    this.setState({ branches: [...this.state.branches, branch], onto: null, count: this.state.count + 1, busy: false, spoken: `${branch.name} is there. ${branch.changed.join(" ")}` }, () => this.bring());
+  }
+
+  /** The newest run's picture comes into view, once it is as high as it will be; on a small screen the end of it, so that both pictures are there. */
+  bring() {
+    requestAnimationFrame(() => requestAnimationFrame(() => document.querySelector(".left .branch")?.scrollIntoView({ block: this.small ? "end" : "nearest" })));
   }
 
   /** Carry out what the lesson says to try: its run was recorded with the lesson's. @param {string} id */
@@ -152,7 +157,7 @@ class Lesson extends Component {
     const { lesson } = this.props, { text, says, ...run } = lesson.tries.find((/** @type {any} */ each) => each.id === id);
     const { branches } = this.state, there = branches.find((/** @type {any} */ each) => each.name === text);
     if (there) {
-      this.setState({ branches: [...branches.filter((/** @type {any} */ each) => each !== there), there] });
+      this.setState({ branches: [...branches.filter((/** @type {any} */ each) => each !== there), there] }, () => this.bring());
       return;
     }
     try {
@@ -215,7 +220,7 @@ class Lesson extends Component {
       ${link && html`<p class="problem" role="alert">${link}</p>`}
       <${Predicting} picture=${lesson.picture} marks=${marks} revealed=${revealed}
         onMarks=${(/** @type {import("./predict.js").Mark[]} */ next) => this.setState({ marks: next }, () => this.share())}
-        stage=${{ from, to: Math.max(to, wide), now, since: from, seq: lesson.truth_seq, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick, below, compact: Boolean(below), menu: this.menu(),
+        stage=${{ from, to: Math.max(to, wide), now, since: from, seq: lesson.truth_seq, horizon: revealed ? undefined : lesson.stop_ms, notes: this.notes, name: lesson.title, onPick: pick, below, compact: Boolean(below) || (this.small && revealed), menu: this.menu(),
           onTouch: revealed ? (/** @type {any} */ spot, /** @type {number} */ x, /** @type {number} */ y) => this.touch(spot, x, y) : undefined,
           open: revealed ? undefined : this.open,
           onCursor: (/** @type {number} */ at) => { this.moved = true; if (at !== this.state.now) this.setState({ now: at }); }, onKey: (/** @type {KeyboardEvent} */ event) => this.pressed(event) }} />
@@ -244,13 +249,13 @@ class Lesson extends Component {
   /** The way through the lesson: one idea after another. */
   pager() {
     const { revealed, card } = this.state;
-    const newest = this.state.branches.at(-1), said = newest && html`<div class="said-of"><strong>${newest.name}</strong>${this.said(newest)}
+    const newest = this.state.branches.at(-1), said = newest && html`<div class="said-of"><strong>${newest.name}</strong>${!this.small && this.said(newest)}
       <${AsFile} key=${newest.name} seed=${this.props.lesson.seed} ask=${(/** @type {string} */ op) => this.file(op, newest)} /></div>`;
     if (!revealed) return said;
     const cards = [["question", "Question"], ["answer", "Answer"], ["why", "Why"], ["try", "Try"], ["change", "Change it"]], next = cards[cards.findIndex(([id]) => id === card) + 1];
     for (const each of /** @type {NodeListOf<HTMLButtonElement>} */ (document.querySelectorAll("button[data-try]"))) each.setAttribute("aria-pressed", String(each.textContent === newest?.name));
     return html`${said}<nav class="pager" aria-label="parts of the lesson">${cards.map(([id, text]) => html`<button type="button" data-to=${id} aria-current=${card === id ? "step" : undefined} onClick=${() => this.show(id)}>${text}</button>`)}
-      ${next && html`<button type="button" class="next" onClick=${() => this.show(next[0])}>${next[1]} ▶</button>`}</nav>`;
+      ${next && html`<button type="button" class="next" aria-label=${next[1]} onClick=${() => this.show(next[0])}><span class="word">${next[1]} </span>▶</button>`}</nav>`;
   }
 
   /** What may be changed. @param {(name: string) => void} pick */
@@ -269,7 +274,7 @@ class Lesson extends Component {
     const { lesson } = this.props, { branches, now } = this.state, [from, to] = lesson.window_ms;
     return html`<section class="branch" aria-label=${each.name} key=${each.name}>
       <h2>${each.name} <button type="button" onClick=${() => this.setState({ branches: branches.filter((/** @type {any} */ other) => other !== each) }, () => this.share())}>remove</button></h2>
-      ${each !== branches.at(-1) && this.said(each)}
+      ${(this.small || each !== branches.at(-1)) && this.said(each)}
       <${Stage} picture=${each.picture} from=${from} to=${Math.max(to, each.window_ms?.[1] ?? to)} now=${now} since=${from} name=${each.name} bare=${true} compact=${true}
         notes=${each.actions.map((/** @type {any} */ action) => ({ kind: "action", at_ms: action.at_ms, text: action.kind }))} onPick=${pick} menu=${this.menu(each)}
         onTouch=${(/** @type {any} */ spot, /** @type {number} */ x, /** @type {number} */ y) => this.touch(spot, x, y, each)} onKey=${(/** @type {KeyboardEvent} */ event) => this.entered(event, each.picture.groups[0].lanes, each)} /></section>`;

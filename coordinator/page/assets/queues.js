@@ -8,7 +8,7 @@ import { html, instant, letter, lostUntil, number, within } from "./view.js";
  * @typedef {import("./draw.js").Window} Window
  * @typedef {(ms: number) => number} X */
 
-const ROW = 15, MOST = 210, HEAD = 20, ABOVE = 6;
+const ROW = 15, MOST = 210, COMPACT_ROW = 9, COMPACT_MOST = 140, HEAD = 20, ABOVE = 6;
 /** From so many ranges in a window on they are drawn as paths. */
 const DENSE = 1500;
 
@@ -20,18 +20,18 @@ function span(queue) {
   return low < high ? [low, high] : [Math.min(low, high), Math.min(low, high) + 1];
 }
 
-/** How high a share partition is drawn. @param {Queue} queue */
-function tall(queue) {
+/** How high a share partition is drawn. @param {Queue} queue @param {boolean} compact */
+function tall(queue, compact) {
   const [low, high] = span(queue);
-  return Math.min(MOST, Math.max(2, high - low) * ROW);
+  return Math.min(compact ? COMPACT_MOST : MOST, Math.max(2, high - low) * (compact ? COMPACT_ROW : ROW));
 }
 
-/** Where each share partition begins, and where all of them end. @param {Group} group @param {number} top @returns {[number[], number]} */
-export function queueTops(group, top) {
+/** Where each share partition begins, and where all of them end. @param {Group} group @param {number} top @param {boolean} compact @returns {[number[], number]} */
+export function queueTops(group, top, compact) {
   const tops = [];
   for (const queue of group.queues ?? []) {
     tops.push(top + HEAD);
-    top += HEAD + tall(queue) + ABOVE;
+    top += HEAD + tall(queue, compact) + ABOVE;
   }
   return [tops, top];
 }
@@ -44,10 +44,10 @@ function seen(queue, window) {
   return low < high ? [low, high] : all;
 }
 
-/** The names of share partitions and their offsets, left of the picture. @param {Group} group @param {number[]} tops @param {Window} window @param {number} gutter */
-export function queueLabels(group, tops, window, gutter) {
+/** The names of share partitions and their offsets, left of the picture. @param {Group} group @param {number[]} tops @param {Window} window @param {number} gutter @param {boolean} compact */
+export function queueLabels(group, tops, window, gutter, compact) {
   return (group.queues ?? []).map((queue, index) => {
-    const [low, high] = seen(queue, window), row = tall(queue) / (high - low), every = Math.max(1, Math.ceil(12 / row));
+    const [low, high] = seen(queue, window), row = tall(queue, compact) / (high - low), every = Math.max(1, Math.ceil(12 / row));
     const offsets = [];
     for (let offset = Math.ceil(low / every) * every; offset < high; offset += every) offsets.push(offset);
     const name = `${queue.label}-${queue.partition}`;
@@ -73,24 +73,24 @@ function words(group, stay) {
   return `${first === last ? `record ${first}` : `records ${first} to ${last}`}: ${what}, ${instant(from)} to ${instant(to)}`;
 }
 
-/** All share partitions of a group. @param {Group} group @param {number[]} tops @param {Window} window @param {X} x @param {(index: number) => string} fillOf @param {number} gutter */
-export function queues(group, tops, window, x, fillOf, gutter) {
+/** All share partitions of a group. @param {Group} group @param {number[]} tops @param {Window} window @param {X} x @param {(index: number) => string} fillOf @param {number} gutter @param {boolean} compact */
+export function queues(group, tops, window, x, fillOf, gutter, compact) {
   return (group.queues ?? []).map((queue, index) => {
-    const [low, high] = seen(queue, window), top = tops[index], row = tall(queue) / (high - low), height = tall(queue);
+    const [low, high] = seen(queue, window), top = tops[index], height = tall(queue, compact), row = height / (high - low);
     const y = (/** @type {number} */ offset) => top + (Math.max(low, Math.min(high, offset)) - low) * row;
     const stays = within(queue.stays, window.from, window.to).filter((stay) => stay[3] >= low && stay[2] < high);
     return html`<g class="queue"><rect class="ground" x=${gutter} y=${top} width=${Math.max(0, window.width - gutter)} height=${height} />
-      ${stays.length > DENSE ? dense(stays, x, y, fillOf) : stays.map((stay) => one(group, stay, x, y, row, fillOf, gutter))}
+      ${stays.length > DENSE ? dense(stays, x, y, fillOf) : stays.map((stay) => one(group, stay, x, y, fillOf, gutter))}
       ${border(queue.start, window, x, y, "spso", "SPSO", gutter, -3)}${border(queue.end, window, x, y, "speo", "SPEO", gutter, 11)}</g>`;
   });
 }
 
-/** @param {Group} group @param {Stay} stay @param {X} x @param {X} y @param {number} row @param {(index: number) => string} fillOf @param {number} gutter */
-function one(group, stay, x, y, row, fillOf, gutter) {
+/** @param {Group} group @param {Stay} stay @param {X} x @param {X} y @param {(index: number) => string} fillOf @param {number} gutter */
+function one(group, stay, x, y, fillOf, gutter) {
   const [from, to, first, last, state, lane, count] = stay, held = state === "Acquired";
   const left = x(from), wide = Math.max(0.8, x(to) - left), top = y(first), high = Math.max(0.8, y(last + 1) - top), seen = Math.max(gutter, left);
   const sign = held ? `${lane === null ? "?" : letter(lane)}${count > 1 ? ` ×${count}` : ""}` : SIGNS[state] ?? "";
-  const fits = sign && x(to) - seen > sign.length * 8 + 8 && row >= 11;
+  const fits = sign && x(to) - seen > sign.length * 8 + 8 && high >= 11;
   return html`<g><rect class=${`stay ${held ? "held" : state}`} x=${left} y=${top + 0.5} width=${wide} height=${Math.max(0.8, high - 1)} fill=${held ? (lane === null ? "url(#hatch)" : fillOf(lane)) : FILLS[state] ?? "none"} />
     ${fits && html`<text class=${held ? "letter" : "sign"} x=${seen + 6 + sign.length * 3.6} y=${top + Math.min(high / 2, 40) + 4}>${sign}</text>`}<title>${words(group, stay)}</title></g>`;
 }

@@ -11,10 +11,10 @@ import { at, html, instant, stepAt } from "./view.js";
  * @typedef {import("./view.js").Step} Step
  * @typedef {{at_ms?: number, lane?: number, text: string, kind: "guess"|"truth"|"action"}} Note
  * @typedef {{picture: Picture, group?: string, from?: number, to?: number, now?: number, horizon?: number, notes?: Note[], name?: string, seq?: number, since?: number, open?: Set<string>, bare?: boolean, listed?: boolean, compact?: boolean, below?: any, menu?: any, onTouch?: (spot: Spot, x: number, y: number) => void,
- *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onGroup?: (group: string) => void, onPick?: (lane: string) => void, follow?: boolean,
+ *   more?: (begin: number, end: number) => Promise<Step[]>, onCursor?: (now: number, group: string) => void, onGroup?: (group: string) => void, onPick?: (lane: string) => void, follow?: boolean, anew?: number,
  *   home?: [number, number], onWindow?: (from: number, to: number) => void, over?: (x: (ms: number) => number, place: ReturnType<typeof layout>, window: import("./draw.js").Window) => any,
  *   onKey?: (event: KeyboardEvent, window: import("./draw.js").Window) => boolean, onMark?: (type: string, spot: Spot) => boolean}} Props
- *   `listed`: which group is chosen elsewhere
+ *   `listed`: which group is chosen elsewhere; `anew`: another value shows the end of what there is, in the window that it began with
  * @typedef {{ms: number, slack: number, lane?: number, row?: number}} Spot  where somebody points: an instant, milliseconds within which
  *   one has not moved, and the lane or the partition's row, if any */
 
@@ -84,6 +84,11 @@ export class Stage extends Component {
     const props = /** @type {Props} */ (this.props);
     const moved = props.now !== undefined && props.now !== before.now && props.now !== this.state.now, now = moved ? props.now ?? 0 : this.state.now;
     if (moved) this.setState({ now: Math.min(now, this.end(props)), seq: props.seq ?? null });
+    if (before.anew !== props.anew) {
+      const [from, to] = this.home;
+      this.setState({ from, to, now: this.end(props), seq: null, index: undefined, ...(before.picture !== props.picture && { chunks: {} }) });
+      return;
+    }
     if (before.picture === props.picture && before.from === props.from && before.to === props.to) return;
     const followed = props.follow && this.state.now >= this.end(before);
     this.setState({ ...this.grown(before, Boolean(followed)), ...(before.picture !== props.picture && { chunks: {} }),
@@ -340,7 +345,7 @@ export class Stage extends Component {
         <${Still} group=${group} replicas=${props.picture.replicas} window=${window} label=${label} uid=${this.uid} open=${this.state.unfolded ? undefined : props.open} compact=${props.compact} />
         <svg class="over" viewBox=${`0 0 ${window.width} ${place.height}`} aria-hidden="true">
           ${props.over?.(x, place, window)}
-          ${(props.notes ?? []).map((note) => noted(note, x, place, window))}
+          ${noted(props.notes ?? [], x, place, window)}
           ${now >= window.from && now <= window.to && html`<line class="cursor" x1=${x(now)} x2=${x(now)} y1="0" y2=${place.height} />`}
         </svg>
       </div>
@@ -381,14 +386,20 @@ export class Stage extends Component {
   }
 }
 
-/** A prediction, the truth or an action, marked on the picture. @param {Note} note @param {(ms: number) => number} x
- * @param {ReturnType<typeof layout>} place @param {import("./draw.js").Window} window */
-function noted(note, x, place, window) {
-  const left = note.at_ms === undefined ? GUTTER + 4 : x(Math.max(window.from, Math.min(window.to, note.at_ms)));
-  const y = note.lane === undefined || !place.isOpen[note.lane] ? AXIS + 60 : place.lane(note.lane) + 13;
-  return html`<g class=${`note ${note.kind}`}>
+/** Predictions, the truth or actions, marked on the picture. A text that a later one would cover stands a line above it, or below it where the band is above.
+ * @param {Note[]} notes @param {(ms: number) => number} x @param {ReturnType<typeof layout>} place @param {import("./draw.js").Window} window */
+function noted(notes, x, place, window) {
+  const placed = notes.map((note) => {
+    const left = note.at_ms === undefined ? GUTTER + 4 : x(Math.max(window.from, Math.min(window.to, note.at_ms))), long = note.text.length * 7.6;
+    const y = note.lane === undefined || !place.isOpen[note.lane] ? AXIS + 60 : place.lane(note.lane) + 13;
+    return { note, left, y, text: { x: Math.min(left + 4, window.width - long - 8), y, long } };
+  });
+  placed.forEach(({ text: one }, at) => placed.slice(0, at).reverse().forEach(({ text: other }) => {
+    if (Math.abs(one.y - other.y) < 14 && one.x < other.x + other.long && other.x < one.x + one.long) other.y = one.y + (one.y === AXIS + 60 ? 14 : -16);
+  }));
+  return placed.map(({ note, left, y, text }) => html`<g class=${`note ${note.kind}`}>
     ${note.at_ms !== undefined && html`<line x1=${left} x2=${left} y1=${note.lane === undefined ? AXIS : y - 18} y2=${note.lane === undefined ? place.height : y + 10} />`}
-    <text x=${Math.min(left + 4, window.width - note.text.length * 7.6 - 8)} y=${y}>${note.text}</text></g>`;
+    <text x=${text.x} y=${text.y}>${note.text}</text></g>`);
 }
 
 /** What the state of a group is called at an instant, for titles. @param {Group} group @param {number} now */

@@ -67,7 +67,7 @@ class Watch extends Component {
       <p class="tools"><label>show <select class="span" value=${String(span)} onChange=${(/** @type {any} */ event) => this.see(Number(event.target.value))}>
         ${SPANS.map(([ms, text]) => html`<option value=${String(ms)}>${text}</option>`)}</select></label>
         ${acting && html`<span>Point at a member, or press Enter at the cursor, for what can be done to it.</span>`}</p>
-      <${Foretelling} key=${`${group.group} ${span} ${again}`} picture=${picture} group=${group.group} more=${more} follow=${true} name=${name} now=${end} home=${home} ...${window} listed=${true}
+      <${Foretelling} key=${`${group.group} ${span}`} anew=${again} picture=${picture} group=${group.group} more=${more} follow=${true} name=${name} now=${end} home=${home} ...${window} listed=${true}
         menu=${acting && html`<${Acts} group=${group} touched=${touched} onDone=${() => this.setState({ again: again + 1 })} onClose=${() => this.setState({ touched: null })} />`}
         onTouch=${acting ? (/** @type {any} */ spot, /** @type {number} */ x, /** @type {number} */ y) => this.setState({ touched: { lane: spot.lane, x, y } }) : undefined}
         onPick=${(/** @type {string} */ member) => { this.picked = member; }}
