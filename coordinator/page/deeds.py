@@ -232,7 +232,7 @@ class Deeds:
     async def _done(self, asked: Plain) -> Plain:
         name = asked.get("do")
         deed = DEEDS.get(name) if isinstance(name, str) else None
-        if deed is None:
+        if deed is None or not isinstance(name, str):
             raise DeedError(f"do: {name!r} cannot be done; there are {', '.join(DEEDS)}")
         known = {"do", "group", "member"} if deed.of_member else {"do", "group"}
         if asked.keys() != known or not all(isinstance(asked[key], str) for key in known):

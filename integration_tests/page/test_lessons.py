@@ -14,6 +14,7 @@ from coordinator.page.lessons import SEED, load, slugs
 from coordinator.page.server import PageServer
 
 from .conftest import PATIENT_MS, accessible
+from .walking import by_keyboard, not_in_view, to_the_answer, to_the_end
 
 expect.set_options(timeout=PATIENT_MS)
 
@@ -41,19 +42,18 @@ def test_a_lesson_is_predicted_revealed_and_accessible(
             foreign.append(request.url)
 
     page.on("request", watch)
+    page.set_viewport_size({"width": 1440, "height": 900})
     open_lesson(page, server, slug)
     expect(page.locator("svg.picture .future")).to_have_count(1)
+    assert not_in_view(page, load(slug).lanes) == []
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 2, (
         "printed, a page with the question and one with the answer"
     )
     assert accessible(page) == []
-    page.locator("input[name=guess]").first.check()
-    expect(page.locator(".note.guess")).to_have_count(1)
-    page.locator("#reveal").click()
-    expect(page.locator(".note.truth")).to_have_count(1)
+    assert to_the_answer(page, by_keyboard) == []
     expect(page.locator("svg.picture .future")).to_have_count(0)
-    expect(page.locator("#answer .aha")).to_be_visible()
     assert accessible(page) == []
+    to_the_end(page, by_keyboard)
     assert foreign == []
 
 

@@ -1,11 +1,10 @@
-"""What can be seen: questions, answers and runs to try above the fold, by keyboard and by pointer;
-texts that can be read, signs that are told apart without colour, in light and in dark."""
+"""What can be seen: questions, answers and runs to try above the fold; texts that can be read, signs
+that are told apart without colour, in light and in dark."""
 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -15,29 +14,9 @@ from coordinator.page.server import PageServer
 
 from .conftest import PATIENT_MS, accessible
 from .test_lessons import open_lesson
+from .walking import by_pointer, not_in_view, to_the_answer, to_the_end
 
 expect.set_options(timeout=PATIENT_MS)
-_IN_VIEW = """(lanes) => {
-    const high = innerHeight, plot = document.querySelector(".plot").getBoundingClientRect();
-    const seen = (each, from, to) => {
-        const box = each.getBoundingClientRect();
-        return box.top >= from && box.bottom <= to;
-    };
-    const labels = [...document.querySelectorAll("svg.picture .labels g")];
-    const named = labels.filter((each) => lanes.includes(each.querySelector("title")?.textContent));
-    return {
-        page: document.documentElement.scrollWidth <= innerWidth,
-        question: seen(document.querySelector("#question legend"), 0, high),
-        answers: [...document.querySelectorAll(".options label")].every((each) => seen(each, 0, high)),
-        next: seen(document.querySelector("#reveal"), 0, high),
-        lanes: named.length === lanes.length && named.every((each) => seen(each, plot.top, Math.min(plot.bottom, high))),
-    };
-}"""
-_WHOLLY_SEEN = """(selectors) => selectors.filter((each) => {
-    const box = document.querySelector(each)?.getBoundingClientRect();
-    return !box || !box.height || box.top < 0 || box.bottom > innerHeight + 1;
-})"""
-_MOST_TABS = 120
 _SMALLEST = """Math.min(...[...document.querySelectorAll("svg text, p, li, label, summary, button, td, th, dt, dd")]
     .filter((each) => each.checkVisibility() && each.textContent.trim()).map((each) => parseFloat(getComputedStyle(each).fontSize)))"""
 _SEEN_BY = """async ([shot, matrix, boxes]) => {
@@ -77,65 +56,24 @@ _SIGNS = """async () => {
 }"""
 
 
-def by_pointer(page: Page, selector: str) -> None:
-    page.locator(selector).first.click()
-
-
-def by_keyboard(page: Page, selector: str) -> None:
-    """Go to an element with the tab key alone, and press it."""
-    for _ in range(_MOST_TABS):
-        if page.evaluate("(each) => document.activeElement.matches(each)", selector):
-            break
-        page.keyboard.press("Tab")
-    else:
-        pytest.fail(f"{selector} cannot be reached by the tab key")
-    page.keyboard.press(" " if "input" in selector else "Enter")
-
-
-def out_of_view(page: Page, small: bool, act: Callable[[Page, str], None]) -> list[str]:
-    """Walk a lesson to its end; what cannot be seen on the way, although it is the step's point."""
-    act(page, "input[name=guess]")
-    act(page, "#reveal")
-    page.locator(".note.truth").wait_for()
-    missing: list[str] = page.evaluate(_WHOLLY_SEEN, ["#answer .aha", ".pager .next"])
-    act(page, ".pager .next")
-    expect(page.locator("section[data-card=why]")).to_be_visible()
-    act(page, ".pager .next")
-    act(page, "button.try")
-    both = [".left .branch .says" if small else ".said-of .says", ".left .branch svg.picture"]
-    page.wait_for_function(f"(each) => !({_WHOLLY_SEEN})(each).length", arg=both)
-    act(page, ".pager .next")
-    expect(page.locator(".whatif button.run")).to_be_enabled()
-    return missing
-
-
-@pytest.mark.parametrize(
-    ("wide", "high", "act"),
-    [(1280, 720, by_pointer), (390, 844, by_pointer), (1440, 900, by_keyboard)],
-)
-def test_every_lesson_is_walked_and_the_point_of_each_step_is_in_view(
-    browser: Browser,
-    server: PageServer,
-    wide: int,
-    high: int,
-    act: Callable[[Page, str], None],
+@pytest.mark.parametrize(("wide", "high"), [(1280, 720), (390, 844)])
+def test_every_lesson_is_walked_by_pointer_and_the_point_of_each_step_is_in_view(
+    browser: Browser, server: PageServer, wide: int, high: int
 ) -> None:
+    """At 1440 x 900 and by keyboard: `test_a_lesson_is_predicted_revealed_and_accessible`."""
     sized = browser.new_context(
         service_workers="block", viewport={"width": wide, "height": high}, reduced_motion="reduce"
     )
     try:
         page = sized.new_page()
         page.set_default_timeout(PATIENT_MS)
-        wrong: dict[str, Any] = {}
+        wrong: dict[str, list[str]] = {}
         for slug in slugs():
             open_lesson(page, server, slug)
-            found = page.evaluate(_IN_VIEW, list(load(slug).lanes))
-            if wide > 1000:
-                found["legend"] = not page.evaluate(_WHOLLY_SEEN, [".legend"])
-            if not all(found.values()):
-                wrong[slug] = found
-            if missing := out_of_view(page, wide < 1000, act):
-                wrong[f"{slug}, answer"] = missing
+            missing = not_in_view(page, load(slug).lanes) + to_the_answer(page, by_pointer)
+            if missing:
+                wrong[slug] = missing
+            to_the_end(page, by_pointer)
         assert wrong == {}
     finally:
         sized.close()

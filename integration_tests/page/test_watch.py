@@ -51,10 +51,19 @@ def watched(log: Path) -> Iterator[PageServer]:
 def test_the_picture_grows_with_the_log(page: Page, watched: PageServer, log: Path) -> None:
     page.goto(watched.url)
     expect(page.locator("h1")).to_have_text("run.jsonl")
-    expect(page.locator(".headline strong").nth(1)).not_to_have_text("40.000 s")
+    cursor, whole = page.locator(".headline strong").nth(1), page.locator(".scrub")
+    expect(cursor).not_to_have_text("40.000 s")
+    ends = whole.get_attribute("max") or ""
+    page.locator(".plot").focus()
+    page.keyboard.press("Home")
     with log.open("a") as file:
-        file.write("\n".join(load("04_slowest_decides").lines[170:]) + "\n")
-    expect(page.locator(".headline strong").nth(1)).to_have_text("40.000 s")
+        file.write("\n".join(load("04_slowest_decides").lines[170:180]) + "\n")
+    expect(whole).not_to_have_attribute("max", ends)
+    expect(cursor).to_have_text("0.000 s")  # it was put there, and stays
+    page.keyboard.press("End")
+    with log.open("a") as file:
+        file.write("\n".join(load("04_slowest_decides").lines[180:]) + "\n")
+    expect(cursor).to_have_text("40.000 s")
     lost_ms = load("04_slowest_decides").plain()["picture"]["groups"][0]["lost_partition_ms"]
     expect(page.locator(".headline .lost")).to_have_text(f"{lost_ms / 1000:g}")
     page.locator("details.whole summary").click()

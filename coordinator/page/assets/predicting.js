@@ -33,7 +33,8 @@ export class Predicting extends Component {
 
   /** @param {Props} before */
   componentDidUpdate(before) {
-    if (this.props.stage.now !== before.stage.now) this.now = this.props.stage.now ?? this.now;
+    const { now, follow } = this.props.stage, along = follow === undefined || this.now >= before.stage.now;  // a cursor that was put somewhere stays
+    if (now !== before.stage.now && along) this.now = now ?? this.now;
   }
 
   toggle() {

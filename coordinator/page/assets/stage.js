@@ -82,7 +82,7 @@ export class Stage extends Component {
   /** @param {Props} before */
   componentDidUpdate(before) {
     const props = /** @type {Props} */ (this.props);
-    const moved = props.now !== undefined && props.now !== before.now && props.now !== this.state.now, now = moved ? props.now ?? 0 : this.state.now;
+    const moved = props.follow === undefined && props.now !== undefined && props.now !== before.now && props.now !== this.state.now, now = moved ? props.now ?? 0 : this.state.now;
     if (moved) this.setState({ now: Math.min(now, this.end(props)), seq: props.seq ?? null });
     if (before.anew !== props.anew) {
       const [from, to] = this.home;
