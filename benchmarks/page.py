@@ -115,13 +115,14 @@ def _lesson(page: Any, url: str, turn: str) -> Iterator[str]:
     ready = page.evaluate("performance.now()")
     yield f"a lesson, {turn}: first picture {paint:.0f} ms, can be stepped through {ready:.0f} ms"
     page.locator("#reveal").click()
+    page.locator(".pager [data-to=change]").click()
     page.wait_for_selector(".whatif")
     begun = page.evaluate("performance.now()")
-    page.locator(".whatif button").click()
+    page.locator(".whatif button.run").click()
     page.wait_for_selector(".branch svg.picture")
     yield f"the first run with something changed, {turn} (the engine is loaded for it): {page.evaluate('performance.now()') - begun:.0f} ms"
     begun = page.evaluate("performance.now()")
-    page.locator(".whatif button").click()
+    page.locator(".whatif button.run").click()
     page.locator(".branch svg.picture").nth(1).wait_for()
     yield f"the next one, {turn}: {page.evaluate('performance.now()') - begun:.0f} ms"
 
