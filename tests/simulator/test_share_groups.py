@@ -265,6 +265,50 @@ def _lines(scenario: Scenario) -> list[dict[str, object]]:
     return lines
 
 
+def test_a_partition_that_goes_to_another_leader_leaves_the_session_with_the_old_one() -> None:
+    """The session with broker 2 goes on for partition 1 after partition 0 has gone to broker 1: it is
+    told to forget partition 0 (SH-SES-2), or would refuse it with every fetch."""
+    scenario = read_scenario(
+        GOOD.replace("count = 2", "count = 1").replace(
+            "[[groups]]",
+            '[brokers]\ncount = 2\nconfig = { "default.replication.factor" = 2 }\n[[groups]]',
+        )
+        + """
+[[producers]]
+name = "shop"
+topics = "jobs"
+rate = 10
+[[faults]]
+verb = "MoveLeader"
+topic = "jobs"
+partition = 0
+to = 2
+at = "20s"
+[[faults]]
+verb = "MoveLeader"
+topic = "jobs"
+partition = 1
+to = 2
+at = "20s"
+[[faults]]
+verb = "MoveLeader"
+topic = "jobs"
+partition = 0
+to = 1
+at = "40s"
+""",
+        "moved.toml",
+    )
+    log = EventLog(seed=1)
+    run_scenario(scenario, 1, log)
+    refused = [
+        line
+        for line in log.events()
+        if line["type"] == "RequestRefused" and "NOT_LEADER_OR_FOLLOWER" in line["errors"]
+    ]
+    assert refused and max(line["at_ms"] for line in refused) < 41_000
+
+
 def test_a_member_that_is_refused_for_good_ends() -> None:
     """The fault that its poll raises is told, and it leaves."""
     fault = """[[faults]]

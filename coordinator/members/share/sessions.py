@@ -239,8 +239,7 @@ class ShareSessions:
         for partition, offsets in said.items():
             self._end(session, partition, offsets, ErrorCode.NONE)
         if moved:
-            self.leaders.forget(moved)
-            session.partitions -= set(moved)
+            self.leaders.forget(moved)  # and the next fetch takes them out of the session
         if self._closing and session.epoch > 0:
             session.epoch = FINAL_EPOCH
             self._acknowledge(session, now)
