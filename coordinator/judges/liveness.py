@@ -1,9 +1,5 @@
-"""Liveness: when nothing is done to a group any more, it comes to rest. Both judges have a bound,
-which their maker gives.
-
-What was done stands in the log: lines of stream `fault`, and the comings, goings and stalls of
-members in stream `member`.
-"""
+"""Liveness: when nothing is done to a group any more, it comes to rest. Each judge has a bound, which
+its maker gives."""
 
 from __future__ import annotations
 
@@ -12,24 +8,13 @@ from typing import NamedTuple
 from ..history.consumer_groups import ConsumerGroups
 from .base import Judge, Line
 from .ended_members import EndedMembers
+from .quiet import Quiet
 from .settled import Settled
 
-_DONE_TO_MEMBERS = frozenset(
-    {
-        "MemberStarted",
-        "MemberClosing",
-        "MemberClosed",
-        "MemberCrashed",
-        "MemberFailed",
-        "ApplicationStalled",
-        "ApplicationResumed",
-    }
-)
 _BUSY = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnloaded"})
 _AT_REST = frozenset({"GenerationStored", "GroupEmptied", "GroupDeleted"})
-_INTERNAL = "__"
-_OF_TOPICS = frozenset({"TopicCreated", "PartitionsAdded", "TopicDeleted"})
-_NOTHING_DONE = frozenset({"RunEnded", "FaultSkipped"})
+_REFUSALS = 10
+"""So many refusals of one kind has each client that is well, at most: a rebalance costs one."""
 
 
 class _Change(NamedTuple):
@@ -56,8 +41,7 @@ class StableWithin(Judge):
         (metadata.max.age.ms)."""
         super().__init__()
         self._bound_ms = bound_ms
-        self._learns_ms = learns_ms
-        self._quiet_since = 0
+        self._quiet = Quiet(learns_ms)
         self._ended_at = 0
         self._changes: dict[str, list[_Change]] = {}
         self._consumers = ConsumerGroups()  # its own: deleted topics keep their names here
@@ -69,16 +53,10 @@ class StableWithin(Judge):
         self.passed(line["at_ms"])
         self._ended.see(line)
         self._settled.see(line)
-        if (line["stream"] == "fault" and kind not in _NOTHING_DONE) or (
-            line["stream"] == "member" and kind in _DONE_TO_MEMBERS
-        ):
-            self._quiet_since = max(self._quiet_since, line["at_ms"])
-        elif line["stream"] == "cluster" and kind in _OF_TOPICS:
-            if line["at_ms"] > 0 and not line["topic"].startswith(_INTERNAL):
-                self._quiet_since = max(self._quiet_since, line["at_ms"] + self._learns_ms)
-        elif line["stream"] != "group":
+        self._quiet.see(line)
+        if line["stream"] != "group":
             return
-        elif (group := self._consumers.see(line)) is not None:
+        if (group := self._consumers.see(line)) is not None:
             self._changes.setdefault(line["group"], []).append(_Change(line, group.rests()))
         elif kind in _BUSY or kind in _AT_REST or kind == "GroupLoaded":
             rests = kind in _AT_REST or (
@@ -90,7 +68,7 @@ class StableWithin(Judge):
         self._ended_at = now_ms
 
     def finish(self) -> None:
-        due = self._quiet_since + self._bound_ms
+        due = self._quiet.since + self._bound_ms
         if self._ended_at < due:
             return
         for group, member, since, line in self._ended.overdue(due):
@@ -112,12 +90,63 @@ class StableWithin(Judge):
                 if change.line["type"] in ("RebalanceStarted", "GroupEpochBumped"):
                     self.blame(
                         change.line,
-                        f"group {group} rebalances, although nothing was done to it since {self._quiet_since} ms",
+                        f"group {group} rebalances, although nothing was done to it since {self._quiet.since} ms",
                     )
         for unsettled in (
-            () if restless else self._settled.unsettled(self._consumers, self._quiet_since)
+            () if restless else self._settled.unsettled(self._consumers, self._quiet.since)
         ):
             self.blame(unsettled.line, unsettled.text)
+
+
+class RefusalsEnd(Judge):
+    """Once nothing is done any more, no client asks again and again for what is refused."""
+
+    name = "refusals_end"
+    promise = (
+        "when churn and faults are over, and the bound has passed, no client is refused the same again and again: it has learnt who leads, "
+        "who coordinates and what it is a member of; requests that are sent twice on purpose do not count"
+    )
+    needs = frozenset({"wire", "member"})
+    of_streams = frozenset({"cluster", "fault", "member"})
+    also = frozenset({"RequestRefused"})
+
+    def __init__(self, bound_ms: int, learns_ms: int = 0) -> None:
+        """`learns_ms`: as of `StableWithin`."""
+        super().__init__()
+        self._bound_ms = bound_ms
+        self._quiet = Quiet(learns_ms)
+        self._refused: dict[tuple[str, str, str], list[Line]] = {}
+        """By client, API and error; of one client and API: those that came first, up to one too
+        many."""
+        self._repeats: set[str] = set()
+        """Clients that send requests twice."""
+
+    def see(self, line: Line) -> None:
+        if line["type"] == "RequestRefused":
+            self._of_request(line)
+            return
+        if line["type"] == "RequestRepeated":
+            self._repeats.add(line["client"])
+        since = self._quiet.since
+        self._quiet.see(line)
+        if self._quiet.since != since:
+            self._refused.clear()
+
+    def _of_request(self, line: Line) -> None:
+        if line["at_ms"] <= self._quiet.since + self._bound_ms or not line.get("client"):
+            return
+        for error in line["errors"]:
+            lines = self._refused.setdefault((line["client"], line["api"], error), [])
+            if len(lines) <= _REFUSALS:
+                lines.append(line)
+
+    def finish(self) -> None:
+        for (client, api, error), lines in self._refused.items():
+            if len(lines) > _REFUSALS and client not in self._repeats:
+                self.blame(
+                    lines[-1],
+                    f"{client} is refused {api} with {error} time and again, although nothing was done since {self._quiet.since} ms",
+                )
 
 
 class FewRebalances(Judge):

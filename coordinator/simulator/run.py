@@ -13,7 +13,7 @@ from ..judges.expiry import CHECK_MS, RETENTION_MS, OffsetsExpireInTime
 from ..judges.failures import NoMemberFails
 from ..judges.grace import Grace, virtual_time
 from ..judges.hearing import RebalancesAreHeardOf
-from ..judges.liveness import FewRebalances, StableWithin
+from ..judges.liveness import FewRebalances, RefusalsEnd, StableWithin
 from ..judges.requests import WITHIN_MS, AnsweredOnce
 from ..judges.rights import AclsDecide
 from ..judges.sessions import SessionsEnd
@@ -204,6 +204,7 @@ def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
         learns_ms = max(ages) + LATE_MS if ages else 0
         chosen.append(partial(StableWithin, scenario.stable_within_ms, learns_ms))
         chosen.append(partial(ReleasedComeAgain, scenario.stable_within_ms))
+        chosen.append(partial(RefusalsEnd, scenario.stable_within_ms, learns_ms))
     if scenario.most_rebalances is not None:
         chosen.append(partial(FewRebalances, scenario.most_rebalances))
     return chosen

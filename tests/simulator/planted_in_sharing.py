@@ -13,6 +13,7 @@ from coordinator.broker.shares.dead_letters import DeadLetters
 from coordinator.broker.shares.partitions import SharePartitions
 from coordinator.broker.shares.sessions import SessionKey, ShareSessions
 from coordinator.broker.shares.settings import SettingsOfGroups
+from coordinator.members.share import requests
 from coordinator.shards.timers import TimerKind, Timers
 from coordinator.share_partitions import acknowledge, evolve, release
 from coordinator.share_partitions import events as ev
@@ -59,14 +60,56 @@ topics = "jobs"
 processing = "25s"
 renew = "10s"
 """
+_MOVES = """
+duration = "100s"
+[topics]
+jobs = 2
+[brokers]
+count = 2
+config = { "default.replication.factor" = 2 }
+[[groups]]
+name = "workers"
+config = { "share.auto.offset.reset" = "earliest" }
+[[producers]]
+name = "source"
+topics = "jobs"
+rate = 10
+[[members]]
+name = "worker"
+protocol = "share"
+group = "workers"
+topics = "jobs"
+[[faults]]
+verb = "MoveLeader"
+topic = "jobs"
+partition = 0
+to = 2
+at = "10s"
+[[faults]]
+verb = "MoveLeader"
+topic = "jobs"
+partition = 1
+to = 2
+at = "10s"
+[[faults]]
+verb = "MoveLeader"
+topic = "jobs"
+partition = 0
+to = 1
+at = "20s"
+[must]
+stable_within = "30s"
+"""
 SCENARIOS = {
+    "moved_partitions_stay_in_their_sessions": _MOVES,
     "share_sessions_end_early": _SILENT,
     "share_sessions_end_late": _SILENT,
     "share_sessions_never_end": _SILENT,
     "renewed_locks_end_as_if_they_were_not": _RENEWS,
 }
 """As in `planted_in_groups_and_logs`: a member of a share group is silent for longer than its group's
-session timeout, or works on a record for longer than its lock lasts."""
+session timeout, works on a record for longer than its lock lasts, or reads two partitions of one
+leader until it loses one of them."""
 
 
 def locks_never_end(patch: Patch) -> None:
@@ -170,6 +213,19 @@ def share_session_epochs_are_not_checked(patch: Patch) -> None:
         return go_on(self, key, known.epoch if known is not None and epoch > 0 else epoch)
 
     patch.setattr(ShareSessions, "go_on", takes_any)
+
+
+def moved_partitions_stay_in_their_sessions(patch: Patch) -> None:
+    fetch = requests.fetch
+
+    def forgetting_nothing(
+        config: Any, member_id: str, session: Any, wanted: Any, *rest: Any, **of: Any
+    ) -> Any:
+        message = fetch(config, member_id, session, wanted, *rest, **of)
+        message.forgotten_topics_data.clear()
+        return message
+
+    patch.setattr(requests, "fetch", forgetting_nothing)
 
 
 def the_limit_is_forgotten(patch: Patch) -> None:

@@ -40,6 +40,7 @@ QUICK = {
     "locks_are_half_as_long": "locks_last",
     "every_third_acknowledgement_is_forgotten": "acknowledgements_are_stored",
     "released_records_stay_away": "released_come_again",
+    "moved_partitions_stay_in_their_sessions": "refusals_end",
     "dead_letters_are_written_twice": "dead_letters_complete",
     "decisions_outlive_the_acls": "acls_decide",
 }
