@@ -24,6 +24,12 @@ _BUILT_IN = {
     ),
 }
 _JAVA_PACKAGE = "org.apache.kafka.clients.consumer."
+_PATHS = {
+    name: path
+    for short, (path, java_class) in _BUILT_IN.items()
+    for name in (short, java_class, _JAVA_PACKAGE + java_class)
+}
+"""By every name that a built-in assignor has."""
 _METHODS = {
     "assign": "assign(partitions, members, racks=None) -> {member id: Assignment}",
     "subscription_user_data": "subscription_user_data(topics) -> bytes | None",
@@ -41,9 +47,8 @@ def by_name(name: str) -> Assignor:
     Raises AssignorError: nothing has that name, the module or class cannot be had, or the class is
     no assignor.
     """
-    for short, (path, java_class) in _BUILT_IN.items():
-        if name in (short, java_class, _JAVA_PACKAGE + java_class):
-            return _make(path)
+    if (path := _PATHS.get(name)) is not None:
+        return _make(path)
     if ":" not in name:
         known = ", ".join(_BUILT_IN)
         raise AssignorError(

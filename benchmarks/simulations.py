@@ -4,11 +4,18 @@ encoded and decoded.
 The large runs are deployments of 1,000 members on 1,200 partitions without records, whose log goes
 to a file, so that their memory does not grow with time. Each is run for a dozen churn events and
 told for a whole day: what one costs does not depend on the time of day.
+
+`python -m benchmarks.simulations --count` counts the calls of functions, Python's and C's, in
+smaller runs of the same kinds: other work on the machine does not change them.
 """
 
 from __future__ import annotations
 
+import argparse
+import cProfile
+import pstats
 import resource
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -62,10 +69,9 @@ def _group(members: int, minutes: int, assignor: str, start: str, churn: str = "
     return read_scenario("\n".join(lines), f"{members} members")
 
 
-def _day_s(every_min: int) -> tuple[float, float]:
-    """CPU seconds of a day of 1,000 members of whom one leaves or comes back every so many minutes,
-    and of its beginning alone."""
-    churn = "\n".join(
+def _comes_and_goes(every_min: int, events: int) -> str:
+    """One member leaves or comes back every so many minutes, so many times."""
+    return "\n".join(
         [
             "[[churn]]",
             'kind = "restart"',
@@ -73,11 +79,18 @@ def _day_s(every_min: int) -> tuple[float, float]:
             f'at = "{every_min}m"',
             f'down = "{every_min}m"',
             f'every = "{2 * every_min}m"',
-            f"times = {_EVENTS // 2}",
+            f"times = {events // 2}",
         ]
     )
+
+
+def _day_s(every_min: int) -> tuple[float, float]:
+    """CPU seconds of a day of 1,000 members of whom one leaves or comes back every so many minutes,
+    and of its beginning alone."""
     beginning = _to_file_s(_group(1000, every_min, "range", "10s"))
-    whole = _to_file_s(_group(1000, (_EVENTS + 1) * every_min, "range", "10s", churn))
+    whole = _to_file_s(
+        _group(1000, (_EVENTS + 1) * every_min, "range", "10s", _comes_and_goes(every_min, _EVENTS))
+    )
     return beginning + (whole - beginning) * _DAY_MIN / (_EVENTS * every_min), beginning
 
 
@@ -143,3 +156,43 @@ def run() -> Iterator[Row]:
         "target 20",
     )
     yield Row("memory of all that at most", memory, "MiB")
+
+
+def _calls(scenario: Scenario) -> int:
+    """How many functions one run calls."""
+    profile = cProfile.Profile()
+    with tempfile.TemporaryDirectory() as directory:
+        log = EventLog.open(Path(directory) / "run.jsonl", seed=1)
+        profile.enable()
+        run_scenario(scenario, 1, log)
+        profile.disable()
+        log.close()
+    calls: int = pstats.Stats(profile).total_calls  # type: ignore[attr-defined]
+    return calls
+
+
+def count() -> Iterator[Row]:
+    """Calls of functions in smaller runs."""
+    _calls(_group(3, 1, "range", "0s"))  # modules are loaded and tables compiled before
+    yield Row("4 members consume 40 records a second, 8 minutes", _calls(_consuming("")), "calls")
+    joining = _group(500, 1, "cooperative-sticky", "0s")
+    yield Row("500 members join at once, first minute", _calls(joining), "calls")
+    day = _group(200, 130, "range", "10s", _comes_and_goes(30, 4))
+    yield Row("200 members, 130 minutes, an event every 30", _calls(day), "calls")
+
+
+def main(arguments: list[str]) -> int:
+    """Measure, or count."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.simulations", description="What a simulation costs."
+    )
+    parser.add_argument(
+        "--count", action="store_true", help="count calls of functions instead of taking time"
+    )
+    for row in (count if parser.parse_args(arguments).count else run)():
+        print(row, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

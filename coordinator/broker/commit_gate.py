@@ -43,11 +43,13 @@ Needs = Mapping[tuple[str, int], int]
 there."""
 
 
-_TELL_OF_EARLIER_WRITES = (
-    HeartbeatRequest,
-    ConsumerGroupHeartbeatRequest,
-    ShareGroupHeartbeatRequest,
-    LeaveGroupRequest,
+_TELL_OF_EARLIER_WRITES = frozenset(
+    {
+        HeartbeatRequest,
+        ConsumerGroupHeartbeatRequest,
+        ShareGroupHeartbeatRequest,
+        LeaveGroupRequest,
+    }
 )
 
 
@@ -55,7 +57,7 @@ def _waits_for_earlier_writes(message: Message, response: Message | Encoded) -> 
     """Whether the answer of a request that wrote nothing waits for earlier writes to its group's
     partition, as in Kafka's coordinator every operation does that does not fail.
     REBALANCE_IN_PROGRESS is no failure of a heartbeat."""
-    if not isinstance(message, _TELL_OF_EARLIER_WRITES):
+    if type(message) not in _TELL_OF_EARLIER_WRITES:
         return False
     return getattr(response, "error_code", ErrorCode.NONE) in (
         ErrorCode.NONE,

@@ -489,7 +489,8 @@ class Brokers:
 
     def run_resumable(self, now: int) -> None:
         """Let freed connections handle what waited behind their parked request."""
-        self.deliver(now)
+        if any(self._in_flight.values()):
+            self.deliver(now)
         replication, running, hosts = self.replication, HostState.RUNNING, self.network.hosts
         if replication.waiting and not replication.has_many:  # else ticks go on with them
             self._replicate(replication.run, now)

@@ -77,8 +77,7 @@ class Deadlines(Generic[K]):
 
     def first(self) -> K | None:
         """The key that falls due first."""
-        self._correct()
-        return self._heap[0][2].key if self._heap else None
+        return None if self.next() is None else self._heap[0][2].key
 
     def next(self) -> int | None:
         """The earliest deadline; None if there is none."""

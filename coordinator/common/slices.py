@@ -32,6 +32,18 @@ def whole(work: Slices[T], now: int) -> T:
         return value
 
 
+def after_first(work: Slices[T]) -> Slices[T]:
+    """The rest of work that has stopped once."""
+    now = yield
+    try:
+        while True:
+            work.send(now)
+            now = yield
+    except StopIteration as end:
+        value: T = end.value
+        return value
+
+
 def done(value: T) -> Slices[T]:
     """Work of which nothing is left to do."""
     yield from ()

@@ -39,6 +39,7 @@ from .log_file import LogMode, open_log
 from .reader import read_lines
 from .text import text, value_text
 
+_ENVELOPE: Final = frozenset(ENVELOPE[: -len(PLACES) - 1])
 _ENOUGH_LINES: Final = 1024
 """So many lines wait at most for a flush."""
 
@@ -174,18 +175,16 @@ class EventLog:
         `partition`) move to the front and are left out when None; the others follow as they are
         given. Bytes become hex.
         """
-        places = "".join(
-            [
-                f',"{place}":{value_text(value)}'
-                for place in PLACES
-                if place in fields and (value := fields.pop(place)) is not None
-            ]
-        )
-        assert fields.keys().isdisjoint(ENVELOPE[: -len(PLACES) - 1]), (
+        rest = ""
+        for place in PLACES:
+            if place in fields and (value := fields.pop(place)) is not None:
+                rest += f',"{place}":{value_text(value)}'
+        assert _ENVELOPE.isdisjoint(fields), (
             f"{kind}: a field of the envelope cannot be an event's own"
         )
-        own = "".join([f",{text(key)}:{value_text(value)}" for key, value in fields.items()])
-        return self.add(stream, kind, at_ms, cause, places + own)
+        for key, value in fields.items():
+            rest += f",{text(key)}:{value_text(value)}"
+        return self.add(stream, kind, at_ms, cause, rest)
 
     def add(self, stream: str, kind: str, at_ms: int, cause: int | None, rest: str) -> int:
         """As `append`, for who has made the text of the places and of the fields: `,"key":value`

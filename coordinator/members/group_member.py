@@ -27,7 +27,7 @@ from .effects import Disconnect, Effect, FetchMetadata, Node, Position
 from .participant import InFlight, Participant
 from .requests import Unsupported
 from .states import Generation, MemberState
-from .subscription import Partitions, in_order
+from .subscription import Partitions
 
 if TYPE_CHECKING:
     from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -265,7 +265,7 @@ class GroupMember(ABC):
     @property
     def owned(self) -> Partitions:
         """Its partitions, by topic and number."""
-        return in_order(self._p.subscribed.owned)
+        return self._p.subscribed.owned_in_order
 
     @property
     def positions(self) -> Mapping[TopicPartition, Position]:
@@ -275,7 +275,8 @@ class GroupMember(ABC):
     @property
     def positions_known(self) -> bool:
         """Have the committed offsets of all its partitions been fetched?"""
-        return self._p.subscribed.positions_known
+        subscribed = self._p.subscribed
+        return len(subscribed.looked_up) == len(subscribed.owned)
 
     @property
     def closed(self) -> bool:

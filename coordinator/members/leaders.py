@@ -171,10 +171,15 @@ class Leaders:
 
     def next_deadline(self) -> int | None:
         """When `tick` or `look_up` has something to do."""
-        due = [asked.deadline for asked in self._asked.values()]
+        due = None
+        for asked in self._asked.values():
+            if due is None or asked.deadline < due:
+                due = asked.deadline
         if self.wanted and not self._metadata_in_flight:
-            due.append(self._metadata_again_at)
-        return min(due, default=None)
+            again_at = self._metadata_again_at
+            if due is None or again_at < due:
+                due = again_at
+        return due
 
     def take(self) -> list[Effect]:
         """What is to be done now."""

@@ -66,5 +66,7 @@ class Pulse:
 
     def next_deadline(self) -> int:
         """When something falls due."""
-        expiry = min(self.session_expires_at, self.poll_expires_at)
-        return expiry if self.in_flight else min(expiry, self.beat_at)
+        due = self.session_expires_at
+        if self.poll_expires_at < due:
+            due = self.poll_expires_at
+        return due if self.in_flight or due < self.beat_at else self.beat_at

@@ -68,18 +68,21 @@ def build_batch(
     transactional: bool = False,
 ) -> bytes:
     """One uncompressed batch of at least one record."""
-    base = records[0].timestamp
+    base = latest = records[0].timestamp
     payload = bytearray()
-    for delta, record in enumerate(records):
+    for delta, (key, value, timestamp) in enumerate(records):
         body = bytearray(1)
-        put_varint(body, record.timestamp - base)
+        if timestamp == base:
+            body.append(0)
+        else:
+            put_varint(body, timestamp - base)
+            latest = max(latest, timestamp)
         put_varint(body, delta)
-        put_sized(body, record.key)
-        put_sized(body, record.value)
+        put_sized(body, key)
+        put_sized(body, value)
         body.append(0)  # no headers
         put_varint(payload, len(body))
         payload += body
-    latest = max(record.timestamp for record in records)
     attributes = _TRANSACTIONAL if transactional else 0
     checked = (
         _CHECKED.pack(
@@ -137,8 +140,8 @@ def _read_batch(data: bytes) -> ReadBatch:
         raise WireError(f"the record batch at offset {base} fails its checksum")
     control = bool(attributes & _CONTROL)
     try:
-        records = tuple(
-            _records(_opened(data[_HEADER_SIZE:], attributes & _CODEC), base, base_timestamp, count)
+        records = _records(
+            _opened(data[_HEADER_SIZE:], attributes & _CODEC), base, base_timestamp, count
         )
         aborts = control and _CONTROL_KEY.unpack_from(records[0].key or b"")[1] == _ABORT
     except (IndexError, error) as fault:
@@ -174,19 +177,29 @@ def _opened(payload: bytes, codec: int) -> bytes:
         raise WireError(f"a gzip batch cannot be opened: {fault}") from fault
 
 
-def _records(payload: bytes, base: int, base_timestamp: int, count: int) -> Iterator[ReadRecord]:
-    pos = 0
+def _records(payload: bytes, base: int, base_timestamp: int, count: int) -> tuple[ReadRecord, ...]:
+    pos, available = 0, len(payload)
+    records: list[ReadRecord] = []
     for _ in range(count):
-        length, pos = _number(payload, pos)
-        end = pos + length
-        timestamp, pos = _number(payload, pos + 1)
-        delta, pos = _number(payload, pos)
+        length, pos = payload[pos], pos + 1  # most numbers are of one byte
+        if length >= 0x80:
+            length, pos = read_varlong(payload, pos - 1)
+        end = pos + ((length >> 1) ^ -(length & 1))
+        timestamp, pos = payload[pos + 1], pos + 2
+        if timestamp >= 0x80:
+            timestamp, pos = read_varlong(payload, pos - 1)
+        timestamp = (timestamp >> 1) ^ -(timestamp & 1)
+        delta, pos = payload[pos], pos + 1
+        if delta >= 0x80:
+            delta, pos = read_varlong(payload, pos - 1)
+        delta = (delta >> 1) ^ -(delta & 1)
         key, pos = _bytes(payload, pos)
         value, pos = _bytes(payload, pos)
-        if end > len(payload):
+        if end > available:
             raise IndexError
-        yield ReadRecord(base + delta, base_timestamp + timestamp, key, value)
+        records.append(ReadRecord(base + delta, base_timestamp + timestamp, key, value))
         pos = end
+    return tuple(records)
 
 
 def _crc32c(data: bytes) -> int:
@@ -199,15 +212,12 @@ def _crc32c(data: bytes) -> int:
     return checksum
 
 
-def _number(data: bytes, pos: int) -> tuple[int, int]:
-    """A signed number and the position behind it. Raises WireError above ten bytes."""
-    value = data[pos]
-    pos += 1
-    if value >= 0x80:
-        value, pos = read_varlong(data, pos - 1)
-    return (value >> 1) ^ -(value & 1), pos
-
-
 def _bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
-    size, pos = _number(data, pos)
-    return (None, pos) if size < 0 else (data[pos : pos + size], pos + size)
+    size = data[pos]
+    pos += 1
+    if size >= 0x80:
+        size, pos = read_varlong(data, pos - 1)
+    if size & 1:  # below zero
+        return None, pos
+    end = pos + (size >> 1)
+    return data[pos:end], end

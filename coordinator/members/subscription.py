@@ -59,6 +59,7 @@ class Subscribed:
         "group_topics",
         "looked_up",
         "owned",
+        "owned_in_order",
         "pattern",
         "positions",
         "regex",
@@ -78,6 +79,8 @@ class Subscribed:
         """What the whole group asks for; known to the leader only."""
         self.owned: Partitions = ()
         """In the order in which they were assigned."""
+        self.owned_in_order: Partitions = ()
+        """The same by topic and number; another object only when others are owned."""
         self.positions: dict[TopicPartition, Position] = {}
         self.looked_up: set[TopicPartition] = set()
         """Owned partitions whose committed offset is known, or known not to be."""
@@ -125,7 +128,7 @@ class Subscribed:
     def own(self, partitions: Partitions) -> None:
         """Hold exactly these from now on; what stays keeps its position."""
         kept = set(partitions)
-        self.owned = partitions
+        self.owned, self.owned_in_order = partitions, in_order(partitions)
         self.positions = {
             partition: position
             for partition, position in self.positions.items()

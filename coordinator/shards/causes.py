@@ -9,15 +9,23 @@ from __future__ import annotations
 
 from ..groups import events as ev
 
-_BY_THE_ONE_BEFORE = (
-    ev.GenerationStored,
-    ev.AssignmentRejected,
-    ev.RebalanceStarted,
-    ev.LeaderElected,
-    ev.GroupDeleted,
+# Events are of exactly these types.
+_BY_THE_ONE_BEFORE = frozenset(
+    {
+        ev.GenerationStored,
+        ev.AssignmentRejected,
+        ev.RebalanceStarted,
+        ev.LeaderElected,
+        ev.GroupDeleted,
+    }
 )
-_BY_THE_REBALANCE = (ev.GenerationStarted, ev.GroupEmptied, ev.JoinPhaseExtended, ev.DelayExtended)
-_OF_ALL_MEMBERS = (ev.GenerationStarted, ev.GenerationStored, ev.GroupLoaded)
+_BY_THE_REBALANCE = frozenset(
+    {ev.GenerationStarted, ev.GroupEmptied, ev.JoinPhaseExtended, ev.DelayExtended}
+)
+_OF_ALL_MEMBERS = frozenset({ev.GenerationStarted, ev.GenerationStored, ev.GroupLoaded})
+_OF_ONE_MEMBER = frozenset(
+    {ev.MemberPending, ev.MemberJoined, ev.MemberRejoined, ev.MemberReplaced, ev.MemberSynced}
+)
 
 
 class CauseTracker:
@@ -35,9 +43,10 @@ class CauseTracker:
     def cause_of(self, event: ev.Event, request: int | None, before: int | None) -> int | None:
         """The cause of `event`: `request` is the request being served (None: time passed), `before`
         the event before it."""
-        if isinstance(event, _BY_THE_ONE_BEFORE) and before is not None:
+        kind = type(event)
+        if before is not None and kind in _BY_THE_ONE_BEFORE:
             return before
-        if isinstance(event, _BY_THE_REBALANCE):
+        if kind in _BY_THE_REBALANCE:
             return self._rebalance
         if isinstance(event, ev.MemberRemoved):
             if event.reason == ev.Removal.DID_NOT_REJOIN:
@@ -56,23 +65,16 @@ class CauseTracker:
     def note(self, event: ev.Event, seq: int) -> None:
         """Remember that `event` was logged as `seq`."""
         self._last = seq
-        if isinstance(event, ev.RebalanceStarted):
+        kind = type(event)
+        if kind in _OF_ONE_MEMBER:
+            self._members[event.member_id] = seq  # type: ignore[union-attr]
+            return
+        if kind is ev.RebalanceStarted:
             self._rebalance = seq
-        elif isinstance(event, ev.GenerationStarted):
+        elif kind is ev.GenerationStarted:
             self._generation = seq
-        if isinstance(event, _OF_ALL_MEMBERS):
+        if kind in _OF_ALL_MEMBERS:
             self._all = seq
             self._members.clear()
         elif isinstance(event, (ev.MemberRemoved, ev.PendingMemberRemoved)):
             self._members.pop(event.member_id, None)
-        elif isinstance(
-            event,
-            (
-                ev.MemberPending,
-                ev.MemberJoined,
-                ev.MemberRejoined,
-                ev.MemberReplaced,
-                ev.MemberSynced,
-            ),
-        ):
-            self._members[event.member_id] = seq

@@ -130,8 +130,11 @@ class Pipe:
         """Send bytes or a sign."""
         agenda, link = self._agenda, self._link
         now = agenda.now
-        size = len(what) if isinstance(what, _BYTES) else 0
-        link.sent_bytes += size
+        if isinstance(what, _BYTES):
+            size = len(what)
+            link.sent_bytes += size
+        else:
+            size = 0
         arrives = link.arrival(now, size)
         if arrives < self._latest:
             arrives = self._latest

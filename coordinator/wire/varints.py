@@ -63,5 +63,9 @@ def put_sized(out: bytearray, value: bytes | None) -> None:
     if value is None:
         out.append(1)
         return
-    put_varint(out, len(value))
+    size = len(value)
+    if size < 0x40:
+        out.append(size << 1)
+    else:
+        put_varint(out, size)
     out += value

@@ -5,6 +5,8 @@ from __future__ import annotations
 from zlib import MAX_WBITS, compressobj
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from coordinator.members import record_batches
 from coordinator.members.record_batches import NewRecord, ReadRecord, read_batches
@@ -36,6 +38,40 @@ def test_what_a_client_builds_a_broker_reads() -> None:
     assert [(each.key, each.value, each.timestamp) for each in found] == [
         tuple(each) for each in records
     ]
+
+
+SIZES = st.sampled_from([0, 1, 63, 64, 127, 128, 8_191, 8_192])
+"""On both sides of where a length takes one byte more."""
+OFTEN_NONE = st.one_of(st.none(), SIZES.map(bytes))
+RECORDS = st.lists(
+    st.tuples(OFTEN_NONE, OFTEN_NONE, st.integers(-1 << 40, 1 << 40)), min_size=1, max_size=70
+)
+
+
+@given(RECORDS, st.integers(0, 1 << 40))
+def test_both_codecs_say_the_same_of_random_records(
+    given_: list[tuple[bytes | None, bytes | None, int]], base: int
+) -> None:
+    at = 1 << 41
+    records = [NewRecord(key, value, at + since) for key, value, since in given_]
+    built = record_batches.build_batch(records)
+    assert [tuple(each)[1:] for each in next(read_batches(built)).records] == [
+        (at + since, key, value) for key, value, since in given_
+    ]
+    kept = build_batch(
+        [
+            Record(base + number, record.timestamp, record.key, record.value)
+            for number, record in enumerate(records)
+        ],
+        timestamp=records[0].timestamp,
+        base_offset=base,
+    )
+    assert kept[61:] == built[61:]
+    [batch] = read_batches(kept)
+    assert batch.records == tuple(
+        ReadRecord(base + number, record.timestamp, record.key, record.value)
+        for number, record in enumerate(records)
+    )
 
 
 def test_what_a_broker_keeps_a_client_reads() -> None:

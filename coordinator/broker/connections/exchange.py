@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
+from ...common.slices import after_first
 from ...interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult
 from ...wire.primitives import ResponseTooLarge, WireError
 from ...wire.schema import Message
@@ -286,7 +287,20 @@ class Exchange:
     def _handle_in_slices(
         self, api: apis.Api, call: Call, correlation_id: int, work: Slices[Result]
     ) -> None:
-        """The handler wants to stop from time to time."""
+        """The handler wants to stop from time to time; most have done all before they do."""
+        gate = self._broker.gate
+        if gate is not None:
+            work = gate.across(work)
+        try:
+            next(work)
+        except StopIteration as end:
+            if not self.closed:
+                self._handled(api, call, correlation_id, end.value, call.now)
+            return
+        except Exception as error:
+            if not self.closed:
+                self._failed(api, call, error, call.now)
+            return
 
         def finish(result: Any, now: int) -> None:
             if isinstance(result, Exception):
@@ -294,8 +308,7 @@ class Exchange:
             else:
                 self._handled(api, call, correlation_id, result, now)
 
-        gate = self._broker.gate
-        self._in_slices(or_error(work if gate is None else gate.across(work)), finish, call.now)
+        self._in_slices(or_error(after_first(work)), finish, call.now)
 
     def _failed(self, api: apis.Api, call: Call, error: Exception, now: int) -> None:
         """The handler gave no answer."""

@@ -87,13 +87,10 @@ def seen(
         log.leave_out(now)
         return None
     text = log.text
-    extra = "".join(
-        [
-            f',"{name}":{text(value)}'
-            for name in _FIELDS[type(message)].own
-            if (value := getattr(message, name)) is not None
-        ]
-    )
+    extra = ""
+    for field in _FIELDS[type(message)].own:
+        if (value := getattr(message, field)) is not None:
+            extra += f',"{field}":{text(value)}'
     return log.add(
         "wire",
         "RequestSeen",
@@ -137,7 +134,10 @@ def answered(
     if not log.writable:
         log.leave_out(now)
         return
-    rest = f'{_text_of(log, _places(call.message) | _places(answer))},"api":"{name}"'
+    places = _places(call.message)
+    if named := _places(answer):
+        places |= named
+    rest = f'{_text_of(log, places)},"api":"{name}"'
     if call.cause is None:
         rest += (
             f',"version":{call.version},"client":{log.text(call.client_id)},"peer":{log.text(peer)}'
@@ -169,11 +169,12 @@ def closed(log: EventLog, peer: str, why: str, now: int) -> None:
 def _places(message: object) -> dict[str, Any]:
     """Group, generation and member, as far as a request or an answer names them."""
     places: dict[str, Any] = {}
-    for field, place in _FIELDS[type(message)].places:
+    fields = _FIELDS[type(message)]
+    for field, place in fields.places:
         value = getattr(message, field)
         if value >= 0 if place == "generation" else value:
             places[place] = value
-    for field in _FIELDS[type(message)].inner:  # of one group, of one that leaves
+    for field in fields.inner:  # of one group, of one that leaves
         items = getattr(message, field)
         if isinstance(items, list) and len(items) == 1 and not isinstance(items[0], str):
             places |= _places(items[0])
@@ -182,13 +183,11 @@ def _places(message: object) -> dict[str, Any]:
 
 def _text_of(log: EventLog, places: dict[str, Any]) -> str:
     """Places as a line of the log has them."""
-    return "".join(
-        [
-            f',"{place}":{log.value_text(places[place])}'
-            for place in ("group", "generation", "member")
-            if place in places
-        ]
-    )
+    value_text, written = log.value_text, ""
+    for place in ("group", "generation", "member"):
+        if place in places:
+            written += f',"{place}":{value_text(places[place])}'
+    return written
 
 
 def errors_in_slices(name: str, answer: object) -> Generator[None, int, Errors]:

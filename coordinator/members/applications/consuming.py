@@ -171,7 +171,7 @@ class Application:
             return False
         isolation = self.consumer.member.config.isolation_level
         for partition, records in polled:
-            found = ranges(record.offset for record in records)
+            found = ranges([record.offset for record in records])
             self._tell(
                 "RecordsPolled",
                 topic=partition.topic,
@@ -189,8 +189,9 @@ class Application:
     def _see_generation(self) -> None:
         """As KafkaConsumer.groupMetadata() keeps it: the last one that was known, also when the
         member has none any more."""
-        if self.consumer.member.generation.generation_id >= 0:
-            self._last_known = self.consumer.member.generation
+        generation = self.consumer.member.generation
+        if generation.generation_id >= 0:
+            self._last_known = generation
 
     def _begin_work(self, now: int) -> None:
         at_once = 1 if self._policy is CommitPolicy.RECORD else len(self._work)

@@ -59,6 +59,15 @@ def _has_plain_header(key: int, version: int) -> bool:
 
 
 @lru_cache(maxsize=8)
+def _hello_body(software_version: str, version: int) -> bytes:
+    """What every connection of this software begins with."""
+    hello = ApiVersionsRequest(
+        client_software_name=SOFTWARE_NAME, client_software_version=software_version
+    )
+    return hello.encode(version)
+
+
+@lru_cache(maxsize=8)
 def _ranges(body: bytes, version: int) -> Ranges:
     """What an answer to ApiVersions says; the same bytes come from every connection to a broker."""
     return {
@@ -136,7 +145,10 @@ class Channel:
             self._waiting.append((message, context))
             return
         version = choose(message, self._ranges)
-        self._put(message.api_key, version, fit(message, version), context)
+        message, key = fit(message, version), message.api_key
+        body = self._fetch(message, version) if key == _FETCH else message.encode(version)
+        unanswered = key == _PRODUCE and isinstance(message, ProduceRequest) and message.acks == 0
+        self._put(key, version, body, context, is_answered=not unanswered)
 
     def receive(self, data: bytes | memoryview) -> list[tuple[Any, Response | Unsupported]]:
         """Take bytes; the answers in them, in order. Raises WireError on bytes that are no answer
@@ -207,9 +219,10 @@ class Channel:
         """So many requests were sent and answered."""
         self._correlation = (self._correlation + requests) & 0x7FFFFFFF
 
-    def _put(self, key: int, version: int, message: Request, context: Any) -> None:
+    def _put(
+        self, key: int, version: int, body: bytes, context: Any, *, is_answered: bool = True
+    ) -> None:
         self._correlation = (self._correlation + 1) & 0x7FFFFFFF
-        body = self._fetch(message, version) if key == _FETCH else message.encode(version)
         known = self._headers.get(key)
         if known is None or known[0] != version:
             known = self._headers[key] = (
@@ -217,9 +230,7 @@ class Channel:
                 request_header(key, version, 0, self._client_id)[_HEAD.size - 4 :],
             )
         rest = known[1]
-        if not (
-            key == _PRODUCE and isinstance(message, ProduceRequest) and message.acks == 0
-        ):  # that one has no answer
+        if is_answered:
             self._asked[self._correlation] = (key, version, context)
         self.output.append(
             _HEAD.pack(_HEAD.size - 4 + len(rest) + len(body), key, version, self._correlation)
@@ -248,10 +259,7 @@ class Channel:
         return response
 
     def _hello(self, version: int) -> None:
-        hello = ApiVersionsRequest(
-            client_software_name=SOFTWARE_NAME, client_software_version=self._version
-        )
-        self._put(_API_VERSIONS, version, hello, None)
+        self._put(_API_VERSIONS, version, _hello_body(self._version, version), None)
 
     def _take(self, data: bytes, answers: list[tuple[Any, Response | Unsupported]]) -> None:
         (correlation,) = _SIZE.unpack_from(data)
@@ -292,7 +300,8 @@ class Channel:
                 for key, (low, high) in self._ranges.items()
             }
         if self._login is not None:
-            self._put(_HANDSHAKE, 1, SaslHandshakeRequest(mechanism=self._login.mechanism), None)
+            handshake = SaslHandshakeRequest(mechanism=self._login.mechanism)
+            self._put(_HANDSHAKE, 1, handshake.encode(1), None)
             return
         self._send_waiting(answers)
 
@@ -316,7 +325,7 @@ class Channel:
             except ValueError as error:
                 raise WireError(str(error)) from None
         if said is not None:
-            self._put(_AUTHENTICATE, 2, SaslAuthenticateRequest(auth_bytes=said), None)
+            self._put(_AUTHENTICATE, 2, SaslAuthenticateRequest(auth_bytes=said).encode(2), None)
             return
         self._login = None
         self._send_waiting(answers)

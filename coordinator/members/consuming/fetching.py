@@ -147,12 +147,14 @@ class Fetcher:
         self._fault: MemberFault | None = None
         self._found: dict[TopicPartition, Position] = {}
         self._going: frozenset[TopicPartition] = frozenset()
+        self._owned: tuple[TopicPartition, ...] = ()
+        self._in_order: list[TopicPartition] = []
 
     # -- positions
 
     def assign(
         self,
-        owned: Iterable[TopicPartition],
+        owned: tuple[TopicPartition, ...],
         positions: Mapping[TopicPartition, Position],
         *,
         known: bool,
@@ -164,13 +166,10 @@ class Fetcher:
         `going`: what is about to be given up, and is neither fetched nor handed out any more: it
         would be processed twice (KAFKA-14196).
         """
-        owned = set(owned)
         self._going = frozenset(going)
-        self.resets = [reset for reset in self.resets if reset.partition in owned]
-        for partition in [partition for partition in self._readings if partition not in owned]:
-            del self._readings[partition]
-            self._found.pop(partition, None)
-        for partition in sorted(owned):
+        if owned is not self._owned:  # most polls find what they found before
+            self._own(owned)
+        for partition in self._in_order:
             position = positions.get(partition)
             reading = self._readings.get(partition)
             if reading is None:
@@ -180,6 +179,15 @@ class Fetcher:
                     self._begin_reset(partition, reading, "no offset is committed")
             elif reading.given is None or position.offset != reading.given.offset:
                 self._start_at(reading, position)
+
+    def _own(self, partitions: tuple[TopicPartition, ...]) -> None:
+        """Read these from now on, and no others."""
+        owned = set(partitions)
+        self.resets = [reset for reset in self.resets if reset.partition in owned]
+        for partition in [partition for partition in self._readings if partition not in owned]:
+            del self._readings[partition]
+            self._found.pop(partition, None)
+        self._owned, self._in_order = partitions, sorted(owned)
 
     def _start_at(self, reading: _Reading, position: Position) -> None:
         reading.buffer.clear()
@@ -197,6 +205,8 @@ class Fetcher:
 
     def found(self) -> dict[TopicPartition, Position]:
         """The positions that were chosen by auto.offset.reset, once."""
+        if not self._found:
+            return {}
         found, self._found = self._found, {}
         return {
             partition: position
@@ -215,12 +225,17 @@ class Fetcher:
         left = self.config.max_poll_records
         polled: list[Polled] = []
         for partition, reading in self._readings.items():
-            if left and reading.buffer and partition not in self._going:
-                count = min(left, len(reading.buffer))
+            buffer = reading.buffer
+            if left and buffer and partition not in self._going:
+                count = len(buffer)
+                if count <= left:
+                    records = tuple(buffer)
+                    buffer.clear()
+                else:
+                    count = left
+                    records = tuple([buffer.popleft() for _ in range(count)])
                 left -= count
-                polled.append(
-                    Polled(partition, tuple(reading.buffer.popleft() for _ in range(count)))
-                )
+                polled.append(Polled(partition, records))
         for each in polled:  # who was read comes last next time
             self._readings[each.partition] = self._readings.pop(each.partition)
         return polled
@@ -245,7 +260,7 @@ class Fetcher:
         by_node: dict[Node, list[TopicPartition]] = {}
         lost: dict[Node, list[TopicPartition]] = {}
         for partition, reading in self._readings.items():
-            if now < reading.again_at or not self._lacks(partition, reading):
+            if reading.asked or now < reading.again_at or not self._lacks(partition, reading):
                 continue
             reading.again_at = 0  # what is in the way from now on is an answer, which calls again
             leader = self.leaders.of(partition)
@@ -339,9 +354,9 @@ class Fetcher:
         due = self.leaders.next_deadline()
         for partition, reading in self._readings.items():
             if (
-                self._lacks(partition, reading)
-                and reading.again_at
+                reading.again_at
                 and (due is None or reading.again_at < due)
+                and self._lacks(partition, reading)
             ):
                 due = reading.again_at
         return due
@@ -383,22 +398,26 @@ class Fetcher:
                 if row.preferred_read_replica >= 0:
                     reading.near = row.preferred_read_replica
                     reading.near_until = now + self._max_age_ms
-                self._take(partition, reading, row)
+                if row.records:
+                    self._take(partition, reading, row.records, row)
 
-    def _take(self, partition: TopicPartition, reading: _Reading, row: PartitionData) -> None:
+    def _take(
+        self, partition: TopicPartition, reading: _Reading, data: bytes, row: PartitionData
+    ) -> None:
         try:
             aborted = sorted(
                 (each.first_offset, each.producer_id) for each in row.aborted_transactions or ()
             )
             skipped: set[int] = set()
-            for batch in read_batches(row.records or b""):
+            for batch in read_batches(data):
                 while aborted and aborted[0][0] <= batch.last_offset:
                     skipped.add(aborted.pop(0)[1])
                 if batch.control:
                     skipped.discard(batch.producer_id)
                 elif not (self._committed and batch.transactional and batch.producer_id in skipped):
+                    end = reading.end
                     reading.buffer.extend(
-                        record for record in batch.records if record.offset >= reading.end
+                        [record for record in batch.records if record.offset >= end]
                     )
                 reading.end = max(reading.end, batch.last_offset + 1)
                 reading.epoch = batch.leader_epoch

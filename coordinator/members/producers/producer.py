@@ -136,9 +136,10 @@ class Producer:
             self.transactions.uses(partition)
         self._tickets += 1
         record = NewRecord(key, value, self.wall_ms + now)
-        self._partitions.setdefault(partition, _Partition()).queue.append(
-            _Waiting(self._tickets, record, now)
-        )
+        each = self._partitions.get(partition)
+        if each is None:
+            each = self._partitions[partition] = _Partition()
+        each.queue.append(_Waiting(self._tickets, record, now))
         return self._tickets
 
     @property
@@ -247,17 +248,16 @@ class Producer:
         while each.queue and (not taken or size < self.config.batch_size):
             waiting = each.queue.popleft()
             taken.append(waiting)
-            size += (
-                _RECORD_OVERHEAD + len(waiting.record.value or b"") + len(waiting.record.key or b"")
-            )
+            record = waiting.record
+            size += _RECORD_OVERHEAD + len(record.value or b"") + len(record.key or b"")
         sequence = each.sequence if self.config.enable_idempotence else -1
         each.sequence += len(taken)
         each.tries = 0
-        tickets = tuple(waiting.ticket for waiting in taken)
+        tickets = tuple([waiting.ticket for waiting in taken])
         self.told.append(Sent(tickets, partition, self.producer_id, self.producer_epoch, sequence))
         return _Batch(
             tickets,
-            tuple(waiting.record for waiting in taken),
+            tuple([waiting.record for waiting in taken]),
             taken[0].sent_at + self.config.delivery_timeout_ms,
             sequence,
             self.producer_id,

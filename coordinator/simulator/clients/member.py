@@ -224,7 +224,8 @@ class SimulatedMember:
 
     def _perform(self) -> None:
         while not self.ended:
-            told = self._driver.perform(self._client.take())
+            effects = self._client.take()
+            told = self._driver.perform(effects) if effects else effects
             if self._producer is not None:
                 told += self._producer_driver.perform(self._producer.take())
             for effect in told:
