@@ -103,7 +103,7 @@ class _Reading:
         self.buffer: deque[ReadRecord] = deque()
         self.given: Position | None = None
         """The position that this was read from on: another one means that the application has moved
-        it."""
+        it. None until the committed offset, or another beginning, is known."""
         self.end = 0
         self.epoch = -1
         self.asked = False
@@ -175,7 +175,11 @@ class Fetcher:
             if reading is None:
                 reading = self._readings[partition] = _Reading()
             if position is None:
-                if known and not reading.resetting and partition not in self._found:
+                if reading.resetting or partition in self._found:
+                    continue
+                reading.given = None  # it was lost with its partition: assigned anew since then
+                reading.buffer.clear()
+                if known:
                     self._begin_reset(partition, reading, "no offset is committed")
             elif reading.given is None or position.offset != reading.given.offset:
                 self._start_at(reading, position)
@@ -389,8 +393,8 @@ class Fetcher:
             row = rows.get(partition)
             if row is None:
                 self._again(partition, reading, now, forget=not isinstance(response, FetchResponse))
-            elif reading.end != end or reading.resetting:
-                continue  # the application has moved the position meanwhile
+            elif reading.given is None or reading.end != end or reading.resetting:
+                continue  # its position was moved, or lost with the partition, meanwhile
             elif row.error_code:
                 self._on_error(partition, reading, code_of(row.error_code), now)
             else:
