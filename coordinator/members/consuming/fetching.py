@@ -403,17 +403,15 @@ class Fetcher:
                     reading.near = row.preferred_read_replica
                     reading.near_until = now + self._max_age_ms
                 if row.records:
-                    self._take(partition, reading, row.records, row)
+                    self._take(partition, reading, row)
 
-    def _take(
-        self, partition: TopicPartition, reading: _Reading, data: bytes, row: PartitionData
-    ) -> None:
+    def _take(self, partition: TopicPartition, reading: _Reading, row: PartitionData) -> None:
         try:
             aborted = sorted(
                 (each.first_offset, each.producer_id) for each in row.aborted_transactions or ()
             )
             skipped: set[int] = set()
-            for batch in read_batches(data):
+            for batch in read_batches(row.records or b""):
                 while aborted and aborted[0][0] <= batch.last_offset:
                     skipped.add(aborted.pop(0)[1])
                 if batch.control:
