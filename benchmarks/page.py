@@ -39,7 +39,8 @@ _FRAMES = """async ([count, act]) => {
     const plot = document.querySelector('.plot'), range = document.querySelector('.scrub'), times = [];
     for (let at = 0; at < count; at++) {
         const begun = performance.now();
-        if (act === 'step') plot.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}));
+        const key = act === 'step' ? 'ArrowRight' : at < count / 2 ? '+' : '-';
+        if (act !== 'scrub') plot.dispatchEvent(new KeyboardEvent('keydown', {key, bubbles: true}));
         else { range.value = String(Number(range.max) * at / count); range.dispatchEvent(new Event('input', {bubbles: true})); }
         await new Promise((done) => setTimeout(done, 0));
         document.body.getBoundingClientRect();
@@ -49,8 +50,9 @@ _FRAMES = """async ([count, act]) => {
 }"""
 
 
-_WHOLE = "!document.querySelector('.reading')"
-"""The log was read to its end."""
+def _until_whole(page: Any) -> None:
+    """The log was read to its end."""
+    page.locator(".reading").wait_for(state="detached")
 
 
 def run() -> Iterator[str]:
@@ -92,11 +94,11 @@ def run() -> Iterator[str]:
         watched.start()
         page.goto(watched.url)
         page.wait_for_selector("svg.picture")
-        page.wait_for_function(_WHOLE)
+        _until_whole(page)
         page.locator(".plot").focus()
         page.keyboard.press("Home")
-        for act in ("step", "scrub"):
-            times = page.evaluate(_FRAMES, [300, act])
+        for act in ("step", "scrub", "zoom"):
+            times = page.evaluate(_FRAMES, [300 if act != "zoom" else 16, act])
             middle = statistics.median(times)
             yield f"12 members x 48 partitions, {len(lines)} lines, {act}: median {middle:.1f} ms, worst {max(times):.1f} ms"
         watched.stop()
@@ -178,11 +180,12 @@ def _million_in_a_browser(page: Any, path: Path) -> Iterator[str]:
     page.goto(watched.url)
     page.wait_for_selector("svg.picture")
     opened = time.perf_counter() - begun
-    page.wait_for_function(_WHOLE)
+    _until_whole(page)
     whole = time.perf_counter() - begun
     heap = page.evaluate("performance.memory.usedJSHeapSize") / 1e6
     told = f"{opened:.1f} s until a picture, {whole:.1f} s until the overview of all"
     yield f"the same in a browser: {told}, {heap:.0f} MB of JavaScript's heap"
-    times = page.evaluate(_FRAMES, [200, "scrub"])
-    yield f"the same, scrub: median {statistics.median(times):.1f} ms, worst {max(times):.1f} ms"
+    for act, count in (("scrub", 200), ("zoom", 32)):
+        times = page.evaluate(_FRAMES, [count, act])
+        yield f"the same, {act}: median {statistics.median(times):.1f} ms, worst {max(times):.1f} ms"
     watched.stop()
