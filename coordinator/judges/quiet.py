@@ -22,7 +22,8 @@ DONE_TO_MEMBERS = frozenset(
 )
 _INTERNAL = "__"
 _OF_TOPICS = frozenset({"TopicCreated", "PartitionsAdded", "TopicDeleted"})
-_NOTHING_DONE = frozenset({"RunEnded", "FaultSkipped"})
+NOTHING_DONE = frozenset({"RunEnded", "FaultSkipped"})
+"""Lines of stream `fault` with which nothing is done."""
 
 
 class Quiet:
@@ -36,7 +37,7 @@ class Quiet:
     def see(self, line: Line) -> None:
         """Look at the next line."""
         kind, stream = line["type"], line["stream"]
-        if (stream == "fault" and kind not in _NOTHING_DONE) or (
+        if (stream == "fault" and kind not in NOTHING_DONE) or (
             stream == "member" and kind in DONE_TO_MEMBERS
         ):
             self.since = max(self.since, line["at_ms"])

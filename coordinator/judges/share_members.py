@@ -13,6 +13,7 @@ from typing import Final
 from ..verbs.row import Hurts, undone_by
 from .base import NEVER, Judge, Line
 from .of_shares import DELIVERS, ENDS, OPEN_OR_NOT, JudgeOfShares, Key, Spans, key_of, told
+from .quiet import DONE_TO_MEMBERS, NOTHING_DONE
 
 _ANSWERED: Final = "AcknowledgementsEnded"
 
@@ -95,10 +96,8 @@ class SessionEpochsCount(JudgeOfShares):
 
 _BEGINS: Final = "MemberStarted"
 _ENDED: Final = frozenset({"MemberClosing", "MemberClosed", "MemberCrashed", "MemberFailed"})
-_DONE_TO_MEMBERS: Final = _ENDED | {_BEGINS, "ApplicationStalled", "ApplicationResumed"}
 _UNDOES: Final = {end: begins for begins, end in undone_by(Hurts.CLIENT).items()}
 _HOLDS_UP: Final = frozenset(_UNDOES.values())
-_NOTHING_DONE: Final = frozenset({"RunEnded", "FaultSkipped"})
 _GIVES_BACK: Final = ENDS | {"SharePartitionOpened"}
 
 
@@ -141,7 +140,7 @@ class ReleasedComeAgain(Judge):
             self._of_records(line, kind, key_of(line))
 
     def _of_fault(self, line: Line, kind: str) -> None:
-        if kind in _NOTHING_DONE:
+        if kind in NOTHING_DONE:
             return
         self._quiet_since = line["at_ms"]
         client = line.get("client") or line.get("client_id") or ""
@@ -152,7 +151,7 @@ class ReleasedComeAgain(Judge):
         self._lasting += (kind == "RequestFaultBegan") - (kind == "RequestFaultEnded")
 
     def _of_member(self, line: Line, kind: str) -> None:
-        if kind not in _DONE_TO_MEMBERS or "group" not in line:
+        if kind not in DONE_TO_MEMBERS or "group" not in line:
             return
         self._quiet_since = line["at_ms"]
         well = self._well.setdefault(line["group"], set())
