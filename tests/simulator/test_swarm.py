@@ -229,3 +229,22 @@ def test_coverage_counts_what_a_log_tells() -> None:
         assert coverage.reached[each], each
         assert each in expected()
     assert not EventLog().heard
+
+
+def test_coverage_takes_records_that_a_line_tells_without_their_states() -> None:
+    """`AcknowledgementWaited` names offsets alone; a swarm's seed ended with an error there."""
+    told = {"at_ms": 0, "seq": 1, "stream": "share", "type": "AcknowledgementWaited"}
+    coverage = Coverage()
+    coverage.see(
+        told
+        | {
+            "group": "workers",
+            "topic": "jobs",
+            "partition": 0,
+            "member": "m",
+            "reason": "the state is not stored yet",
+            "failed": None,
+            "records": [{"first_offset": 0, "last_offset": 3}],
+        }
+    )
+    assert not any(each.startswith("sometimes a record") for each in coverage.reached)
