@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from struct import Struct
 from typing import NamedTuple
 
@@ -64,6 +65,11 @@ class ServerProcess:
             fields = stat.read().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / _TICKS_PER_SECOND
 
+    def threads_cpu_s(self) -> float:
+        """Processor time of the threads that it has now, finer than ticks of the clock."""
+        told = Path(f"/proc/{self.pid}/task").glob("*/schedstat")
+        return sum(int(each.read_text().split()[0]) for each in told) / 1e9
+
     def resident_bytes(self) -> int:
         """Memory it holds."""
         with open(f"/proc/{self.pid}/statm") as statm:
@@ -90,11 +96,13 @@ def server(*options: str, loop: str | None = None) -> Iterator[ServerProcess]:
 
 
 @contextmanager
-def running(arguments: list[str], port: int) -> Iterator[ServerProcess]:
-    """Run `python -m ...` until it answers on its port; on the first core, while we are on the
-    last."""
+def running(
+    arguments: list[str], port: int, program: Path | None = None
+) -> Iterator[ServerProcess]:
+    """Run `python -m ...`, or another program, until it answers on its port; on the first core,
+    while we are on the last."""
     cores = sorted(os.sched_getaffinity(0))
-    command = [sys.executable, "-m", *arguments]
+    command = [str(program), *arguments] if program else [sys.executable, "-m", *arguments]
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, text=True)
     try:

@@ -12,13 +12,22 @@ import time
 from select import EPOLLIN, epoll
 from statistics import median
 from struct import Struct
+from typing import NamedTuple
 
-from benchmarks.process import Client, Row, encoded, join_request, server, sync_request
+from benchmarks.process import (
+    Client,
+    Row,
+    ServerProcess,
+    encoded,
+    join_request,
+    server,
+    sync_request,
+)
 from coordinator.wire.messages.join_group import JoinGroupResponse
 
 _ROUNDS = 9
 _SIZE = Struct(">i")
-_JOIN_ERROR = slice(13, 15)  # after size, correlation id, no tagged fields, throttle time
+_ERROR = slice(13, 15)  # after size, correlation id, no tagged fields, throttle time
 _GENERATION = slice(15, 19)
 _TARGETS_MS = {3: 1, 100: 8, 1000: 80}
 
@@ -33,6 +42,8 @@ class _Member:
         self.member_id = told.member_id
         self.socket = self.client.socket
         self.join = self.sync = b""
+        self.generation = -1
+        self.syncs = False
         self.answer = bytearray()
 
     def prepare(self, generation: int, assigned: list[str]) -> None:
@@ -72,7 +83,7 @@ def _round(members: dict[int, _Member], poll: epoll, generation: int) -> float:
             answer = member.receive()
             if answer is None:
                 continue
-            assert answer[_JOIN_ERROR] == b"\0\0", answer[:40]
+            assert answer[_ERROR] == b"\0\0", answer[:40]
             if descriptor in joined:
                 synced += 1
             else:
@@ -82,27 +93,69 @@ def _round(members: dict[int, _Member], poll: epoll, generation: int) -> float:
     return time.perf_counter() - began
 
 
-def _measure(size: int, rounds: int, loop: str) -> list[float]:
-    with server("--config", "group.initial.rebalance.delay.ms=500", loop=loop) as serving:
-        joining = [_Member(serving.address) for _ in range(size)]
-        members = {member.socket.fileno(): member for member in joining}
-        poll = epoll()
+def _gather(members: dict[int, _Member], poll: epoll) -> tuple[int, str]:
+    """Let all join until one generation has all of them, and sync; the generation and who leads.
+    Where a server has no initial delay, the first who join make generations of their own."""
+    generation, leader = -1, ""
+    for member in members.values():
+        member.socket.sendall(member.join)
+    synced: set[int] = set()
+    while len(synced) < len(members):
+        for descriptor, _ in poll.poll():
+            member = members[descriptor]
+            answer = member.receive()
+            if answer is None:
+                continue
+            if member.syncs:
+                member.syncs = False
+                if answer[_ERROR] == b"\0\0" and member.generation == generation:
+                    synced.add(descriptor)
+                else:
+                    member.socket.sendall(member.join)
+                continue
+            joined = JoinGroupResponse.decode(9, answer, 9)
+            assert joined.error_code == 0, joined
+            if len(joined.members) == len(members):
+                generation, leader = joined.generation_id, joined.member_id
+            assigned = [each.member_id for each in joined.members]
+            member.generation, member.syncs = joined.generation_id, True
+            member.socket.sendall(encoded(sync_request("bench", joined, assigned), 5))
+    return generation, leader
+
+
+class Measured(NamedTuple):
+    """Rebalances at one server: seconds of each, and the server's processor time for all."""
+
+    took_s: list[float]
+    cpu_s: float
+
+
+def measure(serving: ServerProcess, size: int, rounds: int) -> Measured:
+    """So many rebalances of so many members, at a server that has no group."""
+    joining = [_Member(serving.address) for _ in range(size)]
+    members = {member.socket.fileno(): member for member in joining}
+    with epoll() as poll:
         for descriptor in members:
             poll.register(descriptor, EPOLLIN)
+        for member in joining:
+            member.prepare(0, [])
+        first, leader = _gather(members, poll)
         everybody = [member.member_id for member in joining]
         took = []
-        for generation in range(1, rounds + 2):
+        cpu_s = serving.threads_cpu_s()
+        for generation in range(first + 1, first + rounds + 1):
             for member in joining:
-                # Who leads is not known beforehand, and nobody but the leader is listened to: the
-                # first keeps it.
-                member.prepare(
-                    generation, everybody if member is joining[0] or generation == 1 else []
-                )
+                member.prepare(generation, everybody if member.member_id == leader else [])
             took.append(_round(members, poll, generation))
-        poll.close()
-        for member in joining:
-            member.client.close()
-    return took[1:]  # the first has the initial delay in it
+        cpu_s = serving.threads_cpu_s() - cpu_s
+    for member in joining:
+        member.client.close()
+    return Measured(took, cpu_s)
+
+
+def _measure(size: int, rounds: int, loop: str) -> list[float]:
+    with server("--config", "group.initial.rebalance.delay.ms=500", loop=loop) as serving:
+        return measure(serving, size, rounds).took_s
 
 
 def run(
