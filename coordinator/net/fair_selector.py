@@ -14,16 +14,15 @@ import asyncio
 import select
 import selectors
 from collections.abc import Coroutine, Mapping
-from heapq import nsmallest
 from math import ceil
 from types import MappingProxyType
 from typing import Any
 
 _AT_ONCE = 16
 """Descriptors a turn. Fewer would cost more system calls, more would let others wait longer."""
-_LOOKED_AT = 32 * _AT_ONCE
+_LOOKED_AT = 8 * _AT_ONCE
 """Of so many that are ready the turn's are chosen; epoll goes round, so that the next turn is
-chosen from others."""
+chosen from others. More would cost each of a thousand busy descriptors more than its own turn."""
 _HEAD_START = 4
 """So many turns ago a new descriptor counts as told of: it need not wait for all who are busy, and
 a flood of them keeps nobody waiting."""
@@ -96,7 +95,7 @@ class FairSelector(selectors.BaseSelector):
     def _longest_waiting(self, events: list[tuple[int, int]]) -> list[tuple[int, int]]:
         told = self._told
         self._turn += 1
-        chosen = nsmallest(_AT_ONCE, events, key=lambda event: told[event[0]])
+        chosen = sorted(events, key=lambda event: told[event[0]])[:_AT_ONCE]
         for number, _ in chosen:
             told[number] = self._turn
         return chosen
