@@ -1,0 +1,128 @@
+"""The long half of the tests, part by part: `python -m tools.fuzz [--list] [PART ...]`.
+
+`make fuzz` makes both environments and calls it. A part that fails does not keep the others from
+running; the table at the end, which is in `build/fuzz.txt` as well, has each part's outcome, its
+time, and the processor time of its processes. Containers' own time is not in it. Status 1: a part
+failed; 2: there is no such part.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final, NamedTuple
+
+_OLDER_KAFKAS: Final = ("4.3.1", "4.2.2", "4.1.2", "4.0.2", "3.9.2")
+_TABLE: Final = Path("build", "fuzz.txt")
+_SPARK: Final = str(Path(".venv-spark", "bin", "python"))
+
+
+class Part(NamedTuple):
+    """One part: what runs, and in which environment. `settings`: variables of its environment."""
+
+    name: str
+    command: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...] = ()
+
+    def __str__(self) -> str:
+        return " ".join([*(f"{key}={value}" for key, value in self.settings), *self.command])
+
+
+class Outcome(NamedTuple):
+    """What came of a part. `status`: of its process; `cpu_s`: of its processes together."""
+
+    part: Part
+    status: int
+    wall_s: float
+    cpu_s: float
+
+    def __str__(self) -> str:
+        end = "passed" if self.status == 0 else f"failed ({self.status})"
+        return f"{self.part.name:<20} {end:<12} {self.wall_s:>8,.0f} s {self.cpu_s:>8,.0f} s CPU"
+
+
+def _module(name: str, module: str, *arguments: str, python: str = sys.executable) -> Part:
+    return Part(name, (python, "-m", module, *arguments))
+
+
+PARTS: Final = (
+    _module(
+        "coverage", "pytest", "-n", "3", "--dist", "worksteal", "--cov", "--cov-report=term"
+    ),
+    _module("unit", "pytest", "-m", "thorough", "-n", "2", "--dist", "worksteal"),
+    _module("integration", "pytest", "-m", "thorough", "-n", "2", "integration_tests"),
+    _module(
+        "ready-cases", "pytest", "-m", "thorough", "-n", "4", "tests/testing/test_cases.py",
+        "-k", "TestAllOfThem",
+    )._replace(settings=(("ROUNDS", "200"),)),
+    _module("spark", "pytest", "-m", "thorough", "pipeline_tests", python=_SPARK),
+    _module("frames", "tests.fuzz"),
+    _module("assignors", "tests.assignors.fuzz"),
+    _module("server-assignors", "tests.assignors.server_fuzz"),
+    _module("re2j", "tests.re2j.fuzz"),
+    _module("java-pattern", "tests.java_pattern.fuzz"),
+    _module("decisions", "tests.security.decisions", "--count", "5000"),
+    *(
+        _module(f"kafka-{release}", "integration_tests.release", release)
+        for release in _OLDER_KAFKAS
+    ),
+    _module("upgrade", "pytest", "integration_tests/test_upgrade.py")._replace(
+        settings=(("SEVERAL_BROKERS", "kafka"),)
+    ),
+    _module("lives", "integration_tests.cluster.lives", "--count", "200"),
+    _module("producer-lives", "integration_tests.cluster.producer_lives", "--count", "100"),
+    _module(
+        "swarm", "coordinator", "swarm", "--seeds", "10000", "--for", "1800", "--coverage",
+        "--keep", "build",
+    ),
+    _module("planted", "tests.simulator.planted", "500"),
+)  # fmt: skip
+
+
+def run(part: Part) -> Outcome:
+    """Run a part to its end; its output goes where ours goes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    began = time.monotonic()
+    print(f"\n== {part.name}: {part}", flush=True)
+    status = subprocess.run(
+        part.command, env={**os.environ, **dict(part.settings)}, check=False
+    ).returncode
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Outcome(part, status, time.monotonic() - began, cpu_s)
+
+
+def main(arguments: list[str]) -> int:
+    """Run all parts, or those named."""
+    names = [part.name for part in PARTS]
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.fuzz", description="The long half of the tests, part by part."
+    )
+    parser.add_argument("--list", action="store_true", help="name the parts and run none")
+    parser.add_argument("parts", nargs="*", metavar="PART", help="default: all")
+    options = parser.parse_args(arguments)
+    unknown = sorted({*options.parts} - {*names})
+    if unknown:
+        parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(names)}")
+    chosen = [part for part in PARTS if not options.parts or part.name in options.parts]
+    if options.list:
+        print(*(f"{part.name:<20} {part}" for part in chosen), sep="\n")
+        return 0
+    _TABLE.parent.mkdir(exist_ok=True)
+    outcomes = []
+    for part in chosen:
+        outcomes.append(run(part))
+        _TABLE.write_text("".join(f"{each}\n" for each in outcomes), encoding="utf-8")
+    print("", *outcomes, sep="\n")
+    wall_s, cpu_s = sum(each.wall_s for each in outcomes), sum(each.cpu_s for each in outcomes)
+    print(f"{'all of these':<33} {wall_s:>8,.0f} s {cpu_s:>8,.0f} s CPU")
+    return 1 if any(each.status for each in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
