@@ -15,7 +15,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 from integration_tests.clients.agents_running import Agents
 from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker
-from integration_tests.wire.registry import all_scenarios
+from integration_tests.wire.recorder import Scenario
+from integration_tests.wire.registry import OF_SCENARIOS_ALONE, all_scenarios
 from tests.foreign_sockets import let_them_close
 
 # Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had
@@ -33,8 +34,8 @@ _KINDS = {
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The groups that take longest come first, so that none of them is begun when the others are
-    over. Within a group raw scenarios come first, and those that wait for a minute last: they are
-    under way while other tests run."""
+    over. Within a group raw scenarios come first, those that wait for a minute after the others:
+    all are under way together."""
     items.sort(key=lambda item: (_rank(item.nodeid), _turn(item)))
     sharing = {name for names in _TOGETHER.values() for name in names}
     for item in items:
@@ -106,15 +107,31 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def _turn(item: pytest.Item) -> int:
+    scenario = _scenario(item)
+    if scenario is None:
+        return 2
+    return 1 if scenario.lasts_s or scenario.alone else 0
+
+
+def _scenario(item: pytest.Item | None) -> Scenario | None:
+    """The raw scenario that a test is about."""
     name = (
         item.callspec.params.get("name")
         if isinstance(item, pytest.Function) and hasattr(item, "callspec")
         else None
     )
-    scenario = all_scenarios().get(name) if isinstance(name, str) else None
-    if scenario is None:
-        return 1
-    return 2 if scenario.lasts_s or scenario.alone else 0
+    return all_scenarios().get(name) if isinstance(name, str) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, None, None]:
+    """When the last raw scenario is judged, the brokers that nobody else asks are stopped."""
+    yield
+    if _scenario(item) is not None and _scenario(nextitem) is None:
+        for target in _KAFKA:
+            target.end(OF_SCENARIOS_ALONE)
 
 
 @pytest.fixture(autouse=True)

@@ -22,11 +22,18 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from integration_tests.matrix.libraries import WITHOUT_C
+
 PROJECT = Path(__file__).resolve().parent.parent
 EXAMPLES = PROJECT / "examples"
 KAFKAJS = "kafkajs@2.2.4"
 SECURED_PAGE = "security_clients.md"
 LIMIT_S = 900
+GO_TEST = ("go", "test", "-count=1", "-vet=off", "-v")
+"""`go vet`, which looks at every package of Go and of the client library too, is a test of its own."""
+QUICK_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of JVMs that run for seconds."""
+MAVEN_TEST = ("mvn", "--batch-mode", "--no-transfer-progress", f"-DargLine={QUICK_JVM}", "test")
 WITH_TOOLS = (1, 24)
 """The Go that runs the tools that a module names."""
 TOKEN = "of the examples".replace(" ", "-")
@@ -70,6 +77,8 @@ def tools(*names: str) -> None:
 def run(control: str, folder: Path, *command: str, secured: str = "") -> str:
     """What a test run prints; it has to pass. `secured`: the control port of the other emulator."""
     environment = os.environ | {"COORDINATOR_CONTROL": control, "COORDINATOR_CONTROL_TOKEN": TOKEN}
+    environment.setdefault(*WITHOUT_C)
+    environment.setdefault("MAVEN_OPTS", QUICK_JVM)
     if secured:
         environment["COORDINATOR_SECURED"] = secured
     done = subprocess.run(
@@ -101,14 +110,13 @@ def test_java(control: str, secured: str, tmp_path: Path) -> None:
     shutil.copytree(EXAMPLES / "java", java, ignore=shutil.ignore_patterns("target"))
     name = "SecuredTest.java"
     (java / "src/test/java/example" / name).write_text(recipe(name, SECURED_PAGE))
-    maven = ("mvn", "--batch-mode", "--no-transfer-progress", "test")
-    said = run(control, java, *maven, secured=secured)
+    said = run(control, java, *MAVEN_TEST, secured=secured)
     assert "Tests run: 4, Failures: 0, Errors: 0, Skipped: 0" in said
 
 
 def test_go(control: str) -> None:
     tools("go")
-    said = run(control, EXAMPLES / "go", "go", "test", "-count=1", "-v", "./...")
+    said = run(control, EXAMPLES / "go", *GO_TEST, "./...")
     assert said.count("--- PASS") == 2
     assert "SKIP" not in said
 
@@ -123,7 +131,7 @@ def test_a_go_client_made_of_the_openapi_document(control: str, tmp_path: Path) 
     shutil.copytree(EXAMPLES / "control-go", module)
     document(control, module / "openapi.json")
     run(control, module, "go", "generate", "./...")
-    said = run(control, module, "go", "test", "-count=1", "-v", "./...")
+    said = run(control, module, *GO_TEST, "./...")
     assert "--- PASS: TestAGeneratedClient" in said
 
 
@@ -134,7 +142,7 @@ def test_a_java_client_made_of_the_openapi_document(control: str, tmp_path: Path
     module = tmp_path / "module"
     shutil.copytree(EXAMPLES / "control-java", module, ignore=shutil.ignore_patterns("target"))
     document(control, module / "openapi.json")
-    said = run(control, module, "mvn", "--batch-mode", "--no-transfer-progress", "test")
+    said = run(control, module, *MAVEN_TEST)
     assert "Tests run: 1, Failures: 0, Errors: 0, Skipped: 0" in said
 
 
@@ -168,6 +176,12 @@ def test_a_testcontainers_module_compiles(
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.thorough
+def test_vet_has_nothing_against_the_example(control: str) -> None:
+    tools("go")
+    run(control, EXAMPLES / "go", "go", "vet", "./...")
+
+
 @pytest.fixture(scope="module")
 def go(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a Go module without a test yet."""
@@ -194,7 +208,7 @@ def test_go_and_node_share_a_server(control: str, go: Path, node: Path) -> None:
     (go / "shared" / "shared_test.go").write_text(recipe("shared_test.go"))
     (node / "shared.test.mjs").write_text(recipe("shared.test.mjs"))
     commands = [
-        (go, "go", "test", "-count=1", "-v", "./shared"),
+        (go, *GO_TEST, "./shared"),
         (node, "node", "--test", "shared.test.mjs"),
     ] * 2
     with ThreadPoolExecutor() as pool:
@@ -207,7 +221,7 @@ def test_go_and_node_log_in(secured: str, go: Path, node: Path) -> None:
     (go / "secured").mkdir()
     (go / "secured" / "secured_test.go").write_text(recipe("secured_test.go", SECURED_PAGE))
     (node / "secured.test.mjs").write_text(recipe("secured.test.mjs", SECURED_PAGE))
-    said = run("", go, "go", "test", "-count=1", "-v", "./secured", secured=secured)
+    said = run("", go, *GO_TEST, "./secured", secured=secured)
     assert said.count("--- PASS") == 1
     said = run("", node, "node", "--test", "secured.test.mjs", secured=secured)
     assert "\n# pass 1\n" in said

@@ -8,6 +8,7 @@ what it is given and leaves the rest to the next one, is beside it.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -34,12 +35,12 @@ UNSUPPORTED = "org.apache.kafka.common.errors.UnsupportedVersionException: "
 
 
 @pytest.fixture(scope="module")
-def libraries() -> Path:
-    """The folder of Kafka Streams and what it needs."""
+def class_path() -> str:
+    """The application, compiled, with Kafka Streams and what it needs."""
     try:
         kafka_jars.java()
-        kafka_jars.javac()
-        return kafka_jars.fetched(HERE / "pom.xml")
+        jars = f"{kafka_jars.fetched(HERE / 'pom.xml')}{os.sep}*"
+        return os.pathsep.join((str(kafka_jars.compiled(jars, HERE / "Words.java")), jars))
     except NoJavaError as missing:
         if REQUIRED:
             pytest.fail(f"Kafka Streams cannot be run: {missing}", pytrace=False)
@@ -64,36 +65,37 @@ def pool() -> Iterator[ThreadPoolExecutor]:
 
 
 @pytest.fixture(scope="module")
-def on_emulator(libraries: Path, pool: ThreadPoolExecutor, emulator: EmulatorTarget) -> Said:
+def on_emulator(class_path: str, pool: ThreadPoolExecutor, emulator: EmulatorTarget) -> Said:
     """What it prints on the emulator, all runs on their way."""
     runs = [*(Run("classic", guarantee) for guarantee in GUARANTEES), Run("streams"), Run("share")]
-    return begun(pool, libraries, emulator, runs)
+    return begun(pool, class_path, emulator, runs)
 
 
 @pytest.fixture(scope="module")
 def on_kafka(
-    libraries: Path, pool: ThreadPoolExecutor, on_emulator: Said, kafka: KafkaTarget
+    class_path: str, pool: ThreadPoolExecutor, on_emulator: Said, kafka: KafkaTarget
 ) -> Said:
     """What it prints on a real broker."""
     runs = [*(Run("classic", guarantee) for guarantee in GUARANTEES), Run("share")]
-    return begun(pool, libraries, kafka, runs)
+    return begun(pool, class_path, kafka, runs)
 
 
-def begun(pool: ThreadPoolExecutor, libraries: Path, target: Target, runs: list[Run]) -> Said:
+def begun(pool: ThreadPoolExecutor, class_path: str, target: Target, runs: list[Run]) -> Said:
     """Begin these runs."""
     await_coordinator(target.address(PROFILE), TableCodec())
-    return {run: pool.submit(said, libraries, target.address(PROFILE), run) for run in runs}
+    return {run: pool.submit(said, class_path, target.address(PROFILE), run) for run in runs}
 
 
-def said(libraries: Path, address: str, run: Run) -> list[str]:
+def said(class_path: str, address: str, run: Run) -> list[str]:
     """What the application prints."""
     words = [address, *run]
     command = [
         kafka_jars.java(),
         "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
         "-cp",
-        f"{libraries}/*",
-        str(HERE / "Words.java"),
+        class_path,
+        "Words",
         *words,
     ]
     done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=LIMIT_S)

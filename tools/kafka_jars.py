@@ -1,4 +1,5 @@
-"""Kafka's own jars, fetched once by Maven: the broker, its tools, its clients.
+"""Kafka's own jars, fetched once by Maven: the broker, its tools, its clients; and programs that are
+compiled against them.
 
 Owns where they are (docker/kafka/target, which git ignores, a folder for each content of the pom and each release) and what is said
 when they cannot be had. KAFKA_JARS names a folder that has those of the reference already. Several processes may ask at once: one
@@ -66,6 +67,24 @@ def java() -> str:
 def javac() -> str:
     """The `javac` command. Raises NoJavaError."""
     return _command("javac", "no Java compiler (a JDK >= 17 with javac) on this machine")
+
+
+def compiled(class_path: str, *sources: Path) -> Path:
+    """The folder of the classes of a program's sources, in `target` beside them; they are compiled
+    anew when a source or the class path has changed. `java` with a source instead compiles it at
+    each start. Raises NoJavaError."""
+    made_of = "\0".join([class_path, *(source.read_text() for source in sources)])
+    target = sources[0].parent / "target"
+    place = target / f"{sources[0].stem}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}"
+    if not place.exists():
+        making = place.with_name(f"{place.name}-making-{os.getpid()}")
+        command = [javac(), "-cp", class_path, "-d", str(making), *map(str, sources)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        if done.returncode:
+            shutil.rmtree(making, ignore_errors=True)
+            raise NoJavaError(f"javac: {done.stderr.strip().splitlines()[:3]}")
+        put(making, place)
+    return place
 
 
 def put(made: Path, place: Path) -> None:

@@ -9,6 +9,7 @@ it repeats.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -36,13 +37,16 @@ class CallsError(Exception):
 def said(program: str, address: str) -> list[str]:
     """A line for each call of a program: what it said of the broker at this address. Raises
     NoJavaError, CallsError."""
+    main = program.capitalize()
+    jars = kafka_jars.class_path()
+    classes = kafka_jars.compiled(jars, _HOME / f"{main}.java")
     command = [
         kafka_jars.java(),
         *_JVM,
         _QUIET,
         "-cp",
-        kafka_jars.class_path(),
-        str(_HOME / f"{program.capitalize()}.java"),
+        os.pathsep.join((str(classes), jars)),
+        main,
         address,
     ]
     try:

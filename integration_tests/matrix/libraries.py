@@ -24,6 +24,9 @@ from tools import kafka_jars
 PLAYERS: Final = Path(__file__).parent / "players"
 NODE: Final = "24.21.0"
 """@platformatic/kafka wants a newer Node than distributions have: this one, from the npm registry."""
+WITHOUT_C: Final = ("CGO_ENABLED", "0")
+"""Told to the go command, unless the environment says otherwise: some packages of Go have a part in C,
+and with it they, and all that stands on them, take longer to build."""
 _PATIENCE_S: Final = 900
 
 
@@ -65,8 +68,16 @@ class Library(NamedTuple):
 
 def run(*command: str, cwd: Path) -> None:
     """A command that has to end well."""
+    environment = dict(os.environ)
+    environment.setdefault(*WITHOUT_C)
     done = subprocess.run(
-        command, cwd=cwd, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
+        command,
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=_PATIENCE_S,
+        check=False,
     )
     if done.returncode:
         raise RuntimeError(f"{' '.join(command)}: {(done.stdout + done.stderr)[-2000:]}")

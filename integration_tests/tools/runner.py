@@ -19,7 +19,6 @@ from threading import Timer
 from typing import NamedTuple
 
 from tools import kafka_jars
-from tools.kafka_jars import NoJavaError
 
 _HOME = Path(__file__).parent / "java"
 _SOURCE = _HOME / "ToolRunner.java"
@@ -79,7 +78,8 @@ class ToolJvm:
     def __init__(self) -> None:
         """Start nothing yet, but compile the runner. Raises NoJavaError."""
         self._jars = kafka_jars.jars()
-        self._class_path = f"{_compiled()}{os.pathsep}{kafka_jars.class_path()}"
+        jars = kafka_jars.class_path()
+        self._class_path = f"{kafka_jars.compiled(jars, _SOURCE)}{os.pathsep}{jars}"
         self._java = kafka_jars.java()
         self._process: subprocess.Popen[str] | None = None
         self._scratch: tempfile.TemporaryDirectory[str] | None = None
@@ -208,24 +208,3 @@ def run_process(tool: str, arguments: Sequence[str], given: str = "") -> Done:
     except subprocess.TimeoutExpired:
         return Done(HUNG, "", f"did not end within {PATIENCE_S:g} s")
     return Done(done.returncode, done.stdout, done.stderr)
-
-
-def _compiled() -> Path:
-    """The runner as classes, compiled anew when its source has changed. Raises NoJavaError."""
-    classes = _HOME / "target" / f"{_SOURCE.stem}-{_SOURCE.stat().st_mtime_ns}"
-    if not classes.exists():
-        making = classes.with_name(f"{classes.name}-making-{os.getpid()}")
-        making.mkdir(parents=True)
-        command = [
-            kafka_jars.javac(),
-            "-cp",
-            kafka_jars.class_path(),
-            "-d",
-            str(making),
-            str(_SOURCE),
-        ]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        if done.returncode:
-            raise NoJavaError(f"javac: {done.stderr.strip().splitlines()[:3]}")
-        kafka_jars.put(making, classes)
-    return classes

@@ -93,6 +93,19 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
 """The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up,
 the client matrix."""
 
+OF_SCENARIOS_ALONE: Final = frozenset(
+    {
+        "limits",
+        "cleanup",
+        "features_off",
+        "consumer_limits",
+        "upgrades",
+        "downgrades",
+        "share_limits",
+    }
+)
+"""Profiles whose brokers are asked by raw scenarios, and by nobody else."""
+
 SINCE: Final = dict.fromkeys(
     ("consumer", "consumer_limits", "features_off", "upgrades", "downgrades", "clients"), "4.0"
 )
