@@ -48,13 +48,13 @@ from coordinator.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
-from coordinator.wire.messages.list_transactions import ListTransactionsRequest
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
 from coordinator.wire.messages.sync_group import SyncGroupRequest
+from coordinator.wire.messages.transaction_views import ListTransactionsRequest
 from coordinator.wire.primitives import uvarint
 from coordinator.wire.schema import Request
 

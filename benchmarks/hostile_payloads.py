@@ -27,21 +27,17 @@ from coordinator.cluster_runtime import Brokers, Hosts
 from coordinator.storage.record_codec import build_batch
 from coordinator.storage.records import crc32c
 from coordinator.wire.framing import frame, request_header
-from coordinator.wire.messages import alter_partition_reassignments as moves
 from coordinator.wire.messages import consumer_group_heartbeat as heartbeats
-from coordinator.wire.messages import create_partitions as growth
-from coordinator.wire.messages import create_topics as creation
-from coordinator.wire.messages import delete_topics as deletions
 from coordinator.wire.messages import describe_configs as descriptions
-from coordinator.wire.messages import elect_leaders as elections
 from coordinator.wire.messages import fetch as fetches
 from coordinator.wire.messages import incremental_alter_configs as alterations
 from coordinator.wire.messages import join_group as joins
 from coordinator.wire.messages import leave_group as leaves
 from coordinator.wire.messages import list_offsets as offsets
 from coordinator.wire.messages import produce as produces
+from coordinator.wire.messages import reassignments, transactions
 from coordinator.wire.messages import sync_group as syncs
-from coordinator.wire.messages import write_txn_markers as markers
+from coordinator.wire.messages import topics as topic_requests
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 
 TOPICS: Final = {
@@ -90,12 +86,14 @@ def rows(count: int, key: bytes | None = b"k") -> bytes:
 def make_topic(stage: Stage, name: str, partitions: int, config: str = "") -> Measured:
     """Create a topic."""
     key, _, value = config.partition("=")
-    configs = [creation.CreatableTopicConfig(name=key, value=value)] if key else []
-    topic = creation.CreatableTopic(
+    configs = [topic_requests.CreatableTopicConfig(name=key, value=value)] if key else []
+    topic = topic_requests.CreatableTopic(
         name=name, num_partitions=partitions, replication_factor=-1, configs=configs
     )
     return stage.ask(
-        creation.CreateTopicsRequest(topics=[topic]), 7, f"CreateTopics of {partitions} partitions"
+        topic_requests.CreateTopicsRequest(topics=[topic]),
+        7,
+        f"CreateTopics of {partitions} partitions",
     )
 
 
@@ -173,13 +171,15 @@ def topics(stage: Stage) -> Iterator[Measured]:
     yield make_topic(stage, "wide", WIDE)
     yield make_topic(stage, "wider", 100_000)
     replicas = [
-        creation.CreatableReplicaAssignment(partition_index=0, broker_ids=list(range(200_000)))
+        topic_requests.CreatableReplicaAssignment(
+            partition_index=0, broker_ids=list(range(200_000))
+        )
     ]
-    topic = creation.CreatableTopic(
+    topic = topic_requests.CreatableTopic(
         name="replicas", num_partitions=-1, replication_factor=-1, assignments=replicas
     )
     yield stage.ask(
-        creation.CreateTopicsRequest(topics=[topic]),
+        topic_requests.CreateTopicsRequest(topics=[topic]),
         7,
         "CreateTopics of one partition on 200,000 brokers",
     )
@@ -234,9 +234,9 @@ def partitions(stage: Stage) -> Iterator[Measured]:
             f"a broker of {WIDE} partitions is shut down", lambda: hosts.shut_down(away, 0)
         )
         yield stage.do(f"a broker of {WIDE} partitions comes back", lambda: hosts.start(away, 0))
-    everything = [elections.TopicPartitions(topic="wide", partitions=list(range(WIDE)))]
+    everything = [reassignments.TopicPartitions(topic="wide", partitions=list(range(WIDE)))]
     for name, named in (("none", None), (f"{WIDE} partitions", everything)):
-        request = elections.ElectLeadersRequest(
+        request = reassignments.ElectLeadersRequest(
             election_type=0, topic_partitions=named, timeout_ms=1_000
         )
         yield stage.ask(request, 2, f"ElectLeaders that names {name}")
@@ -247,25 +247,32 @@ def partitions(stage: Stage) -> Iterator[Measured]:
             )
     for target in ([], nodes):
         moved = [
-            moves.ReassignablePartition(
+            reassignments.ReassignablePartition(
                 partition_index=each.index, replicas=target or each.replicas[-1:]
             )
             for each in truth.topics["wide"].partitions
         ]
-        moving = moves.AlterPartitionReassignmentsRequest(
-            timeout_ms=1_000, topics=[moves.ReassignableTopic(name="wide", partitions=moved)]
+        moving = reassignments.AlterPartitionReassignmentsRequest(
+            timeout_ms=1_000,
+            topics=[reassignments.ReassignableTopic(name="wide", partitions=moved)],
         )
         yield stage.ask(
             moving,
             1,
             f"AlterPartitionReassignments of {WIDE} partitions to {len(target or [1])} of {len(nodes)} brokers",
         )
-    growing = growth.CreatePartitionsTopic(name=TOPIC, count=PARTITIONS + WIDE, assignments=None)
-    grown = growth.CreatePartitionsRequest(topics=[growing], timeout_ms=1_000, validate_only=False)
+    growing = topic_requests.CreatePartitionsTopic(
+        name=TOPIC, count=PARTITIONS + WIDE, assignments=None
+    )
+    grown = topic_requests.CreatePartitionsRequest(
+        topics=[growing], timeout_ms=1_000, validate_only=False
+    )
     yield stage.ask(grown, 3, f"CreatePartitions of {WIDE} partitions")
-    gone = [deletions.DeleteTopicState(name=name, topic_id=bytes(16)) for name in ("wide", TOPIC)]
+    gone = [
+        topic_requests.DeleteTopicState(name=name, topic_id=bytes(16)) for name in ("wide", TOPIC)
+    ]
     yield stage.ask(
-        deletions.DeleteTopicsRequest(topics=gone, timeout_ms=1_000),
+        topic_requests.DeleteTopicsRequest(topics=gone, timeout_ms=1_000),
         6,
         f"DeleteTopics of {2 * WIDE + PARTITIONS} partitions",
     )
@@ -349,15 +356,15 @@ def others(stage: Stage) -> Iterator[Measured]:
     """Markers, and small requests in a row."""
     for count, of in ((4_000, list(range(PARTITIONS))), (1, [0] * 250_000)):
         marked = [
-            markers.WritableTxnMarker(
+            transactions.WritableTxnMarker(
                 producer_id=number,
                 transaction_result=True,
-                topics=[markers.WritableTxnMarkerTopic(name=TOPIC, partition_indexes=of)],
+                topics=[transactions.WritableTxnMarkerTopic(name=TOPIC, partition_indexes=of)],
             )
             for number in range(count)
         ]
         yield stage.ask(
-            markers.WriteTxnMarkersRequest(markers=marked),
+            transactions.WriteTxnMarkersRequest(markers=marked),
             1,
             f"WriteTxnMarkers of {count} producers in {len(of)} partitions",
         )

@@ -22,43 +22,33 @@ from coordinator.cli.serving.serve import collect_rarely
 from coordinator.cluster.model import TRANSACTION_STATE
 from coordinator.cluster_runtime import Brokers, Hosts
 from coordinator.storage.record_codec import build_batch
-from coordinator.wire.messages import add_partitions_to_txn as additions
-from coordinator.wire.messages import alter_client_quotas as quotas
-from coordinator.wire.messages import alter_replica_log_dirs as moves
-from coordinator.wire.messages import alter_user_scram_credentials as credentials
+from coordinator.wire.messages import (
+    broker_registration,
+    client_quotas,
+    delete_groups,
+    describe_groups,
+    find_coordinator,
+    list_groups,
+    log_dirs,
+    metadata,
+    reassignments,
+    scram_credentials,
+    transaction_views,
+)
 from coordinator.wire.messages import consumer_group_describe as descriptions
 from coordinator.wire.messages import consumer_group_heartbeat as heartbeats
-from coordinator.wire.messages import create_topics as creation
-from coordinator.wire.messages import (
-    delete_groups,
-    delete_topics,
-    describe_groups,
-    describe_producers,
-    end_txn,
-    find_coordinator,
-    init_producer_id,
-    list_groups,
-    list_transactions,
-    metadata,
-    unregister_broker,
-)
-from coordinator.wire.messages import delete_records as truncations
-from coordinator.wire.messages import describe_client_quotas as quota_views
-from coordinator.wire.messages import describe_log_dirs as dirs
 from coordinator.wire.messages import describe_topic_partitions as views
-from coordinator.wire.messages import describe_transactions as transaction_views
-from coordinator.wire.messages import describe_user_scram_credentials as credential_views
 from coordinator.wire.messages import fetch as fetches
 from coordinator.wire.messages import incremental_alter_configs as alterations
 from coordinator.wire.messages import join_group as joins
 from coordinator.wire.messages import list_offsets as offsets
-from coordinator.wire.messages import list_partition_reassignments as reassignments
 from coordinator.wire.messages import offset_commit as commits
 from coordinator.wire.messages import offset_delete as deletions
 from coordinator.wire.messages import offset_fetch as readings
 from coordinator.wire.messages import produce as produces
 from coordinator.wire.messages import sync_group as syncs
-from coordinator.wire.messages import txn_offset_commit as pendings
+from coordinator.wire.messages import topics as topic_requests
+from coordinator.wire.messages import transactions as txn_requests
 
 WIDE: Final = 9_000
 MANY_GROUPS: Final = 100_000
@@ -70,13 +60,13 @@ MANY_MEMBERS: Final = 2_000
 def make_topics(stage: Stage, count: int, partitions: int, prefix: str) -> Measured:
     """Create topics of one name with numbers."""
     made = [
-        creation.CreatableTopic(
+        topic_requests.CreatableTopic(
             name=f"{prefix}{n}", num_partitions=partitions, replication_factor=-1
         )
         for n in range(count)
     ]
     return stage.ask(
-        creation.CreateTopicsRequest(topics=made),
+        topic_requests.CreateTopicsRequest(topics=made),
         7,
         f"CreateTopics of {count} topics of {partitions} partitions",
     )
@@ -137,9 +127,9 @@ def groups(stage: Stage) -> Iterator[Measured]:
         topics=[deletions.OffsetDeleteRequestTopic(name="wide0", partitions=parts)],
     )
     yield stage.ask(gone, 0, f"OffsetDelete of {WIDE}")
-    doomed = [delete_topics.DeleteTopicState(name="wide0", topic_id=bytes(16))]
+    doomed = [topic_requests.DeleteTopicState(name="wide0", topic_id=bytes(16))]
     title = f"DeleteTopics of a topic for which {len(asked)} groups have {WIDE} offsets each"
-    yield stage.ask(delete_topics.DeleteTopicsRequest(topics=doomed, timeout_ms=1_000), 6, title)
+    yield stage.ask(topic_requests.DeleteTopicsRequest(topics=doomed, timeout_ms=1_000), 6, title)
 
 
 def members(stage: Stage) -> Iterator[Measured]:
@@ -224,11 +214,11 @@ def topics(stage: Stage) -> Iterator[Measured]:
     request = views.DescribeTopicPartitionsRequest(response_partition_limit=2_000)
     yield stage.ask(request, 0, "DescribeTopicPartitions of 2,000 of 9,000 topics")
     doomed = [
-        delete_topics.DeleteTopicState(name=f"first.{number}", topic_id=bytes(16))
+        topic_requests.DeleteTopicState(name=f"first.{number}", topic_id=bytes(16))
         for number in range(4_500)
     ]
     yield stage.ask(
-        delete_topics.DeleteTopicsRequest(topics=doomed, timeout_ms=1_000),
+        topic_requests.DeleteTopicsRequest(topics=doomed, timeout_ms=1_000),
         6,
         "DeleteTopics of 4,500 topics of 21 groups",
     )
@@ -275,20 +265,20 @@ def wide(stage: Stage) -> Iterator[Measured]:
             f"ListOffsets of {WIDE} partitions at {instant}",
         )
     yield stage.ask(
-        dirs.DescribeLogDirsRequest(topics=None), 4, f"DescribeLogDirs of {WIDE} partitions"
+        log_dirs.DescribeLogDirsRequest(topics=None), 4, f"DescribeLogDirs of {WIDE} partitions"
     )
     yield stage.ask(metadata.MetadataRequest(topics=None), 13, f"Metadata of {WIDE} partitions")
-    remembered = [describe_producers.TopicRequest(name="wide0", partition_indexes=list(every))]
+    remembered = [transaction_views.TopicRequest(name="wide0", partition_indexes=list(every))]
     yield stage.ask(
-        describe_producers.DescribeProducersRequest(topics=remembered),
+        transaction_views.DescribeProducersRequest(topics=remembered),
         0,
         f"DescribeProducers of {WIDE} partitions",
     )
-    path = moves.AlterReplicaLogDir(
-        path="/tmp", topics=[moves.AlterReplicaLogDirTopic(name="wide0", partitions=list(every))]
+    path = log_dirs.AlterReplicaLogDir(
+        path="/tmp", topics=[log_dirs.AlterReplicaLogDirTopic(name="wide0", partitions=list(every))]
     )
     yield stage.ask(
-        moves.AlterReplicaLogDirsRequest(dirs=[path]),
+        log_dirs.AlterReplicaLogDirsRequest(dirs=[path]),
         2,
         f"AlterReplicaLogDirs of {WIDE} partitions",
     )
@@ -307,15 +297,15 @@ def wide(stage: Stage) -> Iterator[Measured]:
         title = f"IncrementalAlterConfigs of min.insync.replicas for {name or 'all brokers'}, {WIDE} partitions"
         yield stage.ask(alterations.IncrementalAlterConfigsRequest(resources=[resource]), 1, title)
     cut = [
-        truncations.DeleteRecordsTopic(
+        topic_requests.DeleteRecordsTopic(
             name="wide0",
             partitions=[
-                truncations.DeleteRecordsPartition(partition_index=n, offset=-1) for n in every
+                topic_requests.DeleteRecordsPartition(partition_index=n, offset=-1) for n in every
             ],
         )
     ]
     yield stage.ask(
-        truncations.DeleteRecordsRequest(topics=cut, timeout_ms=1_000),
+        topic_requests.DeleteRecordsRequest(topics=cut, timeout_ms=1_000),
         2,
         f"DeleteRecords of {WIDE} partitions",
     )
@@ -328,7 +318,7 @@ def wide(stage: Stage) -> Iterator[Measured]:
         hosts = Hosts(stage.runtime)
         yield stage.do(f"a broker of {WIDE} partitions crashes", lambda: hosts.crash(away, 0))
         title = f"UnregisterBroker of a broker of {WIDE} partitions"
-        yield stage.ask(unregister_broker.UnregisterBrokerRequest(broker_id=away), 0, title)
+        yield stage.ask(broker_registration.UnregisterBrokerRequest(broker_id=away), 0, title)
 
 
 def transactions(stage: Stage) -> Iterator[Measured]:
@@ -340,7 +330,7 @@ def transactions(stage: Stage) -> Iterator[Measured]:
     make_topics(stage, 1, WIDE, "wide")
     for number in range(MANY_IDS):
         stage.ask(
-            init_producer_id.InitProducerIdRequest(
+            txn_requests.InitProducerIdRequest(
                 transactional_id=f"tx{number}", transaction_timeout_ms=60_000
             ),
             4,
@@ -348,16 +338,16 @@ def transactions(stage: Stage) -> Iterator[Measured]:
     known = stage.broker.transactions.coordinator.transactions
     assert len(known) == MANY_IDS, "the stage's broker coordinates them"
     yield stage.ask(
-        list_transactions.ListTransactionsRequest(), 2, f"ListTransactions of {MANY_IDS}"
+        transaction_views.ListTransactionsRequest(), 2, f"ListTransactions of {MANY_IDS}"
     )
-    matched = list_transactions.ListTransactionsRequest(transactional_id_pattern="(t|x|[0-9])+9")
+    matched = transaction_views.ListTransactionsRequest(transactional_id_pattern="(t|x|[0-9])+9")
     yield stage.ask(matched, 2, f"ListTransactions of {MANY_IDS} by a regular expression")
     views = transaction_views.DescribeTransactionsRequest(transactional_ids=list(known))
     yield stage.ask(views, 0, f"DescribeTransactions of {MANY_IDS} that are there")
     for name, committed in (("tx0", True), ("tx1", False)):
         one = known[name]
-        whole = [additions.AddPartitionsToTxnTopic(name="wide0", partitions=list(range(WIDE)))]
-        added = additions.AddPartitionsToTxnRequest(
+        whole = [txn_requests.AddPartitionsToTxnTopic(name="wide0", partitions=list(range(WIDE)))]
+        added = txn_requests.AddPartitionsToTxnRequest(
             v3_and_below_transactional_id=name,
             v3_and_below_producer_id=one.producer_id,
             v3_and_below_producer_epoch=one.producer_epoch,
@@ -365,18 +355,18 @@ def transactions(stage: Stage) -> Iterator[Measured]:
         )
         yield stage.ask(added, 3, f"AddPartitionsToTxn of {WIDE} partitions")
         parts = [
-            pendings.TxnOffsetCommitRequestPartition(partition_index=n, committed_offset=1)
+            txn_requests.TxnOffsetCommitRequestPartition(partition_index=n, committed_offset=1)
             for n in range(WIDE)
         ]
-        pending = pendings.TxnOffsetCommitRequest(
+        pending = txn_requests.TxnOffsetCommitRequest(
             transactional_id=name,
             group_id=f"of {name}",
             producer_id=one.producer_id,
             producer_epoch=one.producer_epoch,
-            topics=[pendings.TxnOffsetCommitRequestTopic(name="wide0", partitions=parts)],
+            topics=[txn_requests.TxnOffsetCommitRequestTopic(name="wide0", partitions=parts)],
         )
         yield stage.ask(pending, 5, f"TxnOffsetCommit of {WIDE} partitions")
-        ended = end_txn.EndTxnRequest(
+        ended = txn_requests.EndTxnRequest(
             transactional_id=name,
             producer_id=one.producer_id,
             producer_epoch=one.producer_epoch,
@@ -390,34 +380,36 @@ def transactions(stage: Stage) -> Iterator[Measured]:
 def tables(stage: Stage) -> Iterator[Measured]:
     """Quotas and credentials by the thousand."""
     entries = [
-        quotas.AlterClientQuotasRequestEntryData(
-            entity=[quotas.EntityData(entity_type="client-id", entity_name=f"c{n}")],
-            ops=[quotas.OpData(key="producer_byte_rate", value=1.0)],
+        client_quotas.AlterClientQuotasRequestEntryData(
+            entity=[client_quotas.EntityData(entity_type="client-id", entity_name=f"c{n}")],
+            ops=[client_quotas.OpData(key="producer_byte_rate", value=1.0)],
         )
         for n in range(15_000)
     ]
     yield stage.ask(
-        quotas.AlterClientQuotasRequest(entries=entries), 1, "AlterClientQuotas of 15,000 clients"
+        client_quotas.AlterClientQuotasRequest(entries=entries),
+        1,
+        "AlterClientQuotas of 15,000 clients",
     )
-    anyone = quota_views.ComponentData(entity_type="client-id", match_type=2, match=None)
+    anyone = client_quotas.ComponentData(entity_type="client-id", match_type=2, match=None)
     yield stage.ask(
-        quota_views.DescribeClientQuotasRequest(components=[anyone]),
+        client_quotas.DescribeClientQuotasRequest(components=[anyone]),
         1,
         "DescribeClientQuotas of 15,000 clients",
     )
     upserted = [
-        credentials.ScramCredentialUpsertion(
+        scram_credentials.ScramCredentialUpsertion(
             name=f"u{n}", mechanism=1, iterations=4_096, salt=bytes(8), salted_password=bytes(32)
         )
         for n in range(9_000)
     ]
     yield stage.ask(
-        credentials.AlterUserScramCredentialsRequest(upsertions=upserted),
+        scram_credentials.AlterUserScramCredentialsRequest(upsertions=upserted),
         0,
         "AlterUserScramCredentials of 9,000 users",
     )
     yield stage.ask(
-        credential_views.DescribeUserScramCredentialsRequest(users=None),
+        scram_credentials.DescribeUserScramCredentialsRequest(users=None),
         0,
         "DescribeUserScramCredentials of 9,000 users",
     )

@@ -17,8 +17,7 @@ from benchmarks.process import Client, Row, ServerProcess, encoded, free_port, r
 from coordinator import Emulator
 from coordinator.testing.containers import EmulatorContainer, RealKafka
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from coordinator.wire.messages.sasl_authenticate import SaslAuthenticateRequest
-from coordinator.wire.messages.sasl_handshake import SaslHandshakeRequest
+from coordinator.wire.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from coordinator.wire.schema import Request
 from integration_tests.targets import real_broker_image, why_no_docker
 from tools.emulator_base import LOCAL_BASE_TAG, build_base

@@ -22,11 +22,6 @@ from coordinator.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from coordinator.wire.messages.initialize_share_group_state import (
-    InitializeShareGroupStateRequest,
-    InitializeStateData,
-    PartitionData,
-)
 from coordinator.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -46,6 +41,13 @@ from coordinator.wire.messages.share_fetch import (
     FetchTopic,
     ShareFetchRequest,
     ShareFetchResponse,
+)
+from coordinator.wire.messages.share_group_states import (
+    InitializeShareGroupStateRequest,
+    InitializeStateData,
+)
+from coordinator.wire.messages.share_group_states import (
+    InitializeStatePartitionData as PartitionData,
 )
 
 _TOPIC, _GROUP, _ACCEPT, _GROUP_CONFIG = "jobs", "workers", 1, 32

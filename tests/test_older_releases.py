@@ -10,16 +10,15 @@ from coordinator.releases import NEWEST, RELEASES, Release
 from coordinator.share_states.decide import Asked, Decision, Written, decide_write
 from coordinator.share_states.events import ShareStateUpdated
 from coordinator.share_states.model import ShareState, ShareStateKey
+from coordinator.wire.messages.broker_registration import (
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+)
 from coordinator.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
 )
 from coordinator.wire.messages.consumer_group_heartbeat import TopicPartitions
-from coordinator.wire.messages.create_topics import (
-    CreatableTopic,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
 from coordinator.wire.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -49,9 +48,10 @@ from coordinator.wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
-from coordinator.wire.messages.unregister_broker import (
-    UnregisterBrokerRequest,
-    UnregisterBrokerResponse,
+from coordinator.wire.messages.topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
 )
 from tests.broker.driver import Client, Driver
 from tests.test_releases import beat, classic_join

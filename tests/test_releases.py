@@ -25,6 +25,10 @@ from coordinator.storage.compression import Budget, Opened
 from coordinator.storage.record_codec import survey_opened
 from coordinator.storage.records import BatchRefused
 from coordinator.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from coordinator.wire.messages.broker_registration import (
+    UnregisterControllerRequest,
+    UnregisterControllerResponse,
+)
 from coordinator.wire.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -33,26 +37,22 @@ from coordinator.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from coordinator.wire.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsResponse,
-    CreatePartitionsTopic,
-)
 from coordinator.wire.messages.delete_groups import DeleteGroupsRequest
 from coordinator.wire.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
     JoinGroupResponse,
 )
-from coordinator.wire.messages.txn_offset_commit import (
+from coordinator.wire.messages.topics import (
+    CreatePartitionsRequest,
+    CreatePartitionsResponse,
+    CreatePartitionsTopic,
+)
+from coordinator.wire.messages.transactions import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
-)
-from coordinator.wire.messages.unregister_controller import (
-    UnregisterControllerRequest,
-    UnregisterControllerResponse,
 )
 from coordinator.wire.varints import put_varint
 from tests.broker.driver import Client, Driver

@@ -17,7 +17,7 @@ from ..interceptors import Hold, Verdict, consult
 from ..wire.messages.fetch import FetchRequest
 from ..wire.messages.list_offsets import ListOffsetsRequest
 from ..wire.messages.offset_commit import OffsetCommitRequest
-from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+from ..wire.messages.transactions import TxnOffsetCommitRequest
 from .findings import CommitSeen, TopicPartition
 
 if TYPE_CHECKING:

@@ -54,8 +54,8 @@ yet (`Broker.output`)."""
 
 
 class Served(NamedTuple):
-    """An API that some release serves: the name of its message tables' module and, unless another is
-    named, of its handler's."""
+    """An API that some release serves: its name and, unless another is named, that of its handler's
+    module."""
 
     name: str
     handler: str = ""

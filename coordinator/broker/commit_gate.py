@@ -19,16 +19,18 @@ from ..cluster.model import CONSUMER_OFFSETS
 from ..errors import ErrorCode
 from ..groups.refusals import REFUSABLE, refusal
 from ..groups.requests import RequestContext
-from ..wire.messages.add_offsets_to_txn import AddOffsetsToTxnResponse
-from ..wire.messages.add_partitions_to_txn import AddPartitionsToTxnResponse
 from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from ..wire.messages.end_txn import EndTxnResponse
 from ..wire.messages.heartbeat import HeartbeatRequest
-from ..wire.messages.init_producer_id import InitProducerIdResponse
 from ..wire.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from ..wire.messages.leave_group import LeaveGroupRequest
 from ..wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ..wire.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from ..wire.messages.transactions import (
+    AddOffsetsToTxnResponse,
+    AddPartitionsToTxnResponse,
+    EndTxnResponse,
+    InitProducerIdResponse,
+)
 from .call import Encoded
 
 if TYPE_CHECKING:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 from ..errors import ErrorCode
 from ..security.listeners import SecurityProtocol
 from ..security.tokens import TokenPrincipal, TokenRefused
-from ..wire.messages.create_delegation_token import (
+from ..wire.messages.delegation_tokens import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
+    ExpireDelegationTokenResponse,
+    RenewDelegationTokenResponse,
 )
-from ..wire.messages.expire_delegation_token import ExpireDelegationTokenResponse
-from ..wire.messages.renew_delegation_token import RenewDelegationTokenResponse
 from .call import ANONYMOUS
 
 if TYPE_CHECKING:

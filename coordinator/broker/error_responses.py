@@ -17,14 +17,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..common.slices import ITEMS_A_STEP, done, each, whole
 from ..errors import ErrorCode
 from ..wire.messages import response_type
-from ..wire.messages.delete_topics import DeleteTopicsRequest
 from ..wire.messages.find_coordinator import FindCoordinatorRequest
 from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest
 from ..wire.messages.metadata import MetadataRequest, MetadataResponse
 from ..wire.messages.offset_fetch import OffsetFetchRequest
 from ..wire.messages.share_acknowledge import ShareAcknowledgeRequest
-from ..wire.messages.write_txn_markers import (
+from ..wire.messages.topics import DeleteTopicsRequest
+from ..wire.messages.transactions import (
     WritableTxnMarker,
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,

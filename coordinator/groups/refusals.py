@@ -20,7 +20,7 @@ from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from ..wire.messages.offset_commit import OffsetCommitRequest
 from ..wire.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from ..wire.messages.sync_group import SyncGroupRequest
-from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+from ..wire.messages.transactions import TxnOffsetCommitRequest
 from ..wire.schema import Request as RequestMessage
 from ..wire.schema import Response
 from .classic.responses import in_version, join_error, sync_error

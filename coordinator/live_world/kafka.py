@@ -17,13 +17,17 @@ from ..members.live.wire import Entry
 from ..net.loop_clock import LoopClock
 from ..reassign.admin import BROKER, Admin, AdminError
 from ..simulator.files.model import DEFAULT_BROKER_CONFIG, Scenario
-from ..wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from ..wire.messages.delete_groups import DeleteGroupsRequest
-from ..wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from ..wire.messages.describe_groups import DescribeGroupsRequest
 from ..wire.messages.find_coordinator import FindCoordinatorRequest
 from ..wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from ..wire.messages.list_groups import ListGroupsRequest
+from ..wire.messages.topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DeleteTopicState,
+)
 from .world import Address, Cluster
 
 _READY_WITHIN_S = 30.0

@@ -14,10 +14,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..errors import ErrorCode
-from ..wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
-from ..wire.messages.add_partitions_to_txn import AddPartitionsToTxnRequest
 from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from ..wire.messages.end_txn import EndTxnRequest
 from ..wire.messages.fetch import FetchRequest
 from ..wire.messages.find_coordinator import (
     Coordinator,
@@ -25,7 +22,6 @@ from ..wire.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 from ..wire.messages.heartbeat import HeartbeatRequest
-from ..wire.messages.init_producer_id import InitProducerIdRequest
 from ..wire.messages.join_group import JoinGroupRequest
 from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
 from ..wire.messages.list_offsets import ListOffsetsRequest
@@ -45,7 +41,13 @@ from ..wire.messages.share_acknowledge import ShareAcknowledgeRequest
 from ..wire.messages.share_fetch import ShareFetchRequest
 from ..wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from ..wire.messages.sync_group import SyncGroupRequest
-from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+from ..wire.messages.transactions import (
+    AddOffsetsToTxnRequest,
+    AddPartitionsToTxnRequest,
+    EndTxnRequest,
+    InitProducerIdRequest,
+    TxnOffsetCommitRequest,
+)
 from ..wire.schema import Request, Response
 from .faults import MemberFault
 

@@ -16,21 +16,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 from ..errors import ErrorCode
 from ..wire.framing import frame, parse_response_header, request_header
 from ..wire.messages import response_type
-from ..wire.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    ReassignablePartition,
-    ReassignableTopic,
-)
 from ..wire.messages.describe_configs import DescribeConfigsRequest, DescribeConfigsResource
 from ..wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from ..wire.messages.list_partition_reassignments import ListPartitionReassignmentsRequest
 from ..wire.messages.metadata import MetadataRequest, MetadataRequestTopic
-from ..wire.messages.sasl_authenticate import SaslAuthenticateRequest
-from ..wire.messages.sasl_handshake import SaslHandshakeRequest
+from ..wire.messages.reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ListPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from ..wire.messages.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 from ..wire.schema import Request
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from ..wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
-from ..wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+from ..wire.messages.transactions import TxnOffsetCommitRequest
 from ..wire.schema import Request as RequestMessage
 from ..wire.schema import Response
 from .consumer_groups import Host

@@ -20,12 +20,17 @@ from ..errors import ErrorCode
 from ..partitioners.murmur2 import partition_for_key
 from ..reassign.admin import Admin
 from ..storage.record_codec import Record, build_batch
-from ..wire.messages.create_topics import CreatableTopic, CreatableTopicConfig, CreateTopicsRequest
 from ..wire.messages.delete_groups import DeleteGroupsRequest
-from ..wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from ..wire.messages.list_groups import ListGroupsRequest
 from ..wire.messages.metadata import MetadataRequest
 from ..wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from ..wire.messages.topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DeleteTopicState,
+)
 from .real_share_groups import GROUP, RealShareGroup
 
 if TYPE_CHECKING:

@@ -26,12 +26,12 @@ from ..control.waits.expectations import ExpectationError
 from ..control.waits.share_expectations import ShareExpectation
 from ..errors import ErrorCode
 from ..reassign.admin import Admin, AdminError
-from ..wire.messages.describe_share_group_offsets import (
+from ..wire.messages.find_coordinator import FindCoordinatorRequest
+from ..wire.messages.share_group_describe import ShareGroupDescribeRequest
+from ..wire.messages.share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
 )
-from ..wire.messages.find_coordinator import FindCoordinatorRequest
-from ..wire.messages.share_group_describe import ShareGroupDescribeRequest
 
 GROUP: Final = 32
 _OF_RECORDS: Final = ("available", "acquired", "acknowledged", "archived", "delivery_count")

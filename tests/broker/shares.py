@@ -176,10 +176,12 @@ def initialize(driver: ShareDriver, group: str = "g", start: int = -1, epoch: in
     """Have the states of all partitions of t initialized, as the group coordinator does when a
     member subscribes."""
     from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
-    from coordinator.wire.messages.initialize_share_group_state import (
+    from coordinator.wire.messages.share_group_states import (
         InitializeShareGroupStateRequest,
         InitializeStateData,
-        PartitionData,
+    )
+    from coordinator.wire.messages.share_group_states import (
+        InitializeStatePartitionData as PartitionData,
     )
 
     client = driver.client("127.0.0.1:init")

@@ -4,7 +4,7 @@ partition, and about none after it."""
 from __future__ import annotations
 
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.txn_offset_commit import (
+from coordinator.wire.messages.transactions import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,

@@ -9,25 +9,19 @@ import pytest
 
 from coordinator.broker.call import NoRequest
 from coordinator.broker.handlers.describe_log_dirs import LOG_DIR
-from coordinator.wire.messages import (
-    alter_client_quotas,
-    alter_partition_reassignments,
-    alter_replica_log_dirs,
-    create_acls,
-    delete_acls,
-)
-from coordinator.wire.messages.alter_user_scram_credentials import (
-    ScramCredentialDeletion,
-    ScramCredentialUpsertion,
-)
-from coordinator.wire.messages.describe_client_quotas import ComponentData
-from coordinator.wire.messages.describe_log_dirs import DescribableLogDirTopic
-from coordinator.wire.messages.describe_quorum import (
+from coordinator.wire.messages import acls, client_quotas, log_dirs, reassignments
+from coordinator.wire.messages.client_quotas import ComponentData
+from coordinator.wire.messages.log_dirs import DescribableLogDirTopic
+from coordinator.wire.messages.quorum import (
     DescribeQuorumRequestPartitionData,
     DescribeQuorumRequestTopicData,
 )
-from coordinator.wire.messages.describe_user_scram_credentials import UserName
-from coordinator.wire.messages.elect_leaders import TopicPartitions
+from coordinator.wire.messages.reassignments import TopicPartitions
+from coordinator.wire.messages.scram_credentials import (
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+    UserName,
+)
 from coordinator.wire.messages.update_features import FeatureUpdateKey
 from tests.broker.admin import Admin
 
@@ -104,10 +98,9 @@ class TestReassignments:
         **fields: Any,
     ) -> list[Any]:
         partitions = [
-            alter_partition_reassignments.ReassignablePartition(partition_index=i, replicas=r)
-            for i, r in parts
+            reassignments.ReassignablePartition(partition_index=i, replicas=r) for i, r in parts
         ]
-        topics = [alter_partition_reassignments.ReassignableTopic(name=name, partitions=partitions)]
+        topics = [reassignments.ReassignableTopic(name=name, partitions=partitions)]
         answer = admin.ask(45, version, **({"topics": topics, "timeout_ms": 1000} | fields))
         return [
             answer.error_code,
@@ -194,11 +187,9 @@ class TestLogDirs:
         self, admin: Admin, *dirs: tuple[str, str, list[int]]
     ) -> list[tuple[str, list[tuple[int, int]]]]:
         asked = [
-            alter_replica_log_dirs.AlterReplicaLogDir(
+            log_dirs.AlterReplicaLogDir(
                 path=path,
-                topics=[
-                    alter_replica_log_dirs.AlterReplicaLogDirTopic(name=name, partitions=indexes)
-                ],
+                topics=[log_dirs.AlterReplicaLogDirTopic(name=name, partitions=indexes)],
             )
             for path, name, indexes in dirs
         ]
@@ -376,7 +367,7 @@ class TestNoSecurity:
             "No Authorizer is configured on the broker",
             [],
         )
-        rule = create_acls.AclCreation(
+        rule = acls.AclCreation(
             resource_type=2,
             resource_name="t",
             principal="User:a",
@@ -388,7 +379,7 @@ class TestNoSecurity:
         assert [(r.error_code, r.error_message) for r in created] == [
             (54, "No Authorizer is configured.")
         ] * 2
-        every = delete_acls.DeleteAclsFilter(resource_type_filter=1, pattern_type_filter=1, **told)
+        every = acls.DeleteAclsFilter(resource_type_filter=1, pattern_type_filter=1, **told)
         deleted = admin.ask(31, 3, filters=[every]).filter_results
         assert [(r.error_code, r.error_message, r.matching_acls) for r in deleted] == [
             (54, "No Authorizer is configured.", [])
@@ -400,17 +391,13 @@ class TestNoSecurity:
             (29, {"resource_type_filter": 2, "operation": 0, "permission_type": 1}),
             (
                 30,
-                {
-                    "creations": [
-                        create_acls.AclCreation(resource_type=0, operation=3, permission_type=3)
-                    ]
-                },
+                {"creations": [acls.AclCreation(resource_type=0, operation=3, permission_type=3)]},
             ),
             (
                 31,
                 {
                     "filters": [
-                        delete_acls.DeleteAclsFilter(
+                        acls.DeleteAclsFilter(
                             resource_type_filter=1,
                             pattern_type_filter=0,
                             operation=1,
@@ -477,7 +464,7 @@ class TestNoSecurity:
 
 class TestQuotas:
     def set(
-        self, admin: Admin, *entries: alter_client_quotas.AlterClientQuotasRequestEntryData
+        self, admin: Admin, *entries: client_quotas.AlterClientQuotasRequestEntryData
     ) -> list[tuple[int, str | None]]:
         return [
             (e.error_code, e.error_message) for e in admin.ask(49, 1, entries=list(entries)).entries
@@ -485,11 +472,11 @@ class TestQuotas:
 
     def entry(
         self, user: str, *ops: tuple[str, float, bool]
-    ) -> alter_client_quotas.AlterClientQuotasRequestEntryData:
-        return alter_client_quotas.AlterClientQuotasRequestEntryData(
-            entity=[alter_client_quotas.EntityData(entity_type="user", entity_name=user)],
+    ) -> client_quotas.AlterClientQuotasRequestEntryData:
+        return client_quotas.AlterClientQuotasRequestEntryData(
+            entity=[client_quotas.EntityData(entity_type="user", entity_name=user)],
             ops=[
-                alter_client_quotas.OpData(key=key, value=value, remove=remove)
+                client_quotas.OpData(key=key, value=value, remove=remove)
                 for key, value, remove in ops
             ],
         )

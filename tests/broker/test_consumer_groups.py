@@ -13,7 +13,7 @@ from coordinator.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from coordinator.wire.messages.streams_group_describe import StreamsGroupDescribeRequest
+from coordinator.wire.messages.streams_groups import StreamsGroupDescribeRequest
 from coordinator.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.broker.driver import Client, Driver
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.messages.create_topics import (
+from coordinator.wire.messages.topics import (
     CreatableReplicaAssignment,
     CreatableTopic,
     CreatableTopicConfig,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.messages.delete_topics import DeleteTopicState
+from coordinator.wire.messages.topics import DeleteTopicState
 from coordinator.wire.schema import ZERO_UUID
 from tests.broker.admin import Admin
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import pytest
 
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.delete_records import (
+from coordinator.wire.messages.fetch import EpochEndOffset, PartitionData, ReplicaState
+from coordinator.wire.messages.topics import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
+    DeleteTopicsRequest,
 )
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
-from coordinator.wire.messages.fetch import EpochEndOffset, PartitionData, ReplicaState
 from tests.broker.data import (
     BATCH,
     SIZE,

@@ -7,8 +7,8 @@ import pytest
 
 from coordinator.broker.fetching.sessions import EVICTION_MS
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
 from coordinator.wire.messages.fetch import FetchPartition, FetchResponse
+from coordinator.wire.messages.topics import DeleteTopicsRequest
 from tests.broker.data import DataDriver, fetch_request, sizes, wanted
 
 

@@ -11,13 +11,6 @@ from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.errors import ErrorCode
 from coordinator.event_log import EventLog
 from coordinator.event_log.reader import read_lines
-from coordinator.wire.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
-from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
-from coordinator.wire.messages.end_txn import EndTxnRequest
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.incremental_alter_configs import (
@@ -25,7 +18,6 @@ from coordinator.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from coordinator.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from coordinator.wire.messages.join_group import JoinGroupResponse
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from coordinator.wire.messages.produce import (
@@ -34,12 +26,20 @@ from coordinator.wire.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from coordinator.wire.messages.txn_offset_commit import (
+from coordinator.wire.messages.topics import (
+    CreatableTopic,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+)
+from coordinator.wire.messages.transactions import (
+    EndTxnRequest,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
-)
-from coordinator.wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,

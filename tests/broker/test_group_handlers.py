@@ -250,7 +250,7 @@ class TestOffsetFetch:
     def test_a_deleted_topic_has_no_offsets(self, driver: Driver, client: Client) -> None:
         """EXP-7"""
         commit(client, 9, ("t1", [0]))
-        from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
+        from coordinator.wire.messages.topics import DeleteTopicsRequest
 
         client.ask(DeleteTopicsRequest(topic_names=["t1"], timeout_ms=1000), 5)
         assert self.fetch(client, ("g", None)).groups[0].topics == []

@@ -20,17 +20,10 @@ from coordinator.common.slices import whole
 from coordinator.configs.definitions import ConfigDef, ConfigException, ConfigType, parse_whole
 from coordinator.releases import NEWEST
 from coordinator.wire.encoders import PIECES_BETWEEN_LOOKS
-from coordinator.wire.messages.add_partitions_to_txn import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnResponse,
-    AddPartitionsToTxnTopic,
-    AddPartitionsToTxnTransaction,
-)
 from coordinator.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from coordinator.wire.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -47,12 +40,7 @@ from coordinator.wire.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
 from coordinator.wire.messages.list_groups import ListGroupsRequest
-from coordinator.wire.messages.list_transactions import (
-    ListTransactionsRequest,
-    ListTransactionsResponse,
-)
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -63,6 +51,18 @@ from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchResponse,
+)
+from coordinator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
+from coordinator.wire.messages.transaction_views import (
+    ListTransactionsRequest,
+    ListTransactionsResponse,
+)
+from coordinator.wire.messages.transactions import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+    InitProducerIdRequest,
 )
 from coordinator.wire.primitives import ResponseTooLarge
 from coordinator.wire.schema import Request, Response

@@ -7,13 +7,14 @@ import pytest
 
 from coordinator.common.java_hash import coordinator_partition
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.create_partitions import (
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.topics import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
+    DeleteTopicsRequest,
+    DeleteTopicState,
 )
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from coordinator.wire.messages.describe_transactions import DescribeTransactionsRequest
-from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.transaction_views import DescribeTransactionsRequest
 from tests.broker.test_transactions import TransactionDriver
 
 

@@ -8,7 +8,7 @@ import pytest
 from coordinator.broker.call import Call, Sliced
 from coordinator.broker.handlers import write_txn_markers
 from coordinator.common.slices import ITEMS_A_STEP
-from coordinator.wire.messages.write_txn_markers import (
+from coordinator.wire.messages.transactions import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,

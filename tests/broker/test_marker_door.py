@@ -15,7 +15,7 @@ from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
 )
-from coordinator.wire.messages.write_txn_markers import (
+from coordinator.wire.messages.transactions import (
     WriteTxnMarkersRequest,
     WriteTxnMarkersResponse,
 )

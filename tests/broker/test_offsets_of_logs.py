@@ -7,12 +7,6 @@ import pytest
 
 from coordinator.errors import ErrorCode
 from coordinator.storage.record_codec import Record, build_batch
-from coordinator.wire.messages.delete_records import (
-    DeleteRecordsPartition,
-    DeleteRecordsRequest,
-    DeleteRecordsResponse,
-    DeleteRecordsTopic,
-)
 from coordinator.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -24,6 +18,12 @@ from coordinator.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochResponse,
     OffsetForLeaderPartition,
     OffsetForLeaderTopic,
+)
+from coordinator.wire.messages.topics import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopic,
 )
 from tests.broker.data import EPOCH_MS, DataDriver
 

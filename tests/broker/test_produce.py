@@ -8,12 +8,12 @@ import pytest
 from coordinator.errors import ErrorCode
 from coordinator.storage.record_codec import build_batch
 from coordinator.storage.records import crc32c, parse_header, seal
-from coordinator.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from coordinator.wire.messages.produce import (
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
 )
+from coordinator.wire.messages.transactions import InitProducerIdRequest, InitProducerIdResponse
 from tests.broker.data import BATCH, EPOCH_MS, DataDriver, produce_request
 
 

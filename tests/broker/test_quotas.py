@@ -15,18 +15,17 @@ from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.control.in_process_requests import ask
 from coordinator.event_log import EventLog
 from coordinator.security.quotas import Rate
-from coordinator.wire.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
-from coordinator.wire.messages.create_topics import (
-    CreatableTopic,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from coordinator.wire.messages.topics import (
+    CreatableTopic,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+    CreateTopicsRequest,
+    CreateTopicsResponse,
+    DeleteTopicsRequest,
+    DeleteTopicState,
+)
 from tests.broker.data import BATCH, SIZE, DataDriver, fetch_request, produce_request, wanted
 from tests.broker.driver import Client
 

@@ -7,18 +7,12 @@ from typing import Any
 
 import pytest
 
-from coordinator.wire.messages import (
-    add_raft_voter,
-    alter_partition_reassignments,
-    alter_replica_log_dirs,
-)
-from coordinator.wire.messages.add_partitions_to_txn import (
+from coordinator.wire.messages import log_dirs, raft_voters, reassignments
+from coordinator.wire.messages.transaction_views import TopicRequest
+from coordinator.wire.messages.transactions import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
-)
-from coordinator.wire.messages.describe_producers import TopicRequest
-from coordinator.wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
@@ -171,12 +165,10 @@ def test_producers_of_topics_that_cannot_be(name: str, code: int, why: str) -> N
 
 def test_the_folder_of_a_copy_has_a_name_of_255_characters_at_most() -> None:
     topics = [
-        alter_replica_log_dirs.AlterReplicaLogDirTopic(name="x" * length, partitions=[0, 10])
+        log_dirs.AlterReplicaLogDirTopic(name="x" * length, partitions=[0, 10])
         for length in (212, 213, 214)
     ]
-    answer = Admin("a").ask(
-        34, 2, dirs=[alter_replica_log_dirs.AlterReplicaLogDir(path="/nope", topics=topics)]
-    )
+    answer = Admin("a").ask(34, 2, dirs=[log_dirs.AlterReplicaLogDir(path="/nope", topics=topics)])
     assert [[row.error_code for row in topic.partitions] for topic in answer.results] == [
         [57, 57],
         [57, 17],
@@ -196,7 +188,7 @@ def test_the_voters_are_what_they_are() -> None:
         104,
         f'The given id "nope" doesn\'t match the cluster id "{own}"',
     )
-    other = add_raft_voter.Listener(name="other", host="h", port=9)
+    other = raft_voters.Listener(name="other", host="h", port=9)
     assert refused(admin, 80, cluster_id=own, listeners=[other]) == (
         42,
         (
@@ -204,7 +196,7 @@ def test_the_voters_are_what_they_are() -> None:
             "listener ListenerName(CONTROLLER)"
         ),
     )
-    fits = add_raft_voter.Listener(name="controller", host="h", port=9)
+    fits = raft_voters.Listener(name="controller", host="h", port=9)
     assert refused(admin, 80, cluster_id=None, listeners=[fits]) == (
         35,
         "Cluster doesn't support adding voter because the kraft.version feature is 0",
@@ -220,7 +212,7 @@ def test_the_voters_are_what_they_are() -> None:
 )
 def test_whether_factors_may_change(names: list[str], timeout_ms: int, told: bool) -> None:
     """A reassignment that is refused whole, or is of no topics, tells the protocol's default."""
-    topics = [alter_partition_reassignments.ReassignableTopic(name=name) for name in names]
+    topics = [reassignments.ReassignableTopic(name=name) for name in names]
     answer = Admin("a").ask(
         45, 1, topics=topics, timeout_ms=timeout_ms, allow_replication_factor_change=False
     )

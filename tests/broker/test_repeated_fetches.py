@@ -9,12 +9,12 @@ from random import Random
 import pytest
 
 from coordinator.broker.handlers.fetch import Operation
-from coordinator.wire.messages.delete_records import (
+from coordinator.wire.messages.topics import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
+    DeleteTopicsRequest,
 )
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
 from coordinator.wire.schema import Request
 from tests.broker.data import BATCH, DataDriver, fetch_request, produce_request, wanted
 

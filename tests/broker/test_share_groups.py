@@ -3,7 +3,6 @@ leader. Expected values are what a Kafka 4.4.0 broker answered to the same reque
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from coordinator.storage.append_checks import LogConfig
 from coordinator.storage.partition_log import Marker
 from coordinator.storage.record_codec import build_batch
 from coordinator.storage.records import TRANSACTIONAL, parse_header
+from coordinator.wire.messages import request_type, share_group_states
 from coordinator.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
@@ -417,16 +417,11 @@ class TestTheShareCoordinator:
 
     def ask(self, driver: ShareDriver, kind: str, group: str = "g", *rows: int, **of: int) -> Any:
         """The result of a request about partitions of t."""
-        messages: Any = import_module(
-            f"coordinator.wire.messages.{_MODULES.get(kind, kind.lower() + '_share_group_state')}"
-        )
-        data = getattr(messages, _DATA.get(kind, f"{kind}StateData"))
-        named = [messages.PartitionData(partition=index, **of) for index in rows]
-        request: Any = next(
-            of
-            for name, of in vars(messages).items()
-            if name.endswith("Request") and name != "Request"
-        )
+        kind, key = _APIS[kind]
+        data = getattr(share_group_states, f"{kind}Data")
+        of_partition = getattr(share_group_states, f"{kind}PartitionData")
+        named = [of_partition(partition=index, **of) for index in rows]
+        request: Any = request_type(key)
         answer: Any = driver.client("127.0.0.1:broker").ask(
             request(group_id=group, topics=[data(topic_id=driver.t.id, partitions=named)]), 0
         )
@@ -463,8 +458,13 @@ class TestTheShareCoordinator:
         assert sum(of.log.log_end_offset for of in topic.partitions) == 4
 
 
-_MODULES = {"Summary": "read_share_group_state_summary"}
-_DATA = {"Summary": "ReadStateSummaryData"}
+_APIS = {
+    "Initialize": ("InitializeState", 83),
+    "Read": ("ReadState", 84),
+    "Write": ("WriteState", 85),
+    "Delete": ("DeleteState", 86),
+    "Summary": ("ReadStateSummary", 87),
+}
 
 
 @pytest.mark.parametrize(

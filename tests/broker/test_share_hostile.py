@@ -3,12 +3,12 @@ with what it asks. Slices of large requests: `test_share_slices`; lone ranges: `
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import pytest
 
 from coordinator.errors import ErrorCode
+from coordinator.wire.messages import share_group_states
 from coordinator.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -125,11 +125,13 @@ def test_states_of_another_life_are_not_written(
     client = driver.client("127.0.0.1:broker")
 
     def ask(kind: str, **row: int) -> list[int]:
-        messages: Any = import_module(f"coordinator.wire.messages.{kind.lower()}_share_group_state")
-        data = getattr(messages, f"{kind}StateData")(
-            topic_id=driver.t.id, partitions=[messages.PartitionData(partition=0, **row)]
+        of_partition = getattr(share_group_states, f"{kind}StatePartitionData")
+        data = getattr(share_group_states, f"{kind}StateData")(
+            topic_id=driver.t.id, partitions=[of_partition(partition=0, **row)]
         )
-        request = getattr(messages, f"{kind}ShareGroupStateRequest")(group_id="g", topics=[data])
+        request = getattr(share_group_states, f"{kind}ShareGroupStateRequest")(
+            group_id="g", topics=[data]
+        )
         answer: Any = client.ask(request, 0)
         return [row.error_code for of in answer.results for row in of.partitions]
 

@@ -18,37 +18,37 @@ from coordinator.group_coordinator import GroupCoordinator
 from coordinator.storage.record_codec import build_batch
 from coordinator.storage.records import TRANSACTIONAL
 from coordinator.transactions.coordinator import TransactionCoordinator
-from coordinator.wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
-from coordinator.wire.messages.add_partitions_to_txn import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnTopic,
-    AddPartitionsToTxnTransaction,
-)
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from coordinator.wire.messages.describe_producers import DescribeProducersRequest, TopicRequest
-from coordinator.wire.messages.describe_transactions import DescribeTransactionsRequest
-from coordinator.wire.messages.end_txn import EndTxnRequest, EndTxnResponse
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
-from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
 from coordinator.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from coordinator.wire.messages.list_transactions import ListTransactionsRequest
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from coordinator.wire.messages.produce import PartitionProduceResponse, ProduceResponse
-from coordinator.wire.messages.txn_offset_commit import (
+from coordinator.wire.messages.topics import DeleteTopicsRequest, DeleteTopicState
+from coordinator.wire.messages.transaction_views import (
+    DescribeProducersRequest,
+    DescribeTransactionsRequest,
+    ListTransactionsRequest,
+    TopicRequest,
+)
+from coordinator.wire.messages.transactions import (
+    AddOffsetsToTxnRequest,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+    EndTxnRequest,
+    EndTxnResponse,
+    InitProducerIdRequest,
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
-)
-from coordinator.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
-from coordinator.wire.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
+from coordinator.wire.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.broker.data import (
     EPOCH_MS,
     DataDriver,

@@ -13,10 +13,6 @@ from coordinator.event_log.replay import group_events
 from coordinator.group_coordinator import GroupCoordinator
 from coordinator.history.timeline import Timeline
 from coordinator.wire.messages.api_versions import ApiVersionsRequest
-from coordinator.wire.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -27,6 +23,10 @@ from coordinator.wire.messages.offset_commit import (
 )
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestGroup
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from coordinator.wire.messages.topics import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
 from tests.broker.driver import Driver, join, new_member
 
 

@@ -7,17 +7,17 @@ from typing import Any
 
 from coordinator.control.cluster import MoveLeader, SlowFollower, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.alter_partition_reassignments import (
+from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from coordinator.wire.messages.reassignments import (
     AlterPartitionReassignmentsRequest,
     ReassignablePartition,
     ReassignableTopic,
 )
-from coordinator.wire.messages.delete_records import (
+from coordinator.wire.messages.topics import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
     DeleteRecordsTopic,
 )
-from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from tests.brokers.desk import Cluster, produce
 
 

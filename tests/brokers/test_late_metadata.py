@@ -8,12 +8,6 @@ from typing import Any
 import pytest
 
 from coordinator.control.cluster import CutLink
-from coordinator.wire.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsTopic,
-)
-from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -21,6 +15,14 @@ from coordinator.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
 )
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
+from coordinator.wire.messages.topics import (
+    CreatableTopic,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DeleteTopicState,
+)
 from tests.brokers.desk import Cluster
 
 DELAY_MS = 500

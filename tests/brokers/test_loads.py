@@ -16,7 +16,6 @@ from coordinator.errors import ErrorCode
 from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
-from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
 from coordinator.wire.messages.list_groups import ListGroupsRequest
 from coordinator.wire.messages.list_offsets import (
     ListOffsetsPartition,
@@ -24,6 +23,7 @@ from coordinator.wire.messages.list_offsets import (
     ListOffsetsTopic,
 )
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest, OffsetFetchRequestTopic
+from coordinator.wire.messages.transactions import InitProducerIdRequest
 from tests.brokers.desk import Cluster, produce
 from tests.brokers.test_coordinators import codes, commit, committed, coordinator_of, followers
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from coordinator.cluster.model import TRANSACTION_STATE
 from coordinator.cluster_runtime import Hosts
-from coordinator.wire.messages.add_partitions_to_txn import (
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.transactions import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
+    EndTxnRequest,
+    InitProducerIdRequest,
 )
-from coordinator.wire.messages.end_txn import EndTxnRequest
-from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
-from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
 from tests.brokers.desk import Cluster
 
 MANY = 700

@@ -10,7 +10,7 @@ from coordinator.broker.call import Call, Sliced
 from coordinator.broker.handlers import create_topics
 from coordinator.common.slices import whole
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from coordinator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
 from tests.brokers.desk import Cluster, produce
 
 MANY = 3_000

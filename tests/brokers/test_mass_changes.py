@@ -17,12 +17,12 @@ from coordinator.broker.handlers import (
 from coordinator.cluster.controller.core import Controller
 from coordinator.cluster.controller.many_changes import PARTITIONS_A_STEP
 from coordinator.common.slices import Slices
-from coordinator.wire.messages import alter_partition_reassignments as alter
-from coordinator.wire.messages.create_partitions import (
+from coordinator.wire.messages import reassignments
+from coordinator.wire.messages.reassignments import ElectLeadersRequest, TopicPartitions
+from coordinator.wire.messages.topics import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from coordinator.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from coordinator.wire.schema import Request
 from tests.brokers.desk import Cluster
 
@@ -102,11 +102,11 @@ def test_reassignments_of_many_partitions_stop_on_their_way() -> None:
         for one in cluster.truth.topics["many"].partitions
     }
     parts = [
-        alter.ReassignablePartition(partition_index=index, replicas=replicas)
+        reassignments.ReassignablePartition(partition_index=index, replicas=replicas)
         for index, replicas in turned.items()
     ]
-    request = alter.AlterPartitionReassignmentsRequest(
-        timeout_ms=1_000, topics=[alter.ReassignableTopic(name="many", partitions=parts)]
+    request = reassignments.AlterPartitionReassignmentsRequest(
+        timeout_ms=1_000, topics=[reassignments.ReassignableTopic(name="many", partitions=parts)]
     )
     stops, answer = handled(cluster, alter_partition_reassignments.handle, request, 0)
     assert stops >= MANY // 100

@@ -16,7 +16,7 @@ from coordinator.control.cluster import SlowFollower, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.event_log.reader import LogError
 from coordinator.explain.reassignments import Reassignments, as_plain, as_text
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest
+from coordinator.wire.messages.topics import DeleteTopicsRequest
 from tests.brokers.desk import Cluster, produce
 
 SMALL = {"default.replication.factor": "2"}

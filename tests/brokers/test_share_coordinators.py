@@ -20,10 +20,12 @@ from coordinator.control.cluster import (
 from coordinator.errors import ErrorCode
 from coordinator.judges.sharing import OF_SHARE_GROUPS
 from coordinator.share_states.model import ShareStateKey
-from coordinator.wire.messages.read_share_group_state import (
-    PartitionData,
+from coordinator.wire.messages.share_group_states import (
     ReadShareGroupStateRequest,
     ReadStateData,
+)
+from coordinator.wire.messages.share_group_states import (
+    ReadStatePartitionData as PartitionData,
 )
 from tests.brokers.desk import produce
 from tests.brokers.test_share_groups import accept, coordinator_of, fetch, joined

@@ -9,11 +9,6 @@ from typing import Any
 from coordinator.control.cluster import MoveLeader, StartBroker, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
-from coordinator.wire.messages.read_share_group_state import (
-    PartitionData,
-    ReadShareGroupStateRequest,
-    ReadStateData,
-)
 from coordinator.wire.messages.share_acknowledge import (
     AcknowledgementBatch,
     AcknowledgePartition,
@@ -22,6 +17,13 @@ from coordinator.wire.messages.share_acknowledge import (
 )
 from coordinator.wire.messages.share_fetch import FetchPartition, FetchTopic, ShareFetchRequest
 from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from coordinator.wire.messages.share_group_states import (
+    ReadShareGroupStateRequest,
+    ReadStateData,
+)
+from coordinator.wire.messages.share_group_states import (
+    ReadStatePartitionData as PartitionData,
+)
 from tests.broker.driver import Client
 from tests.brokers.desk import Cluster, produce
 

@@ -9,11 +9,6 @@ import pytest
 
 from coordinator.broker.waiting.delayed_deletion import DelayedDeletion
 from coordinator.broker.waiting.delayed_produce import DelayedProduce
-from coordinator.wire.messages.delete_records import (
-    DeleteRecordsPartition,
-    DeleteRecordsRequest,
-    DeleteRecordsTopic,
-)
 from coordinator.wire.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -26,6 +21,11 @@ from coordinator.wire.messages.offset_fetch import (
     OffsetFetchResponse,
 )
 from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from coordinator.wire.messages.topics import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from coordinator.wire.schema import Request
 from tests.broker.driver import Driver
 from tests.brokers.desk import Cluster, produce

@@ -7,19 +7,19 @@ from typing import Any
 from coordinator.cluster.controller.reassignments import reassign
 from coordinator.control.cluster import StartBroker, StopBroker
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.create_topics import (
-    CreatableReplicaAssignment,
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-)
+from coordinator.wire.messages.broker_registration import UnregisterBrokerRequest
 from coordinator.wire.messages.describe_cluster import DescribeClusterRequest
 from coordinator.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from coordinator.wire.messages.unregister_broker import UnregisterBrokerRequest
+from coordinator.wire.messages.topics import (
+    CreatableReplicaAssignment,
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from tests.brokers.desk import Cluster, produce
 
 TOPIC, BROKER = 2, 4

@@ -11,16 +11,16 @@ from coordinator.control.cluster import CutLink, MoveLeader, SlowFollower, Start
 from coordinator.errors import ErrorCode
 from coordinator.storage.record_codec import build_batch, read_records
 from coordinator.storage.records import HEADER_SIZE, TRANSACTIONAL, parse_header
-from coordinator.wire.messages.add_partitions_to_txn import (
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from coordinator.wire.messages.transaction_views import DescribeTransactionsRequest, TopicData
+from coordinator.wire.messages.transactions import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
+    EndTxnRequest,
+    InitProducerIdRequest,
 )
-from coordinator.wire.messages.describe_transactions import DescribeTransactionsRequest, TopicData
-from coordinator.wire.messages.end_txn import EndTxnRequest
-from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
-from coordinator.wire.messages.init_producer_id import InitProducerIdRequest
-from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
 from tests.brokers.desk import Cluster
 
 

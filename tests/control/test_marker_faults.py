@@ -9,7 +9,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 
 from coordinator import Emulator
 from coordinator.broker.error_responses import Place, refuse
-from coordinator.wire.messages.write_txn_markers import (
+from coordinator.wire.messages.transactions import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,

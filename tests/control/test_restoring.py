@@ -17,17 +17,15 @@ from coordinator.control.steps import Steps, without_waiting
 from coordinator.control.views.group_snapshots import GroupSnapshot
 from coordinator.errors import ErrorCode
 from coordinator.storage.record_codec import Record
-from coordinator.wire.messages.add_offsets_to_txn import (
-    AddOffsetsToTxnRequest,
-    AddOffsetsToTxnResponse,
-)
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
-from coordinator.wire.messages.txn_offset_commit import (
+from coordinator.wire.messages.transactions import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,

@@ -48,7 +48,7 @@ from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 from coordinator.wire.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
-from coordinator.wire.messages.txn_offset_commit import (
+from coordinator.wire.messages.transactions import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,

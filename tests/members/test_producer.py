@@ -15,7 +15,6 @@ from coordinator.members.producers.produced import Delivered
 from coordinator.members.producers.producer import Producer
 from coordinator.members.settings import from_properties
 from coordinator.storage.records import parse_header
-from coordinator.wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from coordinator.wire.messages.metadata import (
     MetadataRequest,
     MetadataResponse,
@@ -29,6 +28,7 @@ from coordinator.wire.messages.produce import (
     ProduceResponse,
     TopicProduceResponse,
 )
+from coordinator.wire.messages.transactions import InitProducerIdRequest, InitProducerIdResponse
 from coordinator.wire.schema import Request, Response
 
 T0 = TopicPartition("t", 0)

@@ -12,11 +12,12 @@ from coordinator.event_log import EventLog
 from coordinator.security.listeners import ListenerSecurity, SecurityProtocol
 from coordinator.security.scram import MECHANISMS, ScramClient
 from coordinator.security.security import KNOWN_MECHANISMS, Security
-from coordinator.wire.messages.sasl_authenticate import (
+from coordinator.wire.messages.sasl import (
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
 )
-from coordinator.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from tests.broker.driver import Client, Driver
 
 USERS = {"alice": "alice-secret", "bob": "bob-secret"}

@@ -13,7 +13,7 @@ from coordinator.emulator.embedded import EmulatorError
 from coordinator.security.login import LoginRefused
 from coordinator.security.oauthbearer import OAUTHBEARER, OAuthBearerServer, unsecured_token
 from coordinator.wire.messages.metadata import MetadataRequest
-from coordinator.wire.messages.sasl_authenticate import SaslAuthenticateRequest
+from coordinator.wire.messages.sasl import SaslAuthenticateRequest
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.raw import RawConnection
 from tests.security.driver import SecuredClient, SecuredDriver

@@ -12,16 +12,14 @@ from coordinator.errors import ErrorCode
 from coordinator.security.acls import read_acl
 from coordinator.security.authorizer import Authorizer
 from coordinator.storage.record_codec import build_batch
-from coordinator.wire.messages.add_partitions_to_txn import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnTopic,
+from coordinator.wire.messages.acls import (
+    AclCreation,
+    CreateAclsRequest,
+    DeleteAclsFilter,
+    DeleteAclsRequest,
 )
+from coordinator.wire.messages.client_quotas import DescribeClientQuotasRequest
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from coordinator.wire.messages.create_acls import AclCreation, CreateAclsRequest
-from coordinator.wire.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from coordinator.wire.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
-from coordinator.wire.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from coordinator.wire.messages.describe_client_quotas import DescribeClientQuotasRequest
 from coordinator.wire.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -30,7 +28,6 @@ from coordinator.wire.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
-from coordinator.wire.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.list_groups import ListGroupsRequest
@@ -45,6 +42,7 @@ from coordinator.wire.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from coordinator.wire.messages.reassignments import ElectLeadersRequest, TopicPartitions
 from coordinator.wire.messages.share_fetch import (
     AcknowledgementBatch,
     ForgottenTopic,
@@ -53,7 +51,17 @@ from coordinator.wire.messages.share_fetch import (
 from coordinator.wire.messages.share_fetch import FetchPartition as FetchPartitionOfShares
 from coordinator.wire.messages.share_fetch import FetchTopic as FetchTopicOfShares
 from coordinator.wire.messages.share_group_describe import ShareGroupDescribeRequest
-from coordinator.wire.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest
+from coordinator.wire.messages.streams_groups import StreamsGroupHeartbeatRequest
+from coordinator.wire.messages.topics import (
+    CreatableTopic,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DeleteTopicState,
+)
+from coordinator.wire.messages.transactions import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+)
 from tests.security.driver import SecuredClient, SecuredDriver
 
 NOT_ASKED = -2147483648

@@ -8,19 +8,20 @@ import pytest
 
 from coordinator.errors import ErrorCode
 from coordinator.security.scram import MECHANISMS, ScramClient, salted
-from coordinator.wire.messages.alter_user_scram_credentials import (
+from coordinator.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from coordinator.wire.messages.metadata import MetadataRequest, MetadataResponse
+from coordinator.wire.messages.sasl import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
+from coordinator.wire.messages.scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from coordinator.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from coordinator.wire.messages.metadata import MetadataRequest, MetadataResponse
-from coordinator.wire.messages.sasl_authenticate import (
-    SaslAuthenticateRequest,
-    SaslAuthenticateResponse,
-)
-from coordinator.wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from tests.security.driver import USERS, SecuredDriver
 
 DELAY_MS = 100  # Kafka's default of connection.failed.authentication.delay.ms

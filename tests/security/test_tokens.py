@@ -14,14 +14,14 @@ from coordinator.security.acls import read_acl
 from coordinator.security.authorizer import Authorizer
 from coordinator.security.scram import MECHANISMS, SHA_256, ScramClient
 from coordinator.security.tokens import TokenRefused, Tokens
-from coordinator.wire.messages.create_delegation_token import (
+from coordinator.wire.messages.delegation_tokens import (
     CreatableRenewers,
     CreateDelegationTokenRequest,
+    DescribeDelegationTokenRequest,
+    ExpireDelegationTokenRequest,
+    RenewDelegationTokenRequest,
 )
-from coordinator.wire.messages.describe_delegation_token import DescribeDelegationTokenRequest
-from coordinator.wire.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
-from coordinator.wire.messages.renew_delegation_token import RenewDelegationTokenRequest
 from tests.security.driver import SecuredClient, SecuredDriver
 
 KEY, MOST, RENEWED, SWEPT = "master", 10_000, 1_000, 500

@@ -37,7 +37,7 @@ from coordinator.storage.partition_log import PartitionLog
 from coordinator.storage.producers import Producers
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 from coordinator.wire.messages.sync_group import SyncGroupRequestAssignment
-from coordinator.wire.messages.txn_offset_commit import TxnOffsetCommitRequest
+from coordinator.wire.messages.transactions import TxnOffsetCommitRequest
 from tests.simulator import (
     planted_in_groups_and_logs,
     planted_in_sharing,

@@ -11,6 +11,8 @@ import pytest
 from hatchling.builders.wheel import WheelBuilder
 
 PACKAGES = ("coordinator", "assignors")
+SCENARIOS = ("incidents", "scenarios")
+"""Folders that the wheel has as one archive."""
 ASSETS = PurePosixPath("coordinator/page/assets")
 
 
@@ -98,5 +100,7 @@ def test_lessons_are_no_part_of_the_wheel(left_out: set[PurePosixPath]) -> None:
     """A new one is left out by itself: a folder is named."""
     assert PurePosixPath("coordinator/page/recorded/incident.jsonl.gz") in left_out
     assert [
-        path for path in left_out if path.suffix == ".toml" and "lessons" not in path.parts
+        path
+        for path in left_out
+        if path.suffix == ".toml" and not {"lessons", *SCENARIOS} & set(path.parts)
     ] == []

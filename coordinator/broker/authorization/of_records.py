@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from ...common.slices import ITEMS_A_STEP, done, only
 from ...errors import ErrorCode
 from ...security.acls import Operation
-from ...wire.messages.add_partitions_to_txn import (
+from ...wire.messages.fetch import FetchRequest
+from ...wire.messages.produce import ProduceRequest
+from ...wire.messages.transactions import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
 )
-from ...wire.messages.fetch import FetchRequest
-from ...wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from ...wire.messages.produce import ProduceRequest
 from ..error_responses import refuse_in_slices, refused_whole_in_slices
 from ..fetched import fetched
 from ..fetching.errors import refuse_fetch_in_slices

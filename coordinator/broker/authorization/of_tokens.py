@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ...common.slices import done, only
 from ...errors import ErrorCode
 from ...security.acls import Operation
-from ...wire.messages.create_delegation_token import CreateDelegationTokenRequest
+from ...wire.messages.delegation_tokens import CreateDelegationTokenRequest
 from ..delegation_tokens import refusal, refused_creation
 from ..error_responses import copied
 from .asking import Asker

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from ...common.slices import ITEMS_A_STEP, done, each, only
 from ...errors import ErrorCode
 from ...security.acls import Operation
-from ...wire.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
 from ...wire.messages.describe_configs import DescribeConfigsRequest
 from ...wire.messages.find_coordinator import FindCoordinatorRequest
+from ...wire.messages.topics import DeletableTopicResult, DeleteTopicsResponse
 from ...wire.schema import ZERO_UUID
 from ..error_responses import Listed, copied, message_of, refuse_in_slices, refuse_listed
 from .by_table import by_table

@@ -19,8 +19,12 @@ from ...security.sasl import Failed, Login, Passed, Stage
 from ...wire.framing import read_request_header
 from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ...wire.messages.join_group import JoinGroupRequest
-from ...wire.messages.sasl_authenticate import SaslAuthenticateRequest, SaslAuthenticateResponse
-from ...wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from ...wire.messages.sasl import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
+)
 from ...wire.primitives import WireError
 from .. import apis
 from ..call import ANONYMOUS, NO_RESPONSE

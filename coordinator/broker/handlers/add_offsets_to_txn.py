@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...transactions.decide import Producer
-from ...wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
+from ...wire.messages.transactions import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
 from ..transactions.outcomes import fenced
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from ...cluster.model import INTERNAL_TOPICS
 from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
 from ...transactions.decide import Producer
-from ...wire.messages.add_partitions_to_txn import (
+from ...wire.messages.transactions import (
     AddPartitionsToTxnPartitionResult,
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
@@ -29,7 +29,7 @@ from ..transactions.outcomes import fenced
 if TYPE_CHECKING:
     from ...common.slices import Slices
     from ...transactions.decide import Partition
-    from ...wire.messages.add_partitions_to_txn import AddPartitionsToTxnTopic
+    from ...wire.messages.transactions import AddPartitionsToTxnTopic
     from ..call import Call, Result
     from ..core import Broker
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...cluster.client_quotas import Change, Entity, QuotaRefused, duplicate, entity
 from ...common.slices import ITEMS_A_STEP, each
-from ...wire.messages.alter_client_quotas import (
+from ...wire.messages.client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasRequestEntryData,
     AlterClientQuotasResponse,

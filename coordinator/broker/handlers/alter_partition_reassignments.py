@@ -14,7 +14,7 @@ from ...cluster.controller.leaders import Refusal
 from ...cluster.controller.reassignments import reassign
 from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
-from ...wire.messages.alter_partition_reassignments import (
+from ...wire.messages.reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
     ReassignablePartition,

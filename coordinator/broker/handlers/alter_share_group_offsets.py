@@ -16,7 +16,7 @@ from ...errors import ErrorCode
 from ...groups.consumer.requests import Refused
 from ...groups.events.consumer import TopicPartitions
 from ...share_states.model import ShareStateKey
-from ...wire.messages.alter_share_group_offsets import (
+from ...wire.messages.share_group_offsets import (
     AlterShareGroupOffsetsRequest,
     AlterShareGroupOffsetsRequestPartition,
     AlterShareGroupOffsetsResponse,

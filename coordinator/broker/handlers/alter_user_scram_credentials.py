@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...cluster.scram_credentials import Deletion, Upsertion
-from ...wire.messages.alter_user_scram_credentials import (
+from ...wire.messages.scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,

@@ -19,7 +19,7 @@ from ...security.acls import (
     ResourceType,
 )
 from ...security.authorizer import read_block
-from ...wire.messages.create_acls import (
+from ...wire.messages.acls import (
     AclCreation,
     AclCreationResult,
     CreateAclsRequest,

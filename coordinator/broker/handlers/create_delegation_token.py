@@ -11,7 +11,7 @@ from base64 import urlsafe_b64encode
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
-from ...wire.messages.create_delegation_token import (
+from ...wire.messages.delegation_tokens import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...common.slices import uncollected
 from ...errors import ErrorCode
-from ...wire.messages.create_partitions import (
+from ...wire.messages.topics import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
     CreatePartitionsTopic,

@@ -14,7 +14,7 @@ from ...cluster.topic_names import TopicNames
 from ...common.slices import uncollected
 from ...configs.topic_configs import effective_texts
 from ...errors import ErrorCode
-from ...wire.messages.create_topics import (
+from ...wire.messages.topics import (
     CreatableTopic,
     CreatableTopicConfigs,
     CreatableTopicResult,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
 from ...security.acls import AclFilter
-from ...wire.messages.delete_acls import (
+from ...wire.messages.acls import (
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsRequest,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
 from ...storage.records import BatchRefused
-from ...wire.messages.delete_records import (
+from ...wire.messages.topics import (
     DeleteRecordsPartitionResult,
     DeleteRecordsRequest,
     DeleteRecordsResponse,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...errors import ErrorCode
 from ...groups.consumer.requests import Refused
 from ...share_states.model import ShareStateKey
-from ...wire.messages.delete_share_group_offsets import (
+from ...wire.messages.share_group_offsets import (
     DeleteShareGroupOffsetsRequest,
     DeleteShareGroupOffsetsResponse,
     DeleteShareGroupOffsetsResponseTopic,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ...cluster import Topic
 from ...common.slices import ITEMS_A_STEP, each
 from ...errors import ErrorCode
-from ...wire.messages.delete_topics import (
+from ...wire.messages.topics import (
     DeletableTopicResult,
     DeleteTopicsRequest,
     DeleteTopicsResponse,

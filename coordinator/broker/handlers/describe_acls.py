@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
 from ...security.acls import AclFilter
-from ...wire.messages.describe_acls import (
+from ...wire.messages.acls import (
     AclDescription,
     DescribeAclsRequest,
     DescribeAclsResource,

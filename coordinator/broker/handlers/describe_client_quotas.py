@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...cluster.client_quotas import Component, QuotaRefused
-from ...wire.messages.describe_client_quotas import (
+from ...wire.messages.client_quotas import (
     DescribeClientQuotasRequest,
     DescribeClientQuotasResponse,
     EntityData,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...cluster.topic_names import why_invalid
 from ...errors import ErrorCode
-from ...wire.messages.describe_producers import (
+from ...wire.messages.transaction_views import (
     DescribeProducersRequest,
     DescribeProducersResponse,
     PartitionResponse,
@@ -19,7 +19,7 @@ from ...wire.messages.describe_producers import (
 from ..call import row_by_row
 
 if TYPE_CHECKING:
-    from ...wire.messages.describe_producers import TopicRequest
+    from ...wire.messages.transaction_views import TopicRequest
     from ..call import Call, Sliced
     from ..core import Broker
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
 from ...share_states.model import NO_OFFSET, ShareStateKey
-from ...wire.messages.describe_share_group_offsets import (
+from ...wire.messages.share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 from ...common.java_hash import in_hash_order, topic_partition_hash
 from ...errors import ErrorCode
-from ...wire.messages.describe_transactions import (
+from ...wire.messages.transaction_views import (
     DescribeTransactionsRequest,
     DescribeTransactionsResponse,
     TopicData,
-    TransactionState,
+)
+from ...wire.messages.transaction_views import (
+    DescribeTransactionsTransactionState as TransactionState,
 )
 from ..call import row_by_row
 

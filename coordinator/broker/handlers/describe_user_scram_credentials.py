@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...cluster.scram_credentials import ScramRefused
 from ...errors import ErrorCode
-from ...wire.messages.describe_user_scram_credentials import (
+from ...wire.messages.scram_credentials import (
     CredentialInfo,
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,

@@ -14,7 +14,7 @@ from ...cluster.controller.leaders import elect
 from ...cluster.controller.partition_change import Election
 from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
-from ...wire.messages.elect_leaders import (
+from ...wire.messages.reassignments import (
     ElectLeadersRequest,
     ElectLeadersResponse,
     PartitionResult,

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...transactions.decide import Producer
-from ...wire.messages.end_txn import EndTxnRequest, EndTxnResponse
+from ...wire.messages.transactions import EndTxnRequest, EndTxnResponse
 from ..transactions.outcomes import fenced
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...wire.messages.expire_delegation_token import (
+from ...wire.messages.delegation_tokens import (
     ExpireDelegationTokenRequest,
     ExpireDelegationTokenResponse,
 )

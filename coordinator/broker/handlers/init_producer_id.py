@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
 from ...transactions.decide import Producer
-from ...wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
+from ...wire.messages.transactions import InitProducerIdRequest, InitProducerIdResponse
 from ..transactions.outcomes import fenced
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ...cluster import Partition
 from ...cluster.controller.reassignments import in_progress
-from ...wire.messages.list_partition_reassignments import (
+from ...wire.messages.reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
     OngoingPartitionReassignment,

@@ -13,10 +13,12 @@ from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
 from ...re2j import PatternError, compile_pattern
 from ...transactions.states import TransactionState as State
-from ...wire.messages.list_transactions import (
+from ...wire.messages.transaction_views import (
     ListTransactionsRequest,
     ListTransactionsResponse,
-    TransactionState,
+)
+from ...wire.messages.transaction_views import (
+    ListTransactionsTransactionState as TransactionState,
 )
 from ..call import Sliced
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
-from ...wire.messages.sasl_authenticate import SaslAuthenticateResponse
+from ...wire.messages.sasl import SaslAuthenticateResponse
 
 if TYPE_CHECKING:
     from ..call import Call

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
-from ...wire.messages.sasl_handshake import SaslHandshakeResponse
+from ...wire.messages.sasl import SaslHandshakeResponse
 
 if TYPE_CHECKING:
     from ..call import Call

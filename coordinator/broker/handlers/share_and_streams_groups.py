@@ -11,8 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ErrorCode
-from ...wire.messages import API_KEYS
-from ...wire.schema import Response
+from ...wire.messages import API_KEYS, response_type
 
 if TYPE_CHECKING:
     from ...wire.schema import Message
@@ -28,7 +27,7 @@ def handle(broker: Broker, call: Call) -> Result:
     """Refused at once, in the shape that each API has for it."""
     request: Any = call.message
     messages: Any = import_module(type(call.message).__module__)
-    key: int = messages.KEY
+    key = type(call.message).api_key
     refused = ErrorCode.UNSUPPORTED_VERSION
     broker.unserved.refused(
         broker.log,
@@ -41,25 +40,20 @@ def handle(broker: Broker, call: Call) -> Result:
             messages.DescribedGroup(group_id=group_id, error_code=refused)
             for group_id in request.group_ids
         ]
-        return _response(messages, groups=rows)
+        return _response(key, groups=rows)
     if key == _DESCRIBE_OFFSETS:
         shape = messages.DescribeShareGroupOffsetsResponseGroup
         return _response(
-            messages,
+            key,
             groups=[shape(group_id=of.group_id, error_code=refused) for of in request.groups],
         )
     return _response(
-        messages,
+        key,
         error_code=refused,
         **({"error_message": refused.message} if key in _TELLS_TEXT else {}),
     )
 
 
-def _response(messages: Any, **fields: Any) -> Message:
-    (shape,) = (
-        of
-        for of in vars(messages).values()
-        if isinstance(of, type) and issubclass(of, Response) and of is not Response
-    )
-    response: Message = shape(**fields)
+def _response(key: int, **fields: Any) -> Message:
+    response: Message = response_type(key)(**fields)
     return response

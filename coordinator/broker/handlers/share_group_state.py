@@ -17,7 +17,7 @@ from ...common.slices import ITEMS_A_STEP, Slices
 from ...errors import ErrorCode
 from ...share_states.decide import Decision, Written
 from ...share_states.model import NO_COUNT, NO_OFFSET, ShareState, ShareStateKey, StateBatch
-from ...wire.messages import API_KEYS
+from ...wire.messages import response_type
 from ..call import Sliced
 from ..shares.service import is_enabled
 
@@ -82,7 +82,8 @@ def handle(broker: Broker, call: Call) -> Sliced:
 def _handle(broker: Broker, call: Call) -> Slices[Result]:
     request: Any = call.message
     messages: Any = import_module(type(call.message).__module__)
-    kind, what, ask = _APIS[messages.KEY]
+    api = type(call.message).api_key
+    kind, what, ask = _APIS[api]
     served = is_enabled(broker)
     rows: dict[bytes, dict[int, Any]] = {}
     seen = 0
@@ -99,7 +100,8 @@ def _handle(broker: Broker, call: Call) -> Slices[Result]:
             decision, state = (Decision(None, error), None) if error else ask(broker, call, key, of)
             of_topic[of.partition] = _row(messages, kind, what, of.partition, decision, state)
     result = getattr(messages, f"{kind}Result")
-    response: Message = getattr(messages, f"{API_KEYS[messages.KEY]}Response")(
+    shape: Any = response_type(api)
+    response: Message = shape(
         results=[
             result(topic_id=topic_id, partitions=list(of_topic.values()))
             for topic_id, of_topic in rows.items()
@@ -123,7 +125,7 @@ def _row(
     messages: Any, kind: str, what: str, index: int, decision: Decision, state: ShareState | None
 ) -> Any:
     """One partition's answer. Of a state that is not there a summary tells zeros and no offset."""
-    row = messages.PartitionResult(partition=index)
+    row = getattr(messages, f"{kind}PartitionResult")(partition=index)
     if decision.error:
         row.error_code, row.error_message = decision.error, decision.message
         if decision.error in _NOT_SERVED:

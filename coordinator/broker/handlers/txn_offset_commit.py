@@ -16,7 +16,7 @@ from ...errors import ErrorCode
 from ...groups.append_errors import client_operation_error
 from ...groups.offsets.decide import transactional_response
 from ...transactions.decide import Producer
-from ...wire.messages.txn_offset_commit import (
+from ...wire.messages.transactions import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
-from ...wire.messages.unregister_broker import UnregisterBrokerRequest, UnregisterBrokerResponse
+from ...wire.messages.broker_registration import UnregisterBrokerRequest, UnregisterBrokerResponse
 
 if TYPE_CHECKING:
     from ..call import Call

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
-from ...wire.messages.unregister_controller import (
+from ...wire.messages.broker_registration import (
     UnregisterControllerRequest,
     UnregisterControllerResponse,
 )

@@ -22,7 +22,7 @@ from ...errors import ErrorCode
 from ...storage.partition_log import Marker
 from ...storage.producers import NO_EPOCH
 from ...storage.records import BatchRefused
-from ...wire.messages.write_txn_markers import (
+from ...wire.messages.transactions import (
     WritableTxnMarker,
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,

@@ -14,7 +14,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias
 
 from ...interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult
-from ...wire.messages.write_txn_markers import (
+from ...wire.messages.transactions import (
     WritableTxnMarker,
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,

@@ -15,7 +15,7 @@ from ...errors import ErrorCode
 from .delayed import Delayed
 
 if TYPE_CHECKING:
-    from ...wire.messages.delete_records import DeleteRecordsPartitionResult
+    from ...wire.messages.topics import DeleteRecordsPartitionResult
 
 
 class Deleted(NamedTuple):

@@ -21,11 +21,12 @@ from ...wire.messages.api_versions import ApiVersionsRequest, ApiVersionsRespons
 from ...wire.messages.fetch import FetchRequest
 from ...wire.messages.metadata import MetadataRequest, MetadataResponse
 from ...wire.messages.produce import ProduceRequest
-from ...wire.messages.sasl_authenticate import (
+from ...wire.messages.sasl import (
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
+    SaslHandshakeRequest,
+    SaslHandshakeResponse,
 )
-from ...wire.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 from ...wire.primitives import WireError
 from ...wire.schema import Request, Response
 from ..requests import Ranges, Unsupported, choose, fit, lift

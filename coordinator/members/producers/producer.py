@@ -23,7 +23,6 @@ from typing import Final, NamedTuple
 from assignors import TopicPartition
 
 from ...errors import ErrorCode
-from ...wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
 from ...wire.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
@@ -31,6 +30,7 @@ from ...wire.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
+from ...wire.messages.transactions import InitProducerIdRequest, InitProducerIdResponse
 from ...wire.schema import Response
 from ..backoff import Backoff
 from ..effects import Node

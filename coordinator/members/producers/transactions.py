@@ -19,16 +19,17 @@ from typing import Final, NamedTuple, Protocol
 from assignors import TopicPartition
 
 from ...errors import ErrorCode
-from ...wire.messages.add_offsets_to_txn import AddOffsetsToTxnRequest, AddOffsetsToTxnResponse
-from ...wire.messages.add_partitions_to_txn import (
+from ...wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
+from ...wire.messages.transactions import (
+    AddOffsetsToTxnRequest,
+    AddOffsetsToTxnResponse,
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
     AddPartitionsToTxnTopic,
-)
-from ...wire.messages.end_txn import EndTxnRequest, EndTxnResponse
-from ...wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ...wire.messages.init_producer_id import InitProducerIdRequest, InitProducerIdResponse
-from ...wire.messages.txn_offset_commit import (
+    EndTxnRequest,
+    EndTxnResponse,
+    InitProducerIdRequest,
+    InitProducerIdResponse,
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,

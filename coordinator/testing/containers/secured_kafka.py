@@ -21,13 +21,12 @@ from ...emulator.session import entry_of
 from ...reassign.admin import Admin
 from ...security.listeners import PLAIN
 from ...security.scram import LEAST_ITERATIONS, MECHANISMS
-from ...wire.messages.alter_user_scram_credentials import (
+from ...wire.messages.acls import AclCreation, CreateAclsRequest, DescribeAclsRequest
+from ...wire.messages.scram_credentials import (
     AlterUserScramCredentialsRequest,
+    DescribeUserScramCredentialsRequest,
     ScramCredentialUpsertion,
 )
-from ...wire.messages.create_acls import AclCreation, CreateAclsRequest
-from ...wire.messages.describe_acls import DescribeAclsRequest
-from ...wire.messages.describe_user_scram_credentials import DescribeUserScramCredentialsRequest
 from .errors import ContainerError
 from .secured import PACKAGE, Asked, jaas
 
