@@ -27,6 +27,7 @@ from typing import Any, Final
 import pytest
 
 from coordinator import __version__
+from coordinator.simulator.files import catalogue
 from tests.test_readme import Place, follow_commands, follow_python, until_interrupted
 from tests.testing.test_tutorial_page import files_of_the_page
 
@@ -209,6 +210,8 @@ class TestAStranger:
         stranger.types(f"pip install --quiet --only-binary :all: {shlex.quote(str(wheel))}")
         follow_commands(stranger.place)
         stranger.types("python -W error -c 'import coordinator, assignors; coordinator.Emulator'")
+        listed = stranger.types("coordinator scenarios list")
+        assert set(catalogue.names() + catalogue.incidents()) <= set(listed.split())
 
     @pytest.mark.parametrize(
         ("line", "sign"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from coordinator.broker.call import NoRequest
-from coordinator.broker.handlers.describe_log_dirs import LOG_DIR
+from coordinator.broker.handlers.log_dirs import LOG_DIR
 from coordinator.wire.messages import acls, client_quotas, log_dirs, reassignments
 from coordinator.wire.messages.client_quotas import ComponentData
 from coordinator.wire.messages.log_dirs import DescribableLogDirTopic

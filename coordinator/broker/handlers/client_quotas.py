@@ -1,22 +1,21 @@
-"""AlterClientQuotas (key 49), v0-1 (KIP-546): each entity by itself. What is limited counts
-from the next answer on, at all brokers.
-
-An entity named twice is altered as its first entry says, and refused all the same; one whose entry
-names a key twice is not altered.
-"""
+"""Quotas of users, clients and addresses."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...cluster.client_quotas import Change, Entity, QuotaRefused, duplicate, entity
+from ...cluster.client_quotas import Change, Component, Entity, QuotaRefused, duplicate, entity
 from ...common.slices import ITEMS_A_STEP, each
 from ...wire.messages.client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasRequestEntryData,
     AlterClientQuotasResponse,
     AlterClientQuotasResponseEntryData,
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
     EntityData,
+    EntryData,
+    ValueData,
 )
 from ..call import Sliced
 from ..quota_changes import alter
@@ -27,8 +26,43 @@ if TYPE_CHECKING:
     from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once."""
+def describe_client_quotas(broker: Broker, call: Call) -> DescribeClientQuotasResponse:
+    """DescribeClientQuotas (key 48), v0-1 (KIP-546). Entries stand in the order in which they were
+    first set.
+
+    Answered at once.
+    """
+    request = call.message
+    assert isinstance(request, DescribeClientQuotasRequest)
+    components = [
+        Component(each.entity_type, each.match_type, each.match) for each in request.components
+    ]
+    try:
+        found = list(broker.cluster.client_quotas.find(components, strict=request.strict))
+    except QuotaRefused as refused:
+        return DescribeClientQuotasResponse(
+            error_code=refused.code, error_message=str(refused), entries=None
+        )
+    return DescribeClientQuotasResponse(
+        entries=[
+            EntryData(
+                entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in whose],
+                values=[ValueData(key=key, value=value) for key, value in quotas.items()],
+            )
+            for whose, quotas in found
+        ]
+    )
+
+
+def alter_client_quotas(broker: Broker, call: Call) -> Sliced:
+    """AlterClientQuotas (key 49), v0-1 (KIP-546): each entity by itself. What is limited counts
+    from the next answer on, at all brokers.
+
+    An entity named twice is altered as its first entry says, and refused all the same; one whose entry
+    names a key twice is not altered.
+
+    Answered at once.
+    """
     return Sliced(_alter_all(broker, call))
 
 

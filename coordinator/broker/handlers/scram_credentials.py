@@ -1,14 +1,16 @@
-"""DescribeUserScramCredentials (key 50), v0 (KIP-554). No names, or null: everybody who has a
-credential."""
+"""Users' credentials for SCRAM."""
 
 from __future__ import annotations
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ...cluster.scram_credentials import ScramRefused
+from ...cluster.scram_credentials import Deletion, ScramRefused, Upsertion
 from ...errors import ErrorCode
 from ...wire.messages.scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
+    AlterUserScramCredentialsResult,
     CredentialInfo,
     DescribeUserScramCredentialsRequest,
     DescribeUserScramCredentialsResponse,
@@ -21,8 +23,12 @@ if TYPE_CHECKING:
     from ..core import Broker
 
 
-def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once, each user by itself."""
+def describe_user_scram_credentials(broker: Broker, call: Call) -> Sliced:
+    """DescribeUserScramCredentials (key 50), v0 (KIP-554). No names, or null: everybody who has a
+    credential.
+
+    Answered at once, each user by itself.
+    """
     request = call.message
     assert isinstance(request, DescribeUserScramCredentialsRequest)
     asked = Counter(user.name for user in request.users or ()) or Counter(
@@ -50,3 +56,30 @@ def _result(broker: Broker, user: str, count: int) -> DescribeUserScramCredentia
         for mechanism, iterations in found
     ]
     return DescribeUserScramCredentialsResult(user=user, credential_infos=infos)
+
+
+def alter_user_scram_credentials(broker: Broker, call: Call) -> AlterUserScramCredentialsResponse:
+    """AlterUserScramCredentials (key 51), v0 (KIP-554): connections that are open are left alone
+    (SCRAM-5).
+
+    Answered at once, each user by itself.
+    """
+    request = call.message
+    assert isinstance(request, AlterUserScramCredentialsRequest)
+    results = broker.cluster.scram_credentials.alter(
+        [Deletion(each.name, each.mechanism) for each in request.deletions],
+        [
+            Upsertion(each.name, each.mechanism, each.iterations, each.salt, each.salted_password)
+            for each in request.upsertions
+        ],
+    )
+    return AlterUserScramCredentialsResponse(
+        results=[
+            AlterUserScramCredentialsResult(
+                user=user,
+                error_code=0 if refused is None else refused.code,
+                error_message=None if refused is None else refused.message,
+            )
+            for user, refused in results.items()
+        ]
+    )

@@ -1,19 +1,16 @@
-"""DescribeShareGroupOffsets (key 90), v0-1: where share groups start, and how far they are behind
-(KIP-932; v1: lag, KIP-1226).
-
-Without topics all are told of which the group has state. Topics that there are not come last, one
-entry for each that the request has. A topic without partitions, or a negative partition, fails its
-group as a whole (-1). A partition that its topic does not have is told UNKNOWN_TOPIC_OR_PARTITION;
-Kafka never answers such a request.
-"""
+"""Where share groups start to read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
+from ...groups.consumer.requests import Refused
 from ...share_states.model import NO_OFFSET, ShareStateKey
 from ...wire.messages.share_group_offsets import (
+    DeleteShareGroupOffsetsRequest,
+    DeleteShareGroupOffsetsResponse,
+    DeleteShareGroupOffsetsResponseTopic,
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
     DescribeShareGroupOffsetsRequestTopic,
@@ -23,7 +20,7 @@ from ...wire.messages.share_group_offsets import (
     DescribeShareGroupOffsetsResponseTopic,
 )
 from ..call import Sliced, row_by_row
-from ..share_offsets import membership, not_served, start_and_lag
+from ..share_offsets import may_not_change, membership, not_served, start_and_lag
 from ..shares.service import is_enabled
 from . import share_and_streams_groups
 
@@ -34,11 +31,21 @@ if TYPE_CHECKING:
     from ..call import Call, Result
     from ..core import Broker
 
+
 _ZERO_ID = bytes(16)
 
 
-def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answered at once, one entry a group."""
+def describe_share_group_offsets(broker: Broker, call: Call) -> Result | Sliced:
+    """DescribeShareGroupOffsets (key 90), v0-1: where share groups start, and how far they are behind
+    (KIP-932; v1: lag, KIP-1226).
+
+    Without topics all are told of which the group has state. Topics that there are not come last, one
+    entry for each that the request has. A topic without partitions, or a negative partition, fails its
+    group as a whole (-1). A partition that its topic does not have is told UNKNOWN_TOPIC_OR_PARTITION;
+    Kafka never answers such a request.
+
+    Answered at once, one entry a group.
+    """
     request = call.message
     assert isinstance(request, DescribeShareGroupOffsetsRequest)
     if not is_enabled(broker):
@@ -125,4 +132,66 @@ def _partition(
         return row
     key = ShareStateKey(group_id, topic.id, index)
     row.start_offset, row.leader_epoch, row.lag = start_and_lag(broker, key)
+    return row
+
+
+_UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+_NOTHING = "There is no offset information to delete."
+
+
+def delete_share_group_offsets(broker: Broker, call: Call) -> Result:
+    """DeleteShareGroupOffsets (key 92), v0: nothing is kept of topics for a share group without members
+    any more (KIP-932, SH-OFF-3).
+
+    Answered at once: topics that are forgotten, each once, then what is refused as often as it
+    is named.
+    """
+    request = call.message
+    assert isinstance(request, DeleteShareGroupOffsetsRequest)
+    if not is_enabled(broker):
+        return share_and_streams_groups.handle(broker, call)
+    refused = may_not_change(broker, request.group_id, must_be=True)
+    if refused is not None:
+        error, message = refused
+        return DeleteShareGroupOffsetsResponse(error_code=error, error_message=message)
+    names = [of.topic_name for of in request.topics]
+    by_name = {name: _topic(broker, call, request.group_id, name) for name in dict.fromkeys(names)}
+    rows = [row for row in by_name.values() if not row.error_code]
+    rows += [row for name in names if (row := by_name[name]).error_code]
+    gone = [row.topic_id for row in rows if not row.error_code]
+    if gone:
+        try:
+            outcome = broker.coordinator.share_offsets_deleted(
+                request.group_id, gone, call.now, call.cause
+            )
+        except Refused as failure:
+            return DeleteShareGroupOffsetsResponse(
+                error_code=failure.error, error_message=failure.message
+            )
+        broker.send_replies(outcome, call.now)
+    return DeleteShareGroupOffsetsResponse(responses=rows)
+
+
+def _topic(
+    broker: Broker, call: Call, group_id: str, name: str
+) -> DeleteShareGroupOffsetsResponseTopic:
+    row = DeleteShareGroupOffsetsResponseTopic(topic_name=name)
+    topic, group = broker.cluster.topics.get(name), membership(broker, group_id)
+    assert group is not None, "it was looked up before"
+    if topic is None:
+        row.error_code, row.error_message = _UNKNOWN, _UNKNOWN.message
+        return row
+    of = group.initialized.get(topic.id)
+    if of is None:
+        row.error_code, row.error_message = _UNKNOWN, _NOTHING
+        return row
+    row.topic_id = topic.id
+    for index in sorted(of.partitions):
+        key = ShareStateKey(group_id, topic.id, index)
+        done = broker.shares.persister.delete(key, call.now, call.cause)
+        if done.error:
+            row.error_code = done.error
+            row.error_message = f"Error in delete state RPC. {done.message}"
     return row

@@ -1,0 +1,252 @@
+"""Rules of who may do what: made, found and deleted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import ErrorCode
+from ...security.acls import (
+    CLUSTER_NAME,
+    Acl,
+    AclFilter,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
+from ...security.authorizer import read_block
+from ...wire.messages.acls import (
+    AclCreation,
+    AclCreationResult,
+    AclDescription,
+    CreateAclsRequest,
+    CreateAclsResponse,
+    DeleteAclsFilterResult,
+    DeleteAclsMatchingAcl,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+    DescribeAclsRequest,
+    DescribeAclsResource,
+    DescribeAclsResponse,
+)
+from ..acl_changes import create, delete
+from ..call import NoRequest
+
+if TYPE_CHECKING:
+    from ..call import Call
+    from ..core import Broker
+
+
+_ANY_OR_MATCH = {
+    "resource_type": {int(ResourceType.ANY)},
+    "resource_pattern_type": {int(PatternType.ANY), int(PatternType.MATCH)},
+    "operation": {int(Operation.ANY)},
+    "permission_type": {int(Permission.ANY)},
+}
+
+
+_KINDS = {
+    "resource_type": (ResourceType, "resourceType"),
+    "resource_pattern_type": (PatternType, "patternType"),
+    "operation": (Operation, "operation"),
+    "permission_type": (Permission, "permissionType"),
+}
+
+
+_NO_COLON = "(no colon is present separating the principal type from the principal name)"
+
+
+def create_acls(broker: Broker, call: Call) -> CreateAclsResponse:
+    """CreateAcls (key 30), v1-3 (KIP-140, KIP-290). Without an authorizer each is refused (54).
+
+    An ACL with an element UNKNOWN (0) is no request for Kafka: it closes the connection, whether there
+    is an authorizer or not. One with Any or Match fails the whole request
+    (-1). Each other one is made or refused on its own; one that is there already is no error (ACL-7).
+
+    Answered at once.
+    """
+    request = call.message
+    assert isinstance(request, CreateAclsRequest)
+    if any(
+        0 in (acl.resource_type, acl.resource_pattern_type, acl.operation, acl.permission_type)
+        for acl in request.creations
+    ):
+        raise NoRequest("an ACL contains UNKNOWN elements")
+    authorizer = None if broker.security is None else broker.security.authorizer
+    if authorizer is None:
+        refused = AclCreationResult(
+            error_code=ErrorCode.SECURITY_DISABLED, error_message="No Authorizer is configured."
+        )
+        return CreateAclsResponse(results=[refused] * len(request.creations))
+    if any(_has_any_or_match(creation) for creation in request.creations):
+        failed = AclCreationResult(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=None)
+        return CreateAclsResponse(results=[failed] * len(request.creations))
+    results, good = [], []
+    for creation in request.creations:
+        error, text = _why_not(creation)
+        results.append(AclCreationResult(error_code=error, error_message=text))
+        if not error:
+            good.append(_acl(creation))
+    create(broker, authorizer, good, call.now, call.cause)
+    return CreateAclsResponse(results=results)
+
+
+def _acl(creation: AclCreation) -> Acl:
+    return Acl(
+        creation.resource_type,
+        creation.resource_pattern_type,
+        creation.resource_name,
+        creation.principal,
+        creation.host,
+        creation.operation,
+        creation.permission_type,
+    )
+
+
+def _has_any_or_match(creation: AclCreation) -> bool:
+    return any(getattr(creation, field) in values for field, values in _ANY_OR_MATCH.items())
+
+
+def _why_not(creation: AclCreation) -> tuple[int, str]:
+    if creation.resource_type == ResourceType.CLUSTER and creation.resource_name != CLUSTER_NAME:
+        text = f"The only valid name for the CLUSTER resource is {CLUSTER_NAME}"
+        return ErrorCode.INVALID_REQUEST, text
+    if not creation.resource_name:
+        return ErrorCode.INVALID_REQUEST, "Invalid empty resource name"
+    for field, (kind, name) in _KINDS.items():
+        if getattr(creation, field) not in kind._value2member_map_:
+            return ErrorCode.INVALID_REQUEST, f"Invalid {name} UNKNOWN"
+    if ":" not in creation.principal:
+        text = f"Could not parse principal from `{creation.principal}` {_NO_COLON}"
+        return ErrorCode.INVALID_REQUEST, text
+    if not creation.host:
+        return ErrorCode.INVALID_REQUEST, "Host pattern cannot be null or empty"
+    if "/" in creation.host and read_block(creation.host) is None:
+        text = f"Invalid CIDR notation '{creation.host}': {_why_no_block(creation.host)}"
+        return ErrorCode.INVALID_REQUEST, text
+    return ErrorCode.NONE, ""
+
+
+def _why_no_block(text: str) -> str:
+    """What Kafka's reader of blocks says."""
+    address, _, bits = text.partition("/")
+    is_known = read_block(address) is not None
+    if is_known and bits.isdecimal() and ":" not in address:
+        return f"Value [{int(bits)}] not in range [0,32]"
+    return f"Could not parse [{text}]"
+
+
+def delete_acls(broker: Broker, call: Call) -> DeleteAclsResponse:
+    """DeleteAcls (key 31), v1-3 (KIP-140, KIP-290). Without an authorizer each filter is refused (54).
+
+    A filter with an element UNKNOWN (0) is no request for Kafka: it closes the connection. Each filter
+    reports what it found, also what another one found too (ACL-9).
+
+    Answered at once.
+    """
+    request = call.message
+    assert isinstance(request, DeleteAclsRequest)
+    if any(
+        0
+        in (
+            each.resource_type_filter,
+            each.pattern_type_filter,
+            each.operation,
+            each.permission_type,
+        )
+        for each in request.filters
+    ):
+        raise NoRequest("a filter contains UNKNOWN elements")
+    authorizer = None if broker.security is None else broker.security.authorizer
+    if authorizer is None:
+        refused = DeleteAclsFilterResult(
+            error_code=ErrorCode.SECURITY_DISABLED, error_message="No Authorizer is configured."
+        )
+        return DeleteAclsResponse(filter_results=[refused] * len(request.filters))
+    found = [
+        authorizer.find(
+            AclFilter(
+                each.resource_type_filter,
+                each.pattern_type_filter,
+                each.resource_name_filter,
+                each.principal_filter,
+                each.host_filter,
+                each.operation,
+                each.permission_type,
+            )
+        )
+        for each in request.filters
+    ]
+    delete(broker, authorizer, [acl for acls in found for acl in acls], call.now, call.cause)
+    return DeleteAclsResponse(
+        filter_results=[
+            DeleteAclsFilterResult(error_message=None, matching_acls=[_row(acl) for acl in acls])
+            for acls in found
+        ]
+    )
+
+
+def _row(acl: Acl) -> DeleteAclsMatchingAcl:
+    return DeleteAclsMatchingAcl(
+        error_message=None,
+        resource_type=acl.resource_type,
+        resource_name=acl.name,
+        pattern_type=acl.pattern_type,
+        principal=acl.principal,
+        host=acl.host,
+        operation=acl.operation,
+        permission_type=acl.permission,
+    )
+
+
+def describe_acls(broker: Broker, call: Call) -> DescribeAclsResponse:
+    """DescribeAcls (key 29), v1-3 (KIP-140, KIP-290). Without an authorizer everything is refused (54).
+
+    A filter with an element UNKNOWN (0) is no request for Kafka: it closes the connection (ACL-8).
+
+    Answered at once.
+    """
+    request = call.message
+    assert isinstance(request, DescribeAclsRequest)
+    if 0 in (
+        request.resource_type_filter,
+        request.pattern_type_filter,
+        request.operation,
+        request.permission_type,
+    ):
+        raise NoRequest("the filter contains UNKNOWN elements")
+    authorizer = None if broker.security is None else broker.security.authorizer
+    if authorizer is None:
+        return DescribeAclsResponse(
+            error_code=ErrorCode.SECURITY_DISABLED,
+            error_message="No Authorizer is configured on the broker",
+        )
+    wanted = AclFilter(
+        request.resource_type_filter,
+        request.pattern_type_filter,
+        request.resource_name_filter,
+        request.principal_filter,
+        request.host_filter,
+        request.operation,
+        request.permission_type,
+    )
+    resources: dict[tuple[int, str, int], list[AclDescription]] = {}
+    for acl in authorizer.find(wanted):
+        key = (acl.resource_type, acl.name, acl.pattern_type)
+        resources.setdefault(key, []).append(
+            AclDescription(
+                principal=acl.principal,
+                host=acl.host,
+                operation=acl.operation,
+                permission_type=acl.permission,
+            )
+        )
+    return DescribeAclsResponse(
+        error_message="",
+        resources=[
+            DescribeAclsResource(
+                resource_type=kind, resource_name=name, pattern_type=pattern, acls=acls
+            )
+            for (kind, name, pattern), acls in resources.items()
+        ],
+    )
