@@ -1,7 +1,7 @@
 """README.md is true: its Python runs as written, its commands do what it says.
 
 Blocks tagged `python` are run. Blocks tagged `sh` are run line by line: `make` dry, `coordinator
-serve` and `peers` in the background until the block ends, the server on a free port; every other
+serve`, `watch` and `peers` in the background until the block ends, the server on a free port; every other
 `coordinator` command to its end; `pip install` elsewhere. Anything else fails the test: tag it `text`.
 """
 
@@ -116,6 +116,8 @@ def run_line(line: str, place: Place, running: ExitStack) -> None:
             pass  # integration_tests/test_installed.py runs it in an empty environment
         case "coordinator", ["serve", *_] as arguments:
             running.enter_context(until_interrupted(arguments, "ready:", place))
+        case "coordinator", ["watch", *_] as arguments:
+            running.enter_context(until_interrupted(arguments, "http://", place))
         case "coordinator", ["peers", *_] as arguments:
             running.enter_context(until_interrupted(arguments, "members here", place))
         case "coordinator", arguments:

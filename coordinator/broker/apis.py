@@ -212,11 +212,19 @@ class Apis(dict[int, "Api | None"]):
     def __missing__(self, key: int) -> Api | None:
         if key not in self.ranges:
             return None
-        name, module = SERVED[key]
-        handlers = import_module(f"coordinator.broker.handlers.{module or name}")
-        handle: Handler = getattr(handlers, name if hasattr(handlers, name) else "handle")
-        loaded = self[key] = Api(key, name, request_type(key), handle, self.release)
+        loaded = self[key] = Api(
+            key, SERVED[key].name, request_type(key), handler_of(key), self.release
+        )
         return loaded
+
+
+def handler_of(key: int) -> Handler:
+    """What handles the requests of an API: in a file of several the function of its name, else
+    `handle`. Loads it."""
+    name, module = SERVED[key]
+    there = import_module(f"coordinator.broker.handlers.{module or name}")
+    found: Handler = getattr(there, name if hasattr(there, name) else "handle")
+    return found
 
 
 @cache

@@ -3,11 +3,10 @@ answers come out encoded."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from random import Random
 from typing import Any
 
-from coordinator.broker.apis import SERVED
+from coordinator.broker.apis import handler_of
 from coordinator.broker.build import TopicOption, build_broker
 from coordinator.broker.call import Call, Encoded, Sliced
 from coordinator.common.slices import whole
@@ -60,10 +59,7 @@ class Admin:
         carries is seen."""
         request = request_type(key)
         message = request.decode(version, request(**fields).encode(version))
-        handle = import_module(
-            f"coordinator.broker.handlers.{SERVED[key].handler or SERVED[key].name}"
-        ).handle
-        answer = handle(
+        answer = handler_of(key)(
             self.broker, Call(message, version, "test", "/127.0.0.1", 1, 0, LISTENER, 7)
         )
         if isinstance(answer, Sliced):

@@ -9,11 +9,8 @@ from typing import Any
 import pytest
 
 from coordinator.broker.call import Call, Sliced
-from coordinator.broker.handlers import (
-    alter_partition_reassignments,
-    create_partitions,
-    elect_leaders,
-)
+from coordinator.broker.handlers import create_partitions, elect_leaders
+from coordinator.broker.handlers.reassignments import alter_partition_reassignments
 from coordinator.cluster.controller.core import Controller
 from coordinator.cluster.controller.many_changes import PARTITIONS_A_STEP
 from coordinator.common.slices import Slices
@@ -108,7 +105,7 @@ def test_reassignments_of_many_partitions_stop_on_their_way() -> None:
     request = reassignments.AlterPartitionReassignmentsRequest(
         timeout_ms=1_000, topics=[reassignments.ReassignableTopic(name="many", partitions=parts)]
     )
-    stops, answer = handled(cluster, alter_partition_reassignments.handle, request, 0)
+    stops, answer = handled(cluster, alter_partition_reassignments, request, 0)
     assert stops >= MANY // 100
     assert [row.error_code for row in answer.responses[0].partitions] == [0] * MANY
     assert {one.index: one.replicas for one in cluster.truth.topics["many"].partitions} == turned
