@@ -46,6 +46,7 @@ _PROMISES: Final = "coordinator/judges/"
 
 NO_FOLDS: Final[Mapping[str, str]] = {
     "coordinator/apptests/identities.py: clients_that_joined": "a set of client ids, in no order",
+    "coordinator/apptests/repeats.py: _overtaken": "keeps a committed offset, and the numbers of lines",
     "coordinator/apptests/withheld_news.py: WithheldNews": "selects lines, in no order",
     "coordinator/control/verifying/verification.py: Verification": "selects lines, in no order",
     "coordinator/emulator/peers.py: callback_logger": "writes the lines",
@@ -53,6 +54,7 @@ NO_FOLDS: Final[Mapping[str, str]] = {
     "coordinator/explain/sentences.py: _course": "words for what history's timeline found",
     "coordinator/page/as_pytest.py: _Anchors": "counts lines of a type",
     "coordinator/page/saying.py: Teller": "words for what history's timeline found",
+    "coordinator/pipeline/alerts.py: Watch": "counts lines of a type in a time; states are history's",
     "coordinator/simulator/clients/member.py: SimulatedMember": "a member, which writes the lines",
     "coordinator/simulator/swarm/coverage.py: Coverage": "counts; phases and leaders are history's",
     "coordinator/simulator/triggers.py: Triggers": "counts lines of a type",

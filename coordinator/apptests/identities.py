@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
+from ..history.consumer_groups import ConsumerGroups
+from ..history.memberships import REPLACED, memberships
 from . import findings as f
 from .findings import CommitSeen, Finding, Line, when
 from .losses import TOLD_AT_MOST
 
 _COMMITS = ("offset_commit", "txn_offset_commit")
 _JOINED = ("MemberPending", "MemberJoined", "ConsumerMemberSubscribed")
-_REPLACED = ("MemberReplaced", "ConsumerMemberReplaced")
 _BY_ITSELF = ("left", "session expired")
 _REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
 
@@ -124,26 +125,24 @@ def elsewhere(lines: Iterable[Line], group: str) -> list[Finding]:
     return [Finding(f.ELSEWHERE, f"it says that its group is {group!r}, and joined {named}")]
 
 
-def shared_instance(lines: Iterable[Line], group: str, at_most: int) -> list[Finding]:
+def shared_instance(lines: Sequence[Line], group: str, at_most: int) -> list[Finding]:
     """A static member was replaced, over another connection, more often than it was started.
 
     Over the same one a consumer replaces itself: aiokafka forgets its member id when a commit is
     refused, and joins without one.
     """
     counts: Counter[str] = Counter()
-    joins: dict[int, Line] = {}
     by: dict[str, str] = {}
-    for line in lines:
-        if line["type"] == "RequestSeen" and line["api"] == "join_group":
-            joins[line["seq"]] = line
-        elif (
-            line["type"] in (*_JOINED, *_REPLACED)
-            and line["group"] == group
-            and (name := _instance(line)) is not None
-        ):
-            peer = joins.get(line.get("cause") or -1, {}).get("peer", "")
-            counts[name] += line["type"] in _REPLACED and (not peer or peer != by.get(name))
-            by[name] = peer
+    members = memberships(lines, group)
+    replacements = {each.left_seq for each in members if each.reason == REPLACED}
+    connections = _connections_that_joined(lines)
+    for each in members:
+        name = each.group_instance_id
+        if name is None:
+            continue
+        peer = connections.get(each.joined_seq, "")
+        counts[name] += each.joined_seq in replacements and (not peer or peer != by.get(name))
+        by[name] = peer
     return [
         Finding(
             f.SHARED,
@@ -152,6 +151,18 @@ def shared_instance(lines: Iterable[Line], group: str, at_most: int) -> list[Fin
         for name, times in counts.items()
         if times > at_most
     ]
+
+
+def _connections_that_joined(lines: Iterable[Line]) -> dict[int, str]:
+    """By line that a JoinGroup caused: the client's address."""
+    asked: dict[int, str] = {}
+    found: dict[int, str] = {}
+    for line in lines:
+        if line["type"] == "RequestSeen" and line["api"] == "join_group":
+            asked[line["seq"]] = line.get("peer", "")
+        elif (cause := line.get("cause")) in asked:
+            found[line["seq"]] = asked[cause]
+    return found
 
 
 def other_instance(
@@ -165,34 +176,29 @@ def other_instance(
     """
     if len(starts) < 2:
         return []
-    before: dict[str, str] = {}
-    now: dict[str, Line] = {}
-    for line in lines:
-        if line["seq"] < starts[-2] or line.get("group") != group or line.get("member") in peers:
-            continue
-        if line["type"] in _REMOVED:
-            before.pop(line["member"], None)
-        elif line["type"] in (*_JOINED, *_REPLACED) and (name := _instance(line)) is not None:
-            if line["seq"] < starts[-1]:
-                before[line["member"]] = name
-            else:
-                now.setdefault(name, line)
-    if not before or not now or not now.keys().isdisjoint(before.values()):
+    members = [
+        each
+        for each in memberships(lines, group)
+        if each.group_instance_id is not None
+        and each.member not in peers
+        and each.joined_seq >= starts[-2]
+    ]
+    before = [
+        each.group_instance_id
+        for each in members
+        if each.joined_seq < starts[-1] and each.reason in (None, REPLACED)
+    ]
+    now = [each for each in members if each.joined_seq >= starts[-1]]
+    if not before or not now or any(each.group_instance_id in before for each in now):
         return []
-    name, line = next(iter(now.items()))
-    text = f"started again, its group.instance.id is {name!r}{when(line['seq'], line['at_ms'])}; it was {next(iter(before.values()))!r}"
+    first = now[0]
+    at = when(first.joined_seq, first.joined_ms)
+    text = f"started again, its group.instance.id is {first.group_instance_id!r}{at}; it was {before[0]!r}"
     return [
         Finding(
             f.OTHER_INSTANCE, f"{text}, a member that keeps its partitions until its session ends"
         )
     ]
-
-
-def _instance(line: Line) -> str | None:
-    found: str | None = line.get("group_instance_id") or (line.get("subscription") or {}).get(
-        "group_instance_id"
-    )
-    return found
 
 
 def falls_out(
@@ -234,25 +240,21 @@ def consumers_at_once(
     """
     most = 0
     for first, end in running:
-        here, synced = set[str](), dict[int, set[str]]()
+        groups, synced = ConsumerGroups(), dict[int, set[str]]()
+        others = set(peers)
         for line in lines:
-            if (
-                line.get("group") != group
-                or line.get("member") in peers
-                or not first <= line["seq"] < end
-            ):
+            if line.get("group") != group or line["seq"] >= end:
                 continue
-            if line["type"] == "MemberSynced":
+            changed = groups.see(line)
+            if line["seq"] < first:
+                others |= set() if changed is None else changed.members.keys()
+            elif changed is not None:
+                most = max(most, len(changed.members.keys() - others))
+            elif line["type"] == "MemberSynced" and line["member"] not in peers:
                 synced.setdefault(line["generation"], set()).add(line["member"])
                 most = max(most, len(synced[line["generation"]]))
             elif line["type"] == "GroupLoaded":
                 synced.clear()
-            elif line["type"] == "ConsumerMemberRemoved":
-                here.discard(line["member"])
-            elif line["type"] in ("ConsumerMemberSubscribed", "ConsumerMemberReplaced"):
-                here.discard(line.get("replaced", ""))
-                here.add(line["member"])
-            most = max(most, len(here))
     return most
 
 

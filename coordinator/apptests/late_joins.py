@@ -8,8 +8,9 @@ as `findings` does.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
+from ..history.memberships import memberships
 from .findings import BLOCKS, Finding, Line, when
 
 _TOLD = "REBALANCE_IN_PROGRESS"
@@ -59,25 +60,25 @@ def late_joins(lines: Iterable[Line], group: str, others: Collection[str]) -> li
     return [finding for member, finding in found.items() if member not in others]
 
 
-def left_too_late(lines: Iterable[Line], group: str) -> list[Finding]:
+def left_too_late(lines: Sequence[Line], group: str, since: int) -> list[Finding]:
     """Members that were stopped, and whose LeaveGroup came when their session had ended already.
-    `lines`: from the stop on."""
-    expired: dict[str, Line] = {}
+    `since`: the line of the stop."""
+    expired = {
+        each.member: each
+        for each in memberships(lines, group)
+        if each.reason == "session expired" and (each.left_seq or 0) >= since
+    }
     found = []
     for line in lines:
-        if line.get("group") != group:
+        gone = expired.get(line.get("member") or "")
+        if gone is None or line.get("api") != "leave_group" or line["seq"] < (gone.left_seq or 0):
             continue
-        if line["type"] in _REMOVED and line["reason"] == "session expired":
-            expired[line["member"]] = line
-        elif line.get("api") == "leave_group" and line.get("member") in expired:
-            gone = expired.pop(line["member"])
-            left, ended = when(line["seq"], line["at_ms"]), when(gone["seq"], gone["at_ms"])
-            text = (
-                f"it was stopped, and {line['member']} left{left} when its session had ended{ended}"
-            )
-            found.append(
-                Finding(BLOCKS, f"{text}: it blocks in its listener, or as it closes its consumer")
-            )
+        del expired[gone.member]
+        left, ended = when(line["seq"], line["at_ms"]), when(gone.left_seq, gone.left_ms)
+        text = f"it was stopped, and {gone.member} left{left} when its session had ended{ended}"
+        found.append(
+            Finding(BLOCKS, f"{text}: it blocks in its listener, or as it closes its consumer")
+        )
     return found
 
 

@@ -261,9 +261,7 @@ class ApplicationUnderTest:
             self.group.verify().left_cleanly()
         except AssertionError as error:  # a time-out is one
             text = f"it was stopped, and did not close its consumer: {error}"
-            late = left_too_late(
-                self.kafka.events(since=self.told.stops[-1]), self.application.group
-            )
+            late = left_too_late(self.kafka.events(), self.application.group, self.told.stops[-1])
             found = late or [Finding(findings.DOES_NOT_LEAVE, text)]
             raise ApplicationError([*self.findings(), *found]) from None
 

@@ -3,18 +3,20 @@ place."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
 
 from ..event_log.reader import Line
 
+REPLACED: Final = "replaced"
+"""The reason for which a membership ended whose place another took."""
 _GROUP_GONE = frozenset({"GroupDeleted", "MembershipReset"})
 
 
 class Membership(NamedTuple):
     """One member id of a group, from its coming to its going; None: it has not gone.
 
-    `protocol`: classic or consumer. `reason`: as its removal says, or `replaced`, by `successor`.
+    `protocol`: classic or consumer. `reason`: as its removal says, or `REPLACED`, by `successor`.
     """
 
     group: str
@@ -31,6 +33,17 @@ class Membership(NamedTuple):
     successor: str | None
     rejoins: int
     commits: int
+
+
+def memberships(lines: Iterable[Line], group: str) -> list[Membership]:
+    """All memberships of a group, in the order in which they began; those that last, too."""
+    found: list[Membership] = []
+    fold = Memberships(found.append)
+    for line in lines:
+        if line.get("group") == group:
+            fold.see(line)
+    fold.finish()
+    return sorted(found, key=lambda each: each.joined_seq)
 
 
 class _Member:
@@ -99,7 +112,7 @@ class Memberships:
 
     def _replaced(self, line: Line, there: dict[str, _Member]) -> None:
         old = there.get(line["replaced"])
-        self._end(line["group"], line["replaced"], line, "replaced", line["member"])
+        self._end(line["group"], line["replaced"], line, REPLACED, line["member"])
         about: dict[str, Any] = dict(line.get("subscription") or line)
         if old is not None:
             about = {

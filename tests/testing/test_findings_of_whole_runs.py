@@ -166,10 +166,13 @@ def test_consumers_are_counted_that_are_members_at_the_same_time() -> None:
     ]  # nobody had stored generation 1
     assert identities.consumers_at_once(moved, "g", (), [(1, 50)]) == 1
     consumer = [
-        line(seq, "ConsumerMemberSubscribed", member=member) for seq, member in ((2, "a"), (3, "b"))
+        line(seq, "ConsumerMemberSubscribed", member=member, client_id="app")
+        for seq, member in ((2, "a"), (4, "b"))
     ]
     assert identities.consumers_at_once(consumer, "g", (), [(1, 50)]) == 2
-    between = line(2, "ConsumerMemberRemoved", member="a", reason="left")
+    assert identities.consumers_at_once(consumer, "g", {"b"}, [(1, 50)]) == 1
+    assert identities.consumers_at_once(consumer, "g", (), [(1, 3), (3, 50)]) == 1
+    between = line(3, "ConsumerMemberRemoved", member="a", reason="left")
     assert (
         identities.consumers_at_once([consumer[0], between, consumer[1]], "g", (), [(1, 50)]) == 1
     )

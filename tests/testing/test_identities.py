@@ -41,30 +41,49 @@ def test_who_reads_and_commits_without_joining_is_no_member() -> None:
     assert names(identities.nobody([alone], [seen("offset_fetch")], "g")) == [findings.NO_MEMBER]
 
 
-def test_members_that_take_each_others_place_share_an_instance_id() -> None:
-    replaced = {
-        "type": "MemberReplaced",
-        "seq": 3,
+def static(seq: int, member: str, name: str, replaced: str = "") -> Line:
+    """A static member's coming, in a classic group."""
+    kind = (
+        {"type": "MemberReplaced", "replaced": replaced} if replaced else {"type": "MemberJoined"}
+    )
+    return {
+        **kind,
+        "seq": seq,
+        "at_ms": 10 * seq,
         "group": "g",
-        "member": "b",
-        "replaced": "a",
-        "group_instance_id": "one",
+        "member": member,
+        "group_instance_id": name,
     }
-    (found,) = identities.shared_instance([replaced, replaced], "g", 1)
+
+
+def test_members_that_take_each_others_place_share_an_instance_id() -> None:
+    lines = [static(2, "a", "one"), static(3, "b", "one", "a"), static(4, "c", "one", "b")]
+    (found,) = identities.shared_instance(lines, "g", 1)
     assert (found.name, "'one' took each other's place 2 times" in found.text) == (
         findings.SHARED,
         True,
     )
-    assert identities.shared_instance([replaced], "g", 1) == []
-    assert identities.shared_instance([replaced, replaced], "h", 1) == []
-    consumer = {
+    assert identities.shared_instance(lines[:2], "g", 1) == []
+    assert identities.shared_instance(lines, "h", 1) == []
+    subscribed = {
+        "type": "ConsumerMemberSubscribed",
+        "seq": 2,
+        "at_ms": 20,
+        "group": "g",
+        "member": "a",
+        "classic": None,
+        "group_instance_id": "two",
+    }
+    replaced = {
         "type": "ConsumerMemberReplaced",
         "seq": 3,
+        "at_ms": 30,
         "group": "g",
         "member": "b",
+        "replaced": "a",
         "subscription": {"group_instance_id": "two"},
     }
-    assert "'two'" in identities.shared_instance([consumer], "g", 0)[0].text
+    assert "'two'" in identities.shared_instance([subscribed, replaced], "g", 0)[0].text
 
 
 def test_a_member_that_leaves_for_an_error_that_passes_is_named() -> None:

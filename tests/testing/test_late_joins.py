@@ -72,24 +72,16 @@ def test_who_was_removed_for_it_is_named() -> None:
 
 
 def test_who_left_when_its_session_had_ended_blocked_in_its_listener() -> None:
-    expired = {
-        "type": "MemberRemoved",
-        "group": "g",
-        "member": "app",
-        "reason": "session expired",
-        "seq": 4,
-        "at_ms": 2000,
-    }
-    leaves = {
-        "type": "RequestSeen",
-        "api": "leave_group",
-        "group": "g",
-        "member": "app",
-        "seq": 5,
-        "at_ms": 3000,
-    }
-    (found,) = left_too_late([expired, leaves], "g")
-    assert (found.name, "blocks in its listener" in found.text) == (f.BLOCKS, True)
-    assert left_too_late([expired], "g") == []
-    assert left_too_late([leaves], "g") == []
-    assert left_too_late([expired, leaves], "another") == []
+    expired, leaves = removed("session expired"), line(60, "RequestSeen", api="leave_group")
+    leaves["member"] = "m"
+    (found,) = left_too_late([MEMBER, expired, leaves], "g", 40)
+    assert found.name == f.BLOCKS
+    assert (
+        "m left (line 60, at 60 ms) when its session had ended (line 50, at 50 ms): it blocks in its listener"
+        in found.text
+    )
+    assert left_too_late([MEMBER, expired], "g", 40) == []
+    assert left_too_late([MEMBER, leaves], "g", 40) == []
+    assert left_too_late([MEMBER, expired, leaves], "another", 40) == []
+    assert left_too_late([MEMBER, expired, leaves], "g", 51) == []  # before its stop
+    assert left_too_late([MEMBER, removed("left"), leaves], "g", 40) == []
