@@ -107,8 +107,16 @@ def test_who_crashed_that_it_coordinated_the_group_and_who_took_over() -> None:
     """The line of a verb is written when it is done; it is told before what came of it."""
     assert text_of(JOINED, UNLOADED, STOPPED, LOADED)[-3:] == [
         "Broker 1, which coordinates the group, stops (crash).",
-        "Broker 1 gave the group up; parked requests were told so.",
+        "Broker 1 lost the group with its process; parked requests were not answered.",
         "Broker 2 loaded the group as Stable in generation 1; all sessions began anew.",
+    ]
+
+
+def test_whoever_is_parked_is_told_of_a_controlled_shutdown_alone() -> None:
+    """A process that was killed answers nobody."""
+    assert text_of(JOINED, UNLOADED, STOPPED | {"how": "controlled"}, LOADED)[-3:-1] == [
+        "Broker 1, which coordinates the group, stops (controlled).",
+        "Broker 1 gave the group up; parked requests were told so.",
     ]
 
 

@@ -52,4 +52,6 @@ def _unloaded(note: Note) -> str:
     if note.moved:
         return f"Broker {broker} gave up its copy of the group, which another broker coordinates by now."
     who = "The coordinator" if broker is None else f"Broker {broker}"
+    if note.crashed:
+        return f"{who} lost the group with its process; parked requests were not answered."
     return f"{who} gave the group up; parked requests were told so."

@@ -5,7 +5,7 @@ line, and what members say of their own processes, as notes of the groups that t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from typing import Final, TypeGuard
 
 from ..event_log.reader import Line
 from ..verbs import ROWS
@@ -78,12 +78,15 @@ def _put(group: GroupView, line: Line, client: object) -> None:
     note.coordinates = line.get("broker") in led
     entries = group.entries
     at = len(entries) - 1
-    while at and _came_of_it(entries[at - 1], line["at_ms"]):
+    killed = line["type"] == "StopBroker" and line["how"] == "crash"
+    while at and _came_of_it(before := entries[at - 1], line["at_ms"]):
         at -= 1
+        if killed and before.kind == "GroupUnloaded":
+            before.crashed = before.line.get("broker") in (None, line["broker"])
     entries.insert(at, entries.pop())
 
 
-def _came_of_it(entry: object, at_ms: int) -> bool:
+def _came_of_it(entry: object, at_ms: int) -> TypeGuard[Note]:
     return isinstance(entry, Note) and entry.at_ms == at_ms and entry.kind in _LOADS
 
 

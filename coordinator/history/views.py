@@ -233,6 +233,7 @@ class Note:
     coordinates: bool = False  # a verb: it was done to the broker that coordinates the group
     broker: int | None = None  # of several: which one a load or an unload is about
     moved: bool = False  # an unload: another broker coordinates the group already
+    crashed: bool = False  # an unload: the broker's process was killed, so nobody was answered
     trouble: Trouble | None = None  # a refusal: what its client had gone through before
     clock_ahead_ms: int = 0  # offsets expired: how far the broker's wall clock had jumped
     deleted_ms: int = 0  # a topic was made again: when the one before was deleted
