@@ -100,3 +100,34 @@ def test_the_same_as_plain_values() -> None:
 def test_clients_with_ever_new_names_are_bounded() -> None:
     timeline = timeline_of(lines(*(SASL | {"client": f"c{n}"} for n in range(1000))))
     assert len(timeline.outside_groups.found) == 100
+
+
+REFUSED = {
+    "stream": "wire",
+    "type": "AuthorizationRefused",
+    "principal": "User:pay",
+    "operation": "Read",
+    "resource": "topic",
+    "name": "payments",
+    "api": "fetch",
+    "client": "pay-1",
+    "peer": "10.0.0.1:5005",
+    "acl": "User:pay may Read topic payments",
+    "acl_deleted_ms": 5,
+}
+
+
+def test_all_clients_that_a_user_was_refused_with_are_named() -> None:
+    text = told(REFUSED, REFUSED | {"client": "pay-2"}, REFUSED)
+    assert "User:pay at 10.0.0.1 (clients pay-1 and pay-2) was refused Fetch 3 times from" in text
+    many = told(*(REFUSED | {"client": f"pay-{number}"} for number in range(1, 12)))
+    assert "pay-8 and others) was refused Fetch 11 times from" in many
+    assert "(client pay-1) was refused Fetch at " in told(REFUSED)
+
+
+def test_a_refusal_for_another_reason_is_told_by_itself() -> None:
+    """The right was taken away, given back, and denied later: two sentences, each with its reason."""
+    denied = {"acl": "User:pay may not Read topic payments", "acl_deleted_ms": None}
+    text = told(REFUSED, REFUSED | denied)
+    assert "the one that did was deleted at 0.005 s." in text
+    assert "an ACL denies it: User:pay may not Read topic payments." in text

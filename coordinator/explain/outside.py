@@ -25,7 +25,8 @@ def told(tried: Tried) -> str:
             by = f" by {printable(line['mechanism'])}" if line.get("mechanism") else ""
             return f"{who}{where} could not log in{by}{times} {when}: {printable(line['why'])}."
         case "AuthorizationRefused":
-            client = f", client {printable(line['client'])}" if line.get("client") else ""
+            clients = [printable(client) for client in tried.clients]
+            client = f" (client{'s'[: len(clients) > 1]} {listed(clients)})" if clients else ""
             return f"{printable(line['principal'])}{where}{client} was refused {asked(line)}{times} {when}: {why_refused(line)}."
         case "ClientThrottled":
             client = f"client {printable(line['client'])}" if line.get("client") else "a client"

@@ -6,6 +6,7 @@ that has no records here. Each kind is counted once for each client.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Final
 
 from ..event_log.reader import Line
 
@@ -21,6 +22,8 @@ class Tried:
     times: int = 1
     last_ms: int = 0
     hosts: dict[str, None] = field(default_factory=dict)
+    clients: dict[str, None] = field(default_factory=dict)
+    """Client ids, as far as lines name them."""
 
 
 class OutsideGroups:
@@ -40,7 +43,8 @@ class OutsideGroups:
                 key = ("AuthenticationFailed", line.get("principal") or "", line["why"])
             case "AuthorizationRefused":
                 about = (line["api"], line["operation"], line["resource"], line["name"])
-                key = ("AuthorizationRefused", line["principal"], *about)
+                why = (str(line.get("acl")), str(line.get("acl_deleted_ms")))
+                key = ("AuthorizationRefused", line["principal"], *about, *why)
             case "ClientThrottled":
                 key = ("ClientThrottled", line["principal"], line["client"], line["api"])
             case "RequestRefused" if line.get("api") in _SASL and _NO_SASL in line["errors"]:
@@ -55,11 +59,18 @@ class OutsideGroups:
                 return
             known = self.found[key] = Tried(line, 0)
         known.times, known.last_ms = known.times + 1, line["at_ms"]
-        if len(known.hosts) < _MOST_HOSTS:
-            peer = str(line.get("peer", ""))
-            known.hosts[peer.rpartition(":")[0] or peer] = None
+        peer = str(line.get("peer", ""))
+        _add(known.hosts, peer.rpartition(":")[0] or peer)
+        _add(known.clients, str(line.get("client") or ""))
 
 
 _MOST = 100
 """A client may take a new name each time."""
-_MOST_HOSTS = 8
+_MOST_NAMES = 8
+OTHERS: Final = "others"
+"""What stands for further hosts, or clients."""
+
+
+def _add(names: dict[str, None], name: str) -> None:
+    if name and name not in names:
+        names[name if len(names) < _MOST_NAMES else OTHERS] = None
