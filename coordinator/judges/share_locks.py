@@ -1,7 +1,9 @@
 """Locks of share groups: each ends at its time, and at no other without a reason.
 
 Owns until when each record is held, at the leader that gave it away. While something is done to
-brokers no lock is too late; nothing excuses one that ends too soon.
+brokers no lock is too late; nothing excuses one that ends too soon. A lock lasts as long as an
+acknowledgement of its record waits to be replicated, so neither is one too late while a follower is
+slow.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from .of_shares import (
 _LOCK_ENDED: Final = "the lock ended"
 _GROUPS: Final = "share.record.lock.duration.ms"
 _RENEWED: Final = "RecordsAcknowledged"
+_SLOW: Final = "SlowFollower"
 
 
 class LocksLast(JudgeOfShares):
@@ -54,11 +57,16 @@ class LocksLast(JudgeOfShares):
         """What gave records of each away last."""
         self._ends: list[tuple[int, Key]] = []
         self._brokers = DoneToBrokers()
+        self._slow_followers: set[int] = set()
 
     def look(self, line: Line) -> None:
         kind = line["type"]
         if line["stream"] == "fault":
             self._brokers.see(kind, line["at_ms"])
+            if kind == _SLOW and (line["delay_ms"] or line["bytes_per_second"]):
+                self._slow_followers.add(line["broker"])
+            elif kind == _SLOW:
+                self._slow_followers.discard(line["broker"])
         elif kind == "ConfigChanged":
             self._durations.see(line)
         elif kind in OPEN_OR_NOT:
@@ -106,7 +114,8 @@ class LocksLast(JudgeOfShares):
 
     def _excused(self, end: int) -> int:
         """Until when a lock may last that was to end at an instant."""
-        return NEVER if self._brokers.lasts else max(end, self._brokers.last_ms)
+        lasts = self._brokers.lasts or bool(self._slow_followers)
+        return NEVER if lasts else max(end, self._brokers.last_ms)
 
     def passed(self, now_ms: int) -> None:
         while self._ends and self._ends[0][0] + self._late_ms < now_ms:

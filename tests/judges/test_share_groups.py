@@ -223,3 +223,26 @@ def test_ranges() -> None:
     assert list(spans.within(0, 100)) == [(0, 1, 1), (6, 9, 1)]
     spans.put(1, 20, 3)
     assert list(spans.within(0, 100)) == [(0, 0, 1), (1, 20, 3)]
+
+
+def test_a_lock_lasts_as_long_as_its_acknowledgement_waits_for_a_slow_follower() -> None:
+    """The leader answers when the share coordinator's record is replicated; the lock ends then."""
+    run = Run()
+    run.a.fetch(0)
+    run.wait(LOCK_MS - 1_000)
+    run.a.said((0, 3, ACCEPT))
+    lines = list(run.log.events())
+    (at,) = [at for at, line in enumerate(lines) if line["type"] == "RecordsAcknowledged"]
+    end = {"stream": "fault", "type": "SlowFollower", "broker": 3, "cause": None}
+    slow = end | {"at_ms": lines[at - 1]["at_ms"], "delay_ms": 9_000, "bytes_per_second": None}
+    pace = end | {"at_ms": lines[at]["at_ms"] + 8_000, "delay_ms": 0, "bytes_per_second": None}
+    later = lines[at] | {"at_ms": pace["at_ms"]}
+
+    def found(*told: Any) -> list[str]:
+        (verdict,) = judge([*lines[:at], *told], [partial(LocksLast, LOCK_MS, 0)])
+        return [of.text for of in verdict.findings]
+
+    assert found(slow, pace, later) == []
+    assert found(later), "without a slow follower it is too late"
+    assert found(slow, pace, later | {"at_ms": later["at_ms"] + 1}), "its slowness is over"
+    assert found(slow, slow | {"broker": 2, "delay_ms": 0}, later) == [], "another one's"
