@@ -12,6 +12,7 @@ from coordinator.control.faults import ACTIONS
 from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.reading import ScenarioError
 from coordinator.simulator.files.scenario import read_scenario
+from coordinator.simulator.files.schema import json_schema
 
 GOOD = """duration = "1m"
 
@@ -646,6 +647,17 @@ def test_the_json_schema_knows_every_key(capsys: pytest.CaptureFixture[str]) -> 
         ":"
     )[0]
     assert told.split(", ") == list(ACTIONS)
+
+
+def test_the_json_schema_tells_defaults() -> None:
+    """What is left out is as the schema says; where it says nothing, the key's text does."""
+    members = json_schema()["properties"]["members"]["items"]["properties"]
+    assert members["group"]["default"] == "app"
+    assert members["static"]["default"] is False
+    assert members["start"]["default"] == ["0s", "1s"]
+    assert "default" not in members["assignor"]
+    for of in (json_schema(), json_schema()["properties"]["members"]["items"]):
+        assert all("default" not in of["properties"][name] for name in of.get("required", ()))
 
 
 def test_more_replicas_than_memory_would_do_for_are_refused() -> None:

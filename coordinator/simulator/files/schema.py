@@ -70,6 +70,8 @@ WHAT_KINDS_TAKE: Final = {
     f'{", ".join(QUANTILES)}, such as {{ p50 = "10ms", p99 = "1s" }}',
 }
 
+NOTHING_SAID: Final[tuple[Any, ...]] = (None, "", [], {})
+"""Defaults that say nothing: what holds then, the key's `doc` says."""
 DEFAULT_HOT_SHARE: Final = 50
 HOW: Final = ("close", "crash")
 _TRIGGER = {
@@ -498,6 +500,7 @@ def json_schema() -> dict[str, Any]:
                 name: {
                     **(choice(key) if key.choices else types[key.kind]),
                     "description": key.doc,
+                    **({"default": key.default} if key.default not in NOTHING_SAID else {}),
                 }
                 for name, key in table.keys.items()
             },
