@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from .java_hash import java_hash, set_capacity, spread
-from .slices import ITEMS_A_STEP, Slices
+from .slices import ITEMS_A_STEP, Slices, each
 
 _SMALL: Final = 4
 """Sets of so many elements keep the order of insertion."""
@@ -25,8 +25,8 @@ def in_set_order(names: Iterable[str]) -> Slices[list[str]]:
     unique = list(dict.fromkeys(names))
     if len(unique) <= _SMALL:
         return unique
-    hashes = yield from _hashes(unique)
-    return (yield from _of_node([(_mixed(h), name) for h, name in hashes], 0))
+    hashes = yield from each(unique, lambda name: (_mixed(java_hash(name)), name))
+    return (yield from _of_node(hashes, 0))
 
 
 def copied_to_java(names: Sequence[str]) -> Slices[list[str]]:
@@ -34,18 +34,16 @@ def copied_to_java(names: Sequence[str]) -> Slices[list[str]]:
     this order (HM-4)."""
     buckets: dict[int, list[str]] = {}
     last = set_capacity(len(names)) - 1
-    for h, name in (yield from _hashes(names)):
-        buckets.setdefault(spread(h) & last, []).append(name)
-    return [name for bucket in sorted(buckets) for name in buckets[bucket]]
-
-
-def _hashes(names: Iterable[str]) -> Slices[list[tuple[int, str]]]:
-    hashed: list[tuple[int, str]] = []
     for count, name in enumerate(names, 1):
         if not count % ITEMS_A_STEP:
             yield
-        hashed.append((java_hash(name), name))
-    return hashed
+        buckets.setdefault(spread(java_hash(name)) & last, []).append(name)
+    ordered: list[str] = []
+    for count, bucket in enumerate(sorted(buckets), 1):
+        if not count % ITEMS_A_STEP:
+            yield
+        ordered += buckets[bucket]
+    return ordered
 
 
 def _mixed(h: int) -> int:

@@ -149,6 +149,19 @@ def test_no_request_is_handled_in_one_piece(key: int, version: int, path: str) -
     assert max(turns.calls) < MOST_CALLS
 
 
+def test_metadata_of_many_names_is_not_looked_up_in_one_piece() -> None:
+    """The highest version asks by ids; the order of names is a work of its own (HM-7)."""
+    driver = Driver(["t:4"])
+    topics = [MetadataRequestTopic(name=f"topic-{number}") for number in range(40_000)]
+    turns, client = Turns(driver), driver.client()
+    turns.feed(client, client.frame(MetadataRequest(topics=topics), 9))
+    turns.run()
+    (answer,) = client.answers()
+    assert isinstance(answer, MetadataResponse)
+    assert len(answer.topics) == 40_000
+    assert max(turns.calls) < MOST_CALLS
+
+
 class TestOthers:
     def test_others_are_answered_between_two_slices(self) -> None:
         driver = Driver()

@@ -11,16 +11,17 @@ there are not, from 4.4 on, in that of another (META-44-1).
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from ...cluster import Partition, Topic
 from ...cluster.topic_names import why_invalid
 from ...common.scala_sets import copied_to_java, in_set_order
-from ...common.slices import ITEMS_A_STEP, whole
+from ...common.slices import ITEMS_A_STEP, each, only, whole
 from ...errors import ErrorCode
 from ...wire.messages.metadata import (
     MetadataRequest,
+    MetadataRequestTopic,
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
@@ -44,23 +45,19 @@ _MOST_BYTES = 16 << 20
 """Of all answers that are kept."""
 
 
-_Asked = tuple[tuple[bytes, str | None], ...] | None
+_Asked = Sequence[tuple[bytes, str | None]] | None
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
     """Answered at once."""
     request = call.message
     assert isinstance(request, MetadataRequest)
-    asked = (
-        None
-        if request.topics is None
-        else tuple((topic.topic_id, topic.name) for topic in request.topics)
-    )
+    topics = request.topics
+    if topics is not None and len(topics) > _MOST_ASKED:
+        return Sliced(_answer_many(broker, call, request, topics))
+    asked = None if topics is None else tuple((topic.topic_id, topic.name) for topic in topics)
     if call.version == 0 and not asked:
         asked = None
-    bad = _bad_form(call.version, asked)
-    if bad is not None:
-        return _all(request, call.version, bad)
     operations = (
         request.include_cluster_authorized_operations,
         request.include_topic_authorized_operations,
@@ -75,9 +72,21 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
     )
 
 
+def _answer_many(
+    broker: Broker, call: Call, request: MetadataRequest, topics: Sequence[MetadataRequestTopic]
+) -> Slices[Result]:
+    """As `_answer`, and nothing is kept."""
+    asked = yield from each(topics, lambda topic: (topic.topic_id, topic.name))
+    return (yield from _answer(broker, call, request, asked, None))
+
+
 def _answer(
     broker: Broker, call: Call, request: MetadataRequest, asked: _Asked, key: Hashable
 ) -> Slices[Result]:
+    """`key`: under which the answer is kept; None: it is not."""
+    bad = yield from _bad_form(call.version, asked)
+    if bad is not None:
+        return (yield from _all(request, call.version, bad))
     response = _response(broker, call, request)
     unknown = yield from _find(
         broker, call, asked, response, request.include_topic_authorized_operations
@@ -88,33 +97,38 @@ def _answer(
         ):
             make_automatically(broker, unknown, call)
         return response
+    if key is None:
+        return response
     body = response.encode(call.version)
     kept_bodies = broker.cluster.kept
     if (
         len(kept_bodies) < _MOST_KEPT
-        and len(asked or ()) <= _MOST_ASKED
         and sum(map(len, kept_bodies.values())) + len(body) <= _MOST_BYTES
     ):
         kept_bodies[key] = body
     return Encoded(body)
 
 
-def _bad_form(version: int, asked: _Asked) -> ErrorCode | None:
+def _bad_form(version: int, asked: _Asked) -> Slices[ErrorCode | None]:
     """Requests that are refused as a whole. Names beside ids are not looked at."""
-    names_count = not any(topic_id != ZERO_UUID for topic_id, _ in asked or ())
-    for topic_id, name in asked or ():
+    has_ids = lacks_names = False
+    for count, (topic_id, name) in enumerate(asked or (), 1):
+        if not count % ITEMS_A_STEP:
+            yield
         if version < 12 and (topic_id != ZERO_UUID or name is None):
             return ErrorCode.INVALID_REQUEST
-        if names_count and name is None:
-            return ErrorCode.UNKNOWN_SERVER_ERROR
-    return None
+        has_ids = has_ids or topic_id != ZERO_UUID
+        lacks_names = lacks_names or name is None
+    return ErrorCode.UNKNOWN_SERVER_ERROR if lacks_names and not has_ids else None
 
 
-def _all(request: MetadataRequest, version: int, code: ErrorCode) -> MetadataResponse:
-    topics = [
-        MetadataResponseTopic(error_code=code, name=topic.name or "", topic_id=topic.topic_id)
-        for topic in request.topics or ()
-    ]
+def _all(request: MetadataRequest, version: int, code: ErrorCode) -> Slices[MetadataResponse]:
+    topics = yield from each(
+        request.topics or (),
+        lambda topic: MetadataResponseTopic(
+            error_code=code, name=topic.name or "", topic_id=topic.topic_id
+        ),
+    )
     return MetadataResponse(topics=topics, error_code=code if version >= 13 else 0)
 
 
@@ -142,23 +156,18 @@ def of_topics(
 ) -> MetadataResponse:
     """The answer that tells of these topics."""
     response = _response(broker, call, request)
-    response.topics += _rows(broker, call, topics, NOT_ASKED)
+    response.topics += [_row(broker, call, topic, NOT_ASKED) for topic in topics]
     return response
 
 
-def _rows(
-    broker: Broker, call: Call, topics: Iterable[Topic], bits: int
-) -> list[MetadataResponseTopic]:
-    return [
-        MetadataResponseTopic(
-            name=topic.name,
-            topic_id=topic.id,
-            is_internal=topic.internal,
-            topic_authorized_operations=bits,
-            partitions=[_partition(broker, call, partition) for partition in topic.partitions],
-        )
-        for topic in topics
-    ]
+def _row(broker: Broker, call: Call, topic: Topic, bits: int) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.internal,
+        topic_authorized_operations=bits,
+        partitions=[_partition(broker, call, partition) for partition in topic.partitions],
+    )
 
 
 def _find(
@@ -172,8 +181,8 @@ def _find(
     unknown: list[str] = []
     if asked is None:
         found = cluster.topics.values()
-    elif any(topic_id != ZERO_UUID for topic_id, _ in asked):
-        ids = dict.fromkeys(topic_id for topic_id, _ in asked if topic_id != ZERO_UUID)
+    elif with_id := (yield from only(asked, lambda of: of[0] != ZERO_UUID)):
+        ids = dict.fromkeys(topic_id for topic_id, _ in with_id)
         code = ErrorCode.UNKNOWN_TOPIC_ID
         response.topics += [
             MetadataResponseTopic(error_code=code, name=None, topic_id=topic_id)
@@ -185,11 +194,12 @@ def _find(
         ]
     else:
         names = yield from in_set_order(name for _, name in asked if name is not None)
-        found = [cluster.topics[name] for name in names if name in cluster.topics]
+        there = yield from only(names, cluster.topics.__contains__)
+        found = [cluster.topics[name] for name in there]
         if broker.configs.release.has("META-44-1"):
             names = yield from copied_to_java(names)
-        unknown = [name for name in names if name not in cluster.topics]
-    response.topics += _rows(broker, call, found, bits)
+        unknown = yield from only(names, lambda name: name not in cluster.topics)
+    response.topics += yield from each(found, lambda topic: _row(broker, call, topic, bits))
     for count, name in enumerate(unknown, 1):
         if not count % ITEMS_A_STEP:
             yield
