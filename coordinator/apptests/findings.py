@@ -270,11 +270,11 @@ def unfinished(
             found.append(Finding(BEHIND, f"{where} is processed up to offset {last}, and {told}"))
         elif others_done:
             text = f"of {where} the application has not processed {listed(missing)}, but everything of other partitions"
-            why = (
-                ""
-                if place in done
-                else "; of it nothing at all, so it does not read it, or began at its end (auto.offset.reset)"
-            )
+            why = "; it has paused it, or keeps them until a batch is full or the next record comes"
+            if place not in done:
+                why = "; of it nothing at all, so it does not read it, or began at its end (auto.offset.reset)"
+            elif missing != list(records[place])[-len(missing) :]:
+                why = ""
             found.append(Finding(STOPS_READING, text + why))
     if not done and any(records.values()):
         text = f"it has processed none of {sum(map(len, records.values()))} records"

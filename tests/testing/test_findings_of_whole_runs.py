@@ -70,6 +70,12 @@ def test_nothing_is_expected_of_partitions_that_others_have() -> None:
     assert (found.name, "of it nothing at all" in found.text) == (findings.STOPS_READING, True)
     (found,) = findings.unfinished([*rows(0, 1, 2), *rows(0, partition=1)], {PLACE: 3}, two)
     assert (found.name, "of it nothing at all" in found.text) == (findings.STOPS_READING, False)
+    assert (
+        "has not processed offset 1, but everything of other partitions; it has paused it, or keeps"
+        in found.text
+    )
+    (found,) = findings.unfinished([*rows(0, 1, 2), *rows(1, partition=1)], {PLACE: 3}, two)
+    assert found.text.endswith("but everything of other partitions"), "it read on behind it"
 
 
 def test_the_last_record_that_waits_for_the_next_is_kept_back() -> None:
