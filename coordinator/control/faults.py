@@ -326,8 +326,13 @@ class Fault:
         for word in ("may_miss", "missing_ok", "any_error"):
             if not isinstance(getattr(self, word), bool):
                 raise FaultError(f"{word}: {getattr(self, word)!r}; true or false")
+        name: object = self.name
+        if not isinstance(name, str):
+            raise FaultError(
+                f"name: {name!r}; a text is meant, which errors and the log call it by"
+            )
         chance: object = self.probability
-        if not isinstance(chance, int | float) or not 0 < chance <= 1:
+        if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 < chance <= 1:
             raise FaultError(f"probability: {self.probability!r}; above 0, at most 1")
         if self.selector.delivery is not None and not acts_on_answers(self.action):
             raise FaultError(

@@ -323,8 +323,19 @@ class Emulator(LoopKit):
     def unload_coordinator(self, partition: int | None = None) -> None:
         """Let the broker lose a partition of __consumer_offsets, or all, as when another broker
         becomes its leader (ERR-5, ERR-6): parked requests (in slices, where groups are many) and
-        later ones get NOT_COORDINATOR until `load_coordinator`. Safe from any thread."""
+        later ones get NOT_COORDINATOR until `load_coordinator`. Raises EmulatorError for a
+        partition that there is not. Safe from any thread."""
+        self._check_offsets_partition(partition)
         self.run(lambda: self.broker.unload_groups(partition, self.server.now()))
+
+    def _check_offsets_partition(self, partition: int | None) -> None:
+        most = self.broker.coordinator.config.offsets_topic_partitions - 1
+        given: object = partition
+        if given is None or (type(given) is int and 0 <= given <= most):
+            return
+        raise EmulatorError(
+            f"partition: {given!r}; one of __consumer_offsets is meant, from 0 to {most}, or none for all"
+        )
 
     def load_coordinator(self, partition: int | None = None) -> None:
         """Let the broker lead a partition of __consumer_offsets again, or all: groups are as their
@@ -332,9 +343,11 @@ class Emulator(LoopKit):
 
         Parked requests are not restored; members' sessions begin anew. Safe from any thread: others
         are served between slices of the load (ERR-4), which is over when this returns. On the
-        emulator's own loop it is done at once.
+        emulator's own loop it is done at once. Raises EmulatorError for a partition that there is
+        not.
         """
         broker = self.broker
+        self._check_offsets_partition(partition)
         if self._loop_thread == get_ident():
             self.run(lambda: broker.load_groups(partition, self.server.now()))
         else:

@@ -111,7 +111,7 @@ class Operation:
             else:
                 plain[name] = text
         try:
-            return read(self.body, plain)
+            return read(self.body, plain, "")
         except ShapeError as error:
             raise ShapeError(f"the query: {error}") from None
 

@@ -70,9 +70,11 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def read(kind: type[T], plain: object, where: str = "the body") -> T:
-    """The value that this JSON is. Raises ShapeError."""
+    """The value that this JSON is. `where`: how errors begin; "": they begin with what is wrong.
+    Raises ShapeError."""
     if not isinstance(plain, Mapping):
         raise ShapeError(f"{where}: {_shown(plain)}; a JSON object is meant")
+    begins = f"{where}: " if where else ""
     known = {entry.name: entry for entry in fields(kind)}  # type: ignore[arg-type]
     for name in plain:
         if name not in known:
@@ -80,14 +82,14 @@ def read(kind: type[T], plain: object, where: str = "the body") -> T:
             hint = (
                 f"did you mean {close[0]}?" if close else f"there are: {', '.join(known) or 'none'}"
             )
-            raise ShapeError(f"{where}: there is no field {name!r}; {hint}")
+            raise ShapeError(f"{begins}there is no field {name!r}; {hint}")
     missing = [name for name, entry in known.items() if name not in plain and _required(entry)]
     if missing:
         raise ShapeError(
-            f"{where}: the field {missing[0]!r} is missing: {known[missing[0]].metadata.get('doc', 'it is needed')}"
+            f"{begins}the field {missing[0]!r} is missing: {known[missing[0]].metadata.get('doc', 'it is needed')}"
         )
     types_of = hints(kind)
-    at = "" if where == "the body" else f"{where}."
+    at = "" if where in ("", "the body") else f"{where}."
     return kind(
         **{name: _value(types_of[name], value, f"{at}{name}") for name, value in plain.items()}
     )

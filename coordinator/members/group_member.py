@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from assignors import TopicPartition
 
@@ -21,7 +21,7 @@ from ..wire.schema import Request, Response
 from . import discovery, offsets, topics
 from .closing import Closing
 from .cluster_view import ClusterView
-from .config import MemberConfig
+from .config import MemberConfig, MemberConfigError
 from .consumer_states import ConsumerState
 from .effects import Disconnect, Effect, FetchMetadata, Node, Position
 from .participant import InFlight, Participant
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 Heartbeat: TypeAlias = "HeartbeatRequest | ConsumerGroupHeartbeatRequest"
 AnswerTable = dict[type[Request], Callable[[Any, InFlight, "Response | None", int], None]]
 DEFAULT_CLOSE_TIMEOUT_MS = 30_000
+_MOST: Final = (1 << 63) - 1
 
 
 class GroupMember(ABC):
@@ -288,10 +289,13 @@ class GroupMember(ABC):
 
     def seek(self, partition: TopicPartition, position: Position | int) -> None:
         """Set the position in an owned partition: what the next commit says. Raises KeyError if it
-        is not owned."""
+        is not owned, MemberConfigError for what is no offset."""
         subscribed = self._p.subscribed
         if partition not in subscribed.owned:
             raise KeyError(f"{partition} is not owned")
+        offset: object = position.offset if isinstance(position, Position) else position
+        if not isinstance(offset, int) or isinstance(offset, bool) or not 0 <= offset <= _MOST:
+            raise MemberConfigError(f"offset {offset!r}: a whole number from 0 to {_MOST} is meant")
         subscribed.positions[partition] = (
             position if isinstance(position, Position) else Position(position)
         )

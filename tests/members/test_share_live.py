@@ -223,7 +223,10 @@ class TestCommand:
             (["--pattern", "j.*"], "--pattern: share groups subscribe to topics by name"),
             (["--topics", "jobs", "--assignor", "range"], "--assignor: the coordinator assigns"),
             (["--topics", "jobs", "--reject", "2"], "reject=2.0: a probability"),
-            (["--topics", "jobs", "--renew", "-1"], "renew_ms=-1: milliseconds, or 0 for never"),
+            (
+                ["--topics", "jobs", "--renew", "-1"],
+                "renew_ms=-1: whole milliseconds up to 2147483647, or 0 for never",
+            ),
             (["--topics", "jobs", "--config", "x"], "write NAME=VALUE"),
             (["--topics", "jobs", "--config", "group.id=x"], "there is --group for this"),
             ([], "give --topics jobs,mails"),

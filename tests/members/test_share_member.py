@@ -382,14 +382,22 @@ def test_settings_that_cannot_be(settings: dict[str, object], why: str) -> None:
 @pytest.mark.parametrize(
     ("work", "implicit", "why"),
     [
-        (Work(processing_ms=-1), True, "at least 0"),
+        (
+            Work(processing_ms=-1),
+            True,
+            "processing_ms=-1: whole milliseconds, from 0 to 2147483647",
+        ),
         (Work(processing_ms="5"), True, "processing_ms='5': whole milliseconds"),  # type: ignore[arg-type]
         (Work(release="0.5"), False, "release='0.5': a probability"),  # type: ignore[arg-type]
         (Work(release=1.5), False, "a probability"),
         (Work(release=0.6, reject=0.6), False, "together no more than 1"),
         (Work(reject=0.1), True, "need share.acknowledgement.mode=explicit"),
         (Work(renew_ms=1), True, "need share.acknowledgement.mode=explicit"),
-        (Work(renew_ms=-1), False, "renew_ms=-1: milliseconds, or 0 for never"),
+        (
+            Work(renew_ms=-1),
+            False,
+            "renew_ms=-1: whole milliseconds up to 2147483647, or 0 for never",
+        ),
     ],
 )
 def test_work_that_cannot_be(work: Work, implicit: bool, why: str) -> None:

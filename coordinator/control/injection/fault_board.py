@@ -211,7 +211,12 @@ class FaultHandle:
         return self
 
     def release(self, count: int | None = None) -> int:
-        """Let requests go on that it holds back, all by default; answers how many did."""
+        """Let requests go on that it holds back, all by default; answers how many did. Raises
+        ControlError for a count below 1."""
+        if count is not None:
+            arguments.counted("count", count)
+            if not count:
+                raise ControlError("count: 0; at least 1, or none for all that it holds back")
         return self._run(lambda: self._board.release(self._active, self._now(), count))
 
     def remove(self) -> None:

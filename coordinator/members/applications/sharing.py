@@ -21,8 +21,13 @@ from ..share.consumer import ShareConsumer
 from ..share.session import ACCEPT, REJECT, RELEASE, RENEW, SharedRecord
 
 _MOST_TURNS: Final = 10_000
+_MOST_MS: Final = (1 << 31) - 1
 _WORDS: Final = {ACCEPT: "accept", RELEASE: "release", REJECT: "reject"}
 Seen = Callable[[SharedRecord, str], None]
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +52,10 @@ class Work:
     def checked(self, *, implicit: bool) -> Work:
         """Itself. Raises MemberConfigError for what cannot be."""
         takes: object = self.processing_ms
-        if not isinstance(takes, int) or takes < 0:
-            raise MemberConfigError(f"processing_ms={takes!r}: whole milliseconds, at least 0")
+        if not _is_time(takes):
+            raise MemberConfigError(
+                f"processing_ms={takes!r}: whole milliseconds, from 0 to {_MOST_MS}"
+            )
         shares: dict[str, object] = {"release": self.release, "reject": self.reject}
         for name, share in shares.items():
             if not isinstance(share, (int, float)) or not 0 <= share <= 1:
@@ -59,8 +66,10 @@ class Work:
             )
         if self.poison < 0:
             raise MemberConfigError(f"poison={self.poison}: every so manieth record, or 0 for none")
-        if self.renew_ms < 0:
-            raise MemberConfigError(f"renew_ms={self.renew_ms}: milliseconds, or 0 for never")
+        if not _is_time(self.renew_ms):
+            raise MemberConfigError(
+                f"renew_ms={self.renew_ms!r}: whole milliseconds up to {_MOST_MS}, or 0 for never"
+            )
         if implicit and self.is_explicit:
             raise MemberConfigError(
                 "release, reject, poison and renew need share.acknowledgement.mode=explicit: in "

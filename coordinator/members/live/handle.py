@@ -121,7 +121,8 @@ class PeerHandle(OnLoop):
         self._do(self._peer.rebalance)
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
-        """Pretend to have read up to an offset. Raises KeyError if the partition is not owned."""
+        """Pretend to have read up to an offset. Raises KeyError if the partition is not owned,
+        MemberConfigError for what is no offset."""
         self._do(lambda: self._peer.seek(TopicPartition(topic, partition), offset))
 
     def crash(self) -> None:
