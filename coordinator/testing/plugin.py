@@ -12,6 +12,8 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import AsyncIterator, Callable, Iterator
+from difflib import get_close_matches
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -179,6 +181,13 @@ def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
             "log_mode": "replace",
         }
     merged.setdefault("remember", REMEMBERED_LINES)
+    known = list(signature(Emulator).parameters)
+    for name in merged.keys() - known:
+        near = get_close_matches(name, known, 2)
+        right = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}"
+        raise pytest.UsageError(
+            f"{request.node.nodeid}: marker or factory kafka: {name!r} is no option; {right}"
+        )
     try:
         kafka = Emulator(**merged)
     except TypeError as error:

@@ -309,7 +309,8 @@ def test_anyio_on_another_backend_is_told(pytester: pytest.Pytester) -> None:
 def test_a_wrong_marker_says_so(pytester: pytest.Pytester) -> None:
     wrong = {
         '"orders"': "*the marker kafka takes names*",
-        "topcs={}": "*unexpected keyword argument 'topcs'*",
+        "topcs={}": "*marker or factory kafka: 'topcs' is no option; did you mean topics*",
+        "partitions=3": "*'partitions' is no option; there are topics, config, *",
         "config=['a']": "*config=*'a'*: give Kafka's names and values, such as*",
         "brokers='3'": "*brokers='3': from 1 to 100 can be had*",
         "brokers=3, racks='abc'": "*racks='abc': give a list with a name for each*",
