@@ -90,7 +90,12 @@ def test_variants_see_the_same_churn(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main([*twice, "--vary", "assignor=sticky,roundrobin"]) == 2
     assert main([*twice, "--set", "members.app.assignor=sticky"]) == 2
     assert main([*twice, "--svg", str(tmp_path)]) == 2
+    assert main(["ab", "one_crash_one_join", "--vary", "static=true,maybe"]) == 2
+    assert main(["ab", "one_crash_one_join", "--vary", "zzz=1,2"]) == 2
     errors = capsys.readouterr().err
+    assert "--vary assinor=range,sticky: assinor is no key of members or of a scenario" in errors
+    assert "did you mean assignor?" in errors and "such as links.delay" in errors
+    assert "ab: error: --vary members.app.static=maybe: static = 'maybe': give true" in errors
     assert "assignor is varied twice" in errors
     assert "--set gives assignor one value" in errors
     assert f"--svg {tmp_path}: cannot be written: Is a directory" in errors

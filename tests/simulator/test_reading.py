@@ -254,6 +254,22 @@ def test_churn_faults_and_what_must_hold_are_checked(part: str, told: str) -> No
             "line 18: StopBroker has no field why: it has broker, how",
         ),
         (
+            '[[faults]]\nverb = "PauseMember"\nmember = "app-1"\nlast = "25s"',
+            "line 18: last is no key of PauseMember: did you mean lasts?",
+        ),
+        (
+            '[[faults]]\nverb = "PauseMember"\nmembers = "app-1"',
+            "line 17: members is no key of PauseMember: did you mean member?",
+        ),
+        (
+            '[[faults]]\nverb = "StopBroker"\nbroker = 1\nhwo = "crash"',
+            "line 18: hwo is no key of StopBroker: did you mean how?",
+        ),
+        (
+            '[[faults]]\nvreb = "StopBroker"\nbroker = 1',
+            "line 16: vreb is no key of a fault: did you mean verb?",
+        ),
+        (
             '[[faults]]\nverb = "MoveCoordinator"\nto = 1',
             "line 15: MoveCoordinator: group is missing: it needs group, to",
         ),

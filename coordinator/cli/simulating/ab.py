@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ _COMMA = re.compile(r",(?![^\[]*\])")
 
 if TYPE_CHECKING:
     from coordinator.common.statistics import Estimate
+    from coordinator.simulator.files.model import Scenario
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -92,7 +94,7 @@ def run(args: Namespace) -> int:
     for option, path in (("--svg", args.svg), ("--png", args.png)):
         check_place(option, path)
     scenarios = {
-        name: load(args.scenario, [*args.settings, *settings]) for name, settings in variants
+        name: _varied(args.scenario, args.settings, settings) for name, settings in variants
     }
     results: dict[str, list[tuple[float, ...]]] = {name: [] for name in scenarios}
     seeds = 0
@@ -144,6 +146,16 @@ def run(args: Namespace) -> int:
     return 0 if seeds == args.seeds else INTERRUPTED
 
 
+def _varied(given: str, settings: Sequence[str], varied: Sequence[str]) -> Scenario:
+    """One variant. Raises UsageError, which calls what is varied --vary."""
+    try:
+        return load(given, [*settings, *varied])
+    except UsageError as error:
+        text = str(error)
+        blamed = any(text.startswith(f"--set {each}: ") for each in varied)
+        raise UsageError("--vary" + text.removeprefix("--set") if blamed else text) from None
+
+
 def _draw(
     path: str, title: str, names: Sequence[str], variants: Mapping[str, Sequence[Estimate]]
 ) -> None:
@@ -182,6 +194,13 @@ def check_place(option: str, path: str | None) -> None:
         raise UsageError(f"{option} {path}: cannot be written: {why}")
 
 
+def _near(path: str) -> str:
+    from coordinator.simulator.files.schema import TABLES
+
+    close = get_close_matches(path, [*TABLES["members"].keys, *TABLES[""].keys], 1)
+    return f": did you mean {close[0]}?" if close else "; other tables' are such as links.delay"
+
+
 def _variants(
     given: Sequence[str], kinds: Sequence[str], settings: Sequence[str]
 ) -> Iterator[tuple[str, list[str]]]:
@@ -204,6 +223,10 @@ def _variants(
         of_members = (
             "." not in path and path not in TABLES[""].keys and path in TABLES["members"].keys
         )
+        if not of_members and "." not in path and path not in TABLES[""].keys:
+            raise UsageError(
+                f"--vary {each}: {path} is no key of members or of a scenario{_near(path)}"
+            )
         paths = [f"members.{kind}.{path}" for kind in kinds] if of_members else [path]
         if not varied.isdisjoint(paths):
             raise UsageError(f"--vary {each}: {path} is varied twice: give all its values at once")

@@ -7,6 +7,8 @@ out.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Final
 
 from ...broker.build import TopicOption
@@ -31,6 +33,7 @@ from .contradictions import (
 )
 from .places import Where
 from .reading import Plain, ScenarioError
+from .schema import TABLES
 from .sizes import MOST_TIMES
 from .there import There, blamed, brokers_of, some_of
 from .trigger_checks import check_word
@@ -93,6 +96,17 @@ def _check_broker_word(word: str, verb: str, key: str, there: There, at: str) ->
         )
 
 
+def check_spelling(what: str, fields: Plain, takes: Iterable[str], where: Where) -> None:
+    """What a fault does not take is nearly a key that it does take, or that any fault has."""
+    known = [*takes, *TABLES["faults"].keys]
+    for key in fields:
+        close = get_close_matches(key, known, 1)
+        if key not in known and close:
+            raise ScenarioError(
+                f"{where.at(key)}: {key} is no key of {what}: did you mean {close[0]}?"
+            )
+
+
 def check_meant(verb: object, where: Where) -> None:
     """What is done in another way than by a verb of this name."""
     meant = _MEANT.get(verb.lower()) if isinstance(verb, str) else None
@@ -140,6 +154,7 @@ def check_member_verb(verb: str, fields: Plain, plain: Plain, there: There, wher
     """What is done to a member's host; returns the fields."""
     takes, everybody = ROWS[verb].takes, there.started()
     known = [taken.name for taken in takes]
+    check_spelling(verb, fields, known, where)
     for key in fields:
         if key not in known:
             raise ScenarioError(
@@ -191,6 +206,7 @@ def checked_release(version: object, what: str, where: Where) -> Release:
 def check_fields(verb: str, fields: Plain, where: Where) -> None:
     """A cluster's verb has no other fields than its own, and all that it needs."""
     kind = ROWS[verb].kind
+    check_spelling(verb, fields, kind.__dataclass_fields__, where)
     said = wrong_fields(kind, fields)
     if said is not None:
         unknown = next((name for name in fields if name not in kind.__dataclass_fields__), "")

@@ -33,6 +33,7 @@ from .fault_checks import (
     check_member_verb,
     check_repeats,
     check_request_fault,
+    check_spelling,
     check_verb,
     checked_release,
 )
@@ -206,6 +207,8 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
         key: value for key, value in plain.items() if key not in TABLES["faults"].keys
     }
     lasts, verb, action = plain["lasts"], plain["verb"], plain["action"]
+    if verb is None and action is None:
+        check_spelling("a fault", fields, (), where)
     if (verb is None) == (action is None):
         raise ScenarioError(f"{where}: a fault has either a verb or an action")
     shortest, longest = lasts if lasts is not None else (None, None)
