@@ -174,6 +174,11 @@ class CommitGate:
         """Something was written to a partition."""
         self._written[topic, partition] = end_offset
 
+    @property
+    def has_written(self) -> bool:
+        """Was something written that nobody has taken to be the request's in hand?"""
+        return bool(self._written)
+
     def needs(self, now: int) -> Needs:
         """What the request in hand wrote that not every replica in sync has yet."""
         if not self._written:

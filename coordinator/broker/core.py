@@ -463,10 +463,12 @@ class Broker(FreshNames):
         # else what has fallen due for groups and transactions is put off: nothing changes that is
         # not logged
         if not self.log_is_blocked:
-            tick = self.coordinator.tick
-            self.send_replies(
-                uncollected(tick, now) if self.coordinator.is_loading else tick(now), now
-            )
+            due, gate = self.coordinator.wake_by(), self.gate
+            if (due is not None and due <= now) or (gate is not None and gate.has_written):
+                tick = self.coordinator.tick
+                self.send_replies(
+                    uncollected(tick, now) if self.coordinator.is_loading else tick(now), now
+                )
             if self._transactions is not None:
                 self._transactions.tick(now)
             if self._shares is not None:

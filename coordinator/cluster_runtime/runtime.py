@@ -478,7 +478,8 @@ class Brokers:
         self._room = _MANY_PARTITIONS
         self.deliver(now)
         self._room = min(self._room, 0)  # below 0: this tick has done enough
-        self._replicate(self.replication.tick, now)
+        if (due := self.replication.next_deadline()) is not None and due <= now:
+            self._replicate(self.replication.tick, now)
         self.coordinators.tick(self.brokers, now)
         for node, broker in list(self.brokers.items()):
             if self.network.running(node):

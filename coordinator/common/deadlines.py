@@ -82,10 +82,11 @@ class Deadlines(Generic[K]):
     def next(self) -> int | None:
         """The earliest deadline; None if there is none."""
         heap = self._heap
-        if heap:
-            at, _, entry = heap[0]
-            if entry.at == at == entry.queued:
-                return at
+        if not heap:
+            return None
+        at, _, entry = heap[0]
+        if entry.at == at == entry.queued:
+            return at
         self._correct()
         return heap[0][0] if heap else None
 

@@ -33,7 +33,13 @@ def value_text(value: object) -> str:
     kind = type(value)
     if kind is str:
         return encode_basestring_ascii(value)  # type: ignore[arg-type]
-    return repr(value) if kind is int else "null" if value is None else _encode(value)
+    if kind is int:
+        return repr(value)
+    if kind is list:
+        return f"[{','.join([value_text(each) for each in value])}]"  # type: ignore[attr-defined]
+    if kind is bool:
+        return "true" if value else "false"
+    return "null" if value is None else _encode(value)
 
 
 def fields_text(kind: type, keys: tuple[tuple[str, str], ...]) -> Callable[[Any], str]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from errno import EAGAIN
+from functools import lru_cache
 from io import SEEK_END, RawIOBase
 from os import PathLike, fspath
 from typing import Any, BinaryIO, Final
@@ -176,14 +177,10 @@ class EventLog:
         given. Bytes become hex.
         """
         rest = ""
-        for place in PLACES:
-            if place in fields and (value := fields.pop(place)) is not None:
-                rest += f',"{place}":{value_text(value)}'
-        assert _ENVELOPE.isdisjoint(fields), (
-            f"{kind}: a field of the envelope cannot be an event's own"
-        )
-        for key, value in fields.items():
-            rest += f",{text(key)}:{value_text(value)}"
+        for key, before, is_place in _in_order(kind, tuple(fields)):
+            value = fields[key]
+            if value is not None or not is_place:
+                rest += before + value_text(value)
         return self.add(stream, kind, at_ms, cause, rest)
 
     def add(self, stream: str, kind: str, at_ms: int, cause: int | None, rest: str) -> int:
@@ -401,6 +398,16 @@ class EventLog:
     def events(self) -> Iterator[dict[str, Any]]:
         """What a log in memory holds, as `read` gives it."""
         return read_lines((line + "\n" for line in self.lines), "log in memory")
+
+
+@lru_cache(maxsize=1024)
+def _in_order(kind: str, fields: tuple[str, ...]) -> tuple[tuple[str, str, bool], ...]:
+    """The fields of a type of lines as they stand in one, each with what stands before its value,
+    and whether it is a place."""
+    own = [key for key in fields if key not in PLACES]
+    assert _ENVELOPE.isdisjoint(own), f"{kind}: a field of the envelope cannot be an event's own"
+    places = [key for key in PLACES if key in fields]
+    return tuple([(key, f",{text(key)}:", key in PLACES) for key in (*places, *own)])
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:

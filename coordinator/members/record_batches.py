@@ -9,7 +9,8 @@ Sources: KIP-98 (format v2), KIP-32 (timestamps).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from struct import Struct, error
 from typing import Final, NamedTuple
 
@@ -202,14 +203,20 @@ def _records(payload: bytes, base: int, base_timestamp: int, count: int) -> tupl
     return tuple(records)
 
 
-def _crc32c(data: bytes) -> int:
+@cache
+def _checksum() -> Callable[[bytes], int]:
+    """What makes a CRC-32C."""
     try:
         from google_crc32c import value
     except ModuleNotFoundError:  # no build of it: WebAssembly
         from ..wire.plain_crc32c import value
 
-    checksum: int = value(data)
-    return checksum
+    found: Callable[[bytes], int] = value
+    return found
+
+
+def _crc32c(data: bytes) -> int:
+    return _checksum()(data)
 
 
 def _bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:

@@ -182,6 +182,24 @@ def choose(message: Request, theirs: Ranges) -> int:
     return version
 
 
+def plain_versions(theirs: Ranges) -> dict[int, int]:
+    """Of each API the version that `choose` answers whatever a request says, and in which requests
+    and answers stay as they are; APIs of which that is not so are left out."""
+    versions = {key: min(OURS[key][1], high) for key, (_, high) in theirs.items() if key in OURS}
+    return {
+        key: version
+        for key, version in versions.items()
+        if key not in _SAYS_MORE_LATER
+        and version
+        >= max(
+            OURS[key][0],
+            theirs[key][0],
+            _FIRST_WITH_INSTANCE.get(key, 0),
+            _NEWEST_SHAPE_FROM.get(key, 0),
+        )
+    }
+
+
 def _name(message: Request) -> str:
     return type(message).__name__.removesuffix("Request")
 

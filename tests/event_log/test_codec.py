@@ -122,3 +122,52 @@ def test_what_is_no_event_is_refused_with_its_place(line: dict[str, Any], compla
     with pytest.raises(CodecError) as refused:
         from_plain(line)
     assert complaint in str(refused.value)
+
+
+_PLAIN = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.text()
+    | st.floats(allow_nan=False)
+    | st.binary(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200, deadline=None, database=None)
+@given(_PLAIN)
+def test_plain_values_are_written_as_an_encoder_writes_them(value: Any) -> None:
+    assert EventLog.value_text(value) == json.dumps(
+        value, separators=(",", ":"), default=lambda found: found.hex()
+    )
+
+
+@settings(max_examples=100, deadline=None, database=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(["topic", "group", "member", "offset", "why", "partition", "count"]),
+        st.none() | st.integers() | st.text(),
+    )
+)
+def test_places_come_first_and_those_that_are_none_are_left_out(fields: dict[str, Any]) -> None:
+    """The others follow as they are given."""
+    log = EventLog()
+    log.append("member", "Happened", at_ms=5, **fields)
+    line = json.loads(log.lines[-1])
+    places = [
+        place
+        for place in ("group", "member", "topic", "partition")
+        if fields.get(place) is not None
+    ]
+    others = [key for key in fields if key in ("offset", "why", "count")]
+    assert list(line)[-len([*places, *others]) or len(line) :] == [*places, *others]
+    assert {key: fields[key] for key in (*places, *others)} == {
+        key: line[key] for key in (*places, *others)
+    }
+
+
+def test_a_field_of_the_envelope_is_not_an_events_own() -> None:
+    with pytest.raises(AssertionError, match="Happened: a field of the envelope"):
+        EventLog().append("member", "Happened", at_ms=5, run="another")

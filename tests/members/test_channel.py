@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from coordinator.members.connections.channel import Channel
-from coordinator.members.requests import OURS, Unsupported, choose, fit, lift
+from coordinator.members.requests import OURS, Unsupported, choose, fit, lift, plain_versions
 from coordinator.wire.framing import frame, parse_request_header, response_header
-from coordinator.wire.messages import request_type
+from coordinator.wire.messages import request_type, response_type
 from coordinator.wire.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -256,3 +260,36 @@ def test_a_fetch_that_is_asked_again_goes_out_as_the_bytes_that_it_was() -> None
     first, second, third, last = (answer for _, answer in answered)
     assert first is second
     assert [each.session_id for each in (first, third, last)] == [0, 5, 0]  # type: ignore[union-attr]
+
+
+def _requests(key: int) -> list[Request]:
+    """Requests of an API that say nothing, and more than old versions can carry."""
+    kind: Any = request_type(key)
+    fields = ("group_instance_id", "require_stable", "subscribed_topic_regex", "is_renew_ack")
+    return [kind(), *(kind(**{field: "1"}) for field in fields if hasattr(kind(), field))]
+
+
+@settings(max_examples=100, deadline=None, database=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(sorted(OURS)), st.tuples(st.integers(0, 4), st.integers(0, 15)), min_size=5
+    )
+)
+def test_requests_in_a_plain_version_go_out_as_they_are(theirs: dict[int, tuple[int, int]]) -> None:
+    """Whatever they say: then nobody has to choose a version for each of them."""
+    for key, version in plain_versions(theirs).items():
+        for message in _requests(key):
+            assert choose(message, theirs) == version
+            assert fit(message, version) is message
+        response = response_type(key)()
+        assert lift(response, version) is response
+
+
+def test_what_is_asked_most_has_a_plain_version_at_a_new_broker() -> None:
+    plain = plain_versions(OURS)
+    assert {
+        FetchRequest.api_key,
+        HeartbeatRequest.api_key,
+        JoinGroupRequest.api_key,
+    } <= plain.keys()
+    assert OffsetFetchRequest.api_key not in plain, "an old broker cannot be told require_stable"

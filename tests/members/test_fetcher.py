@@ -3,11 +3,18 @@ asked for. Each test is the leader of one partition, and the clock."""
 
 from __future__ import annotations
 
+import struct
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from assignors import TopicPartition
+from coordinator.errors import ErrorCode
 from coordinator.members.backoff import Backoff
 from coordinator.members.consuming.fetch_config import FetchConfig
 from coordinator.members.consuming.fetching import Fetcher
 from coordinator.members.effects import AskBroker, Effect, Position, Send
+from coordinator.members.faults import MemberFault
 from coordinator.members.record_batches import NewRecord, build_batch
 from coordinator.wire.messages.fetch import (
     FetchableTopicResponse,
@@ -15,12 +22,20 @@ from coordinator.wire.messages.fetch import (
     FetchResponse,
     PartitionData,
 )
+from coordinator.wire.messages.list_offsets import (
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
 from coordinator.wire.messages.metadata import (
+    MetadataRequest,
     MetadataResponse,
     MetadataResponseBroker,
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
+from coordinator.wire.schema import Request, Response
 
 ORDERS = TopicPartition("orders", 0)
 
@@ -122,3 +137,136 @@ def test_an_answer_to_the_same_position_is_taken() -> None:
     solo.answer(number)
     assert solo.polled() == [0, 1]
     assert [offset for _, offset in solo.fetches()] == [2]
+
+
+class AlwaysLooks(Fetcher):
+    """A fetcher that goes through its partitions at every poll."""
+
+    @property
+    def _has_news(self) -> bool:
+        return True
+
+    @_has_news.setter
+    def _has_news(self, value: bool) -> None:
+        pass
+
+
+_TWO = tuple(TopicPartition("orders", index) for index in range(2))
+
+
+class Application:
+    """An application that polls two partitions, to which anything may happen. `seen`: what came of
+    it."""
+
+    def __init__(self, kind: type[Fetcher], reset: str) -> None:
+        config = FetchConfig(auto_offset_reset=reset, max_poll_records=3)
+        self.fetcher = kind(
+            config, committed=False, timeout_ms=50, backoff=Backoff(10, 100, lambda: 0.5)
+        )
+        self.seen: list[object] = []
+        self.now = 0
+        self._owned = _TWO
+        self._positions: dict[TopicPartition, Position] = {}
+        self._going: tuple[TopicPartition, ...] = ()
+        self._known = True
+        self._open: list[tuple[int, Request]] = []
+
+    def does(self, step: str, value: int) -> None:
+        """One thing happens, and it polls."""
+        partition = _TWO[value % 2]
+        match step:
+            case "own":
+                self._owned = _TWO[: value % 3]
+                self._positions = {
+                    each: at for each, at in self._positions.items() if each in self._owned
+                }
+            case "seek":
+                if partition in self._owned:
+                    self._positions[partition] = Position(value)
+            case "lose":
+                self._positions.pop(partition, None)
+                self._known = value % 3 > 0
+            case "going":
+                self._going = _TWO[: value % 3]
+            case "pass":
+                self.now += value
+            case "answer" if self._open:
+                self._answer(*self._open.pop(value % len(self._open)), value)
+        self._poll()
+
+    def _answer(self, number: int, message: Request, value: int) -> None:
+        response: Response | None = None
+        error = (0, 0, 0, ErrorCode.OFFSET_OUT_OF_RANGE, ErrorCode.NOT_LEADER_OR_FOLLOWER)[
+            value % 5
+        ]
+        if isinstance(message, MetadataRequest):
+            rows = [MetadataResponsePartition(partition_index=at, leader_id=1) for at in range(2)]
+            response = MetadataResponse(
+                brokers=[MetadataResponseBroker(node_id=1, host="b", port=9092)],
+                topics=[MetadataResponseTopic(name="orders", partitions=rows)],
+            )
+        elif isinstance(message, ListOffsetsRequest):
+            found = [
+                ListOffsetsPartitionResponse(partition_index=row.partition_index, offset=4)
+                for row in message.topics[0].partitions
+            ]
+            response = ListOffsetsResponse(
+                topics=[ListOffsetsTopicResponse(name="orders", partitions=found)]
+            )
+        elif isinstance(message, FetchRequest) and value % 7:
+            new = [NewRecord(None, b"x", at) for at in range(value % 6)]
+            datas = [
+                PartitionData(
+                    partition_index=row.partition,
+                    error_code=error,
+                    records=struct.pack(">q", row.fetch_offset) + build_batch(new)[8:]
+                    if new and not error
+                    else b"",
+                )
+                for row in message.topics[0].partitions
+            ]
+            response = FetchResponse(
+                responses=[FetchableTopicResponse(topic="orders", partitions=datas)]
+            )
+        self.fetcher.receive(number, response, self.now)
+
+    def _poll(self) -> None:
+        fetcher = self.fetcher
+        fetcher.assign(self._owned, self._positions, known=self._known, going=self._going)
+        self._positions |= fetcher.found()
+        try:
+            self.seen.append(fetcher.poll())
+        except MemberFault as fault:
+            self.seen.append(str(fault))
+            return
+        moved = fetcher.moved()
+        self._positions |= moved
+        fetcher.leaders.tick(self.now)
+        fetcher.ask(self.now)
+        effects = fetcher.take()
+        self._open += [
+            (each.number, each.message) for each in effects if isinstance(each, Send | AskBroker)
+        ]
+        self.seen += [moved, effects, fetcher.next_deadline(), list(fetcher.resets)]
+
+
+@settings(max_examples=200, deadline=None, database=None)
+@given(
+    st.sampled_from(["earliest", "none"]),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["own", "seek", "lose", "going", "pass", *["answer"] * 6]),
+            st.integers(0, 60),
+        ),
+        max_size=60,
+    ),
+)
+def test_polls_that_find_nothing_find_nothing_without_a_look_too(
+    reset: str, steps: list[tuple[str, int]]
+) -> None:
+    """Whether there is anything to hand out is known before each partition is looked at."""
+    knows, looks = Application(Fetcher, reset), Application(AlwaysLooks, reset)
+    for step, value in [("seek", 0), ("seek", 1), ("answer", 1), ("answer", 4), *steps]:
+        knows.does(step, value)
+        looks.does(step, value)
+    assert repr(knows.seen) == repr(looks.seen)

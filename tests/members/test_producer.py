@@ -4,6 +4,8 @@ be retried."""
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from assignors import TopicPartition
 from coordinator.errors import ErrorCode
@@ -179,3 +181,87 @@ def test_a_fenced_producer_is_of_no_use() -> None:
 def test_what_cannot_be_is_refused(properties: dict[str, object], right: str) -> None:
     with pytest.raises(MemberConfigError, match=right):
         from_properties(ProducerConfig, properties, "a producer")
+
+
+class AlwaysLooks(Producer):
+    """A producer that looks for what is due whenever it is told the time."""
+
+    def tick(self, now: int) -> None:
+        self._looked_at = None
+        super().tick(now)
+
+
+def _drive(kind: type[Producer], acks: str, linger_ms: int, steps: list[tuple[str, int]]) -> str:
+    """What a producer asks and tells while all this happens to it, with its deadlines."""
+    settings_ = {"linger.ms": linger_ms, "acks": acks, "batch.size": 40, "retries": 2}
+    settings_ |= {"enable.idempotence": acks == "all", "request.timeout.ms": 30}
+    settings_ |= {"delivery.timeout.ms": 60, "retry.backoff.ms": 10}
+    producer = kind(from_properties(ProducerConfig, settings_, "a producer"))
+    rows = [MetadataResponsePartition(partition_index=index, leader_id=1) for index in range(2)]
+    metadata = MetadataResponse(
+        brokers=[MetadataResponseBroker(node_id=1, host="h", port=1)],
+        topics=[MetadataResponseTopic(name="t", partitions=rows)],
+    )
+    now, open_, seen = 0, list[tuple[int, Request]](), list[object]()
+    for step, value in steps:
+        if step == "send" and producer.fatal is None:
+            producer.send(TopicPartition("t", value % 2), b"12345", now)
+        elif step == "pass":
+            now += value
+        elif step != "send" and open_:
+            number, message = open_.pop(value % len(open_))
+            code = (0, ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.MESSAGE_TOO_LARGE)[value % 3]
+            if step == "fail":
+                producer.failed(number, now)
+            elif isinstance(message, MetadataRequest):
+                producer.receive(number, metadata, now)
+            elif isinstance(message, InitProducerIdRequest):
+                producer.receive(
+                    number, InitProducerIdResponse(producer_id=5, producer_epoch=1), now
+                )
+            elif isinstance(message, ProduceRequest):
+                parts = [
+                    TopicProduceResponse(
+                        name="t",
+                        partition_responses=[
+                            PartitionProduceResponse(index=data.index, error_code=code)
+                            for data in topic.partition_data
+                        ],
+                    )
+                    for topic in message.topic_data
+                ]
+                producer.receive(number, ProduceResponse(responses=parts), now)
+        while True:
+            producer.tick(now)
+            effects = producer.take()
+            if not effects:
+                break
+            seen.append((now, effects))
+            open_ += [
+                (each.number, each.message)
+                for each in effects
+                if isinstance(each, Send | AskBroker)
+            ]
+        seen.append((producer.next_deadline(), producer.fatal is None, producer.idle))
+    return repr(seen)
+
+
+@settings(max_examples=150, deadline=None, database=None)
+@given(
+    st.sampled_from(["all", "1", "0"]),
+    st.sampled_from([0, 5]),
+    st.lists(
+        st.tuples(
+            st.sampled_from(["send", "send", "answer", "answer", "fail", "pass"]),
+            st.integers(0, 40),
+        ),
+        max_size=60,
+    ),
+)
+def test_what_was_looked_at_is_not_looked_at_again(
+    acks: str, linger_ms: int, steps: list[tuple[str, int]]
+) -> None:
+    """Whoever tells the time again at an instant at which nothing has happened since gets the same,
+    without a look at every partition."""
+    seen = _drive(Producer, acks, linger_ms, steps)
+    assert seen == _drive(AlwaysLooks, acks, linger_ms, steps)

@@ -170,23 +170,20 @@ class Operation:
         """Keep what is needed to take the same request again, where it waits without a session at
         the end of all that it names."""
         cluster, request = self._broker.cluster, self._request
-        founds = [cluster.partition(topic, key[1]) for key, topic, _ in self._asked]
         if (
             not self._idle
             or self._unknown
-            or None in founds
             or request.session_epoch != FINAL_EPOCH
             or request.session_id != NO_SESSION
         ):
             return False
-        self._repeated = Repeated(
-            cluster,
-            [
-                (found, partition.wanted.fetch_offset)
-                for found, (_, _, partition) in zip(founds, self._asked, strict=True)
-                if found is not None
-            ],
-        )
+        stands: list[tuple[Partition, int]] = []
+        for key, topic, partition in self._asked:
+            found = cluster.partition(topic, key[1])
+            if found is None:
+                return False
+            stands.append((found, partition.wanted.fetch_offset))
+        self._repeated = Repeated(cluster, stands)
         return True
 
     def takes_again(self, call: Call) -> bool:

@@ -431,6 +431,8 @@ class Controller:
     def tick(self, now: int) -> None:
         """Elect a controller, end sessions of silent brokers, move leaderships back to preferred
         replicas, as far as it is due."""
+        if self.next_deadline() is None and not self._many:
+            return
         if self.quorum.tick(self.reaches, now):
             self.leader_changed(now)
         if not self.active:

@@ -29,7 +29,7 @@ from ...wire.messages.sasl import (
 )
 from ...wire.primitives import WireError
 from ...wire.schema import Request, Response
-from ..requests import Ranges, Unsupported, choose, fit, lift
+from ..requests import Ranges, Unsupported, choose, fit, lift, plain_versions
 
 if TYPE_CHECKING:
     from ..group_member import Heartbeat
@@ -77,6 +77,12 @@ def _ranges(body: bytes, version: int) -> Ranges:
     }
 
 
+@lru_cache(maxsize=8)
+def _plain_versions(body: bytes, version: int) -> Mapping[int, int]:
+    """Those of what an answer to ApiVersions says."""
+    return plain_versions(_ranges(body, version))
+
+
 @lru_cache(maxsize=4)
 def _metadata(body: bytes, version: int) -> tuple[bytes, MetadataResponse]:
     """An answer to Metadata, which is large, is the same for all until something changes, and is
@@ -98,6 +104,7 @@ class Channel:
         "_heartbeats",
         "_highest",
         "_login",
+        "_plain",
         "_ranges",
         "_sized",
         "_version",
@@ -130,6 +137,8 @@ class Channel:
         self._version = software_version
         self._correlation = 0
         self._ranges: Ranges | None = None
+        self._plain: Mapping[int, int] = {}
+        """See `requests.plain_versions`."""
         self._waiting: list[tuple[Request, Any]] = []
         self._asked: dict[int, tuple[int, int, Any]] = {}
         """Correlation id -> key, version, and what the asker gave along."""
@@ -145,8 +154,11 @@ class Channel:
         if self._ranges is None or self._login is not None:
             self._waiting.append((message, context))
             return
-        version = choose(message, self._ranges)
-        message, key = fit(message, version), message.api_key
+        key = message.api_key
+        version = self._plain.get(key)
+        if version is None:
+            version = choose(message, self._ranges)
+            message = fit(message, version)
         body = self._fetch(message, version) if key == _FETCH else message.encode(version)
         unanswered = key == _PRODUCE and isinstance(message, ProduceRequest) and message.acks == 0
         self._put(key, version, body, context, is_answered=not unanswered)
@@ -283,7 +295,7 @@ class Channel:
         if key in _OF_ITS_OWN:
             self._logs_in(response, answers)
             return
-        answers.append((context, lift(response, version)))
+        answers.append((context, response if key in self._plain else lift(response, version)))
 
     def _greeted(
         self, body: bytes, version: int, answers: list[tuple[Any, Response | Unsupported]]
@@ -300,6 +312,8 @@ class Channel:
                 key: (low, min(high, self._highest.get(key, high)))
                 for key, (low, high) in self._ranges.items()
             }
+        else:
+            self._plain = _plain_versions(body, version)
         if self._login is not None:
             handshake = SaslHandshakeRequest(mechanism=self._login.mechanism)
             self._put(_HANDSHAKE, 1, handshake.encode(1), None)

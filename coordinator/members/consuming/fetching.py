@@ -115,6 +115,8 @@ class _Reading:
         """Why a position is being looked for; "" if none is."""
 
 
+_Wanted = tuple[TopicPartition, _Reading, int]
+"""A partition that is to be fetched, what is known of its reading, and the epoch of its leader."""
 _Whence = tuple[list[tuple[TopicPartition, int]], list[int]]
 """Partitions with their offsets, and the epochs of their leaders."""
 
@@ -149,6 +151,8 @@ class Fetcher:
         self._going: frozenset[TopicPartition] = frozenset()
         self._owned: tuple[TopicPartition, ...] = ()
         self._in_order: list[TopicPartition] = []
+        self._has_news = False
+        """Whether there may be records to hand out, or positions that have moved."""
 
     # -- positions
 
@@ -169,11 +173,13 @@ class Fetcher:
         self._going = frozenset(going)
         if owned is not self._owned:  # most polls find what they found before
             self._own(owned)
+        readings = self._readings
         for partition in self._in_order:
-            position = positions.get(partition)
-            reading = self._readings.get(partition)
+            position, reading = positions.get(partition), readings.get(partition)
             if reading is None:
-                reading = self._readings[partition] = _Reading()
+                reading = readings[partition] = _Reading()
+            if position is reading.given and position is not None:
+                continue  # where it was
             if position is None:
                 if reading.resetting or partition in self._found:
                     continue
@@ -194,6 +200,7 @@ class Fetcher:
         self._owned, self._in_order = partitions, sorted(owned)
 
     def _start_at(self, reading: _Reading, position: Position) -> None:
+        self._has_news = True
         reading.buffer.clear()
         reading.given = position
         reading.end = position.offset
@@ -226,6 +233,8 @@ class Fetcher:
         if self._fault is not None:
             fault, self._fault = self._fault, None
             raise fault
+        if not self._has_news:
+            return []
         left = self.config.max_poll_records
         polled: list[Polled] = []
         for partition, reading in self._readings.items():
@@ -247,8 +256,12 @@ class Fetcher:
     def moved(self) -> dict[TopicPartition, Position]:
         """Where each partition stands now that `poll` has handed out records; those that have not
         moved are left out."""
-        moved = {}
+        if not self._has_news:
+            return {}
+        moved, self._has_news = {}, False
         for partition, reading in self._readings.items():
+            if reading.buffer:
+                self._has_news = True
             if reading.given is None or reading.resetting:
                 continue
             offset = reading.buffer[0].offset if reading.buffer else reading.end
@@ -261,7 +274,7 @@ class Fetcher:
 
     def ask(self, now: int) -> None:
         """Send what is due: fetches, and questions for positions and leaders."""
-        by_node: dict[Node, list[TopicPartition]] = {}
+        by_node: dict[Node, list[_Wanted]] = {}
         lost: dict[Node, list[TopicPartition]] = {}
         for partition, reading in self._readings.items():
             if reading.asked or now < reading.again_at or not self._lacks(partition, reading):
@@ -272,22 +285,25 @@ class Fetcher:
                 continue
             if reading.resetting:
                 lost.setdefault(leader.node, []).append(partition)
-            else:
-                node = self._nearest(partition, reading, leader.node, now)
-                by_node.setdefault(node, []).append(partition)
+                continue
+            node = (
+                leader.node
+                if reading.near is None
+                else self._nearest(partition, reading, leader.node, now)
+            )
+            if node not in self._busy:
+                by_node.setdefault(node, []).append((partition, reading, leader.epoch))
         for node, partitions in lost.items():
             self._list_offsets(node, partitions, now)
-        for node, partitions in by_node.items():
-            if node not in self._busy:
-                self._fetch(node, partitions, now)
+        for node, wanted in by_node.items():
+            self._fetch(node, wanted, now)
         self.leaders.look_up(now)
 
     def _nearest(
         self, partition: TopicPartition, reading: _Reading, leader: Node, now: int
     ) -> Node:
-        """From which replica a partition is read."""
-        if reading.near is None:
-            return leader
+        """From which replica a partition is read whose leader has named one."""
+        assert reading.near is not None
         node = self.leaders.nodes.get(reading.near)
         if node is None:  # it does not run: who does is to be asked
             self.leaders.wanted.add(partition.topic)
@@ -296,15 +312,13 @@ class Fetcher:
             return leader
         return node
 
-    def _fetch(self, node: Node, partitions: list[TopicPartition], now: int) -> None:
+    def _fetch(self, node: Node, wanted: list[_Wanted], now: int) -> None:
         ends: dict[TopicPartition, int] = {}
         epochs: list[int] = []
-        for partition in partitions:
-            reading, leader = self._readings[partition], self.leaders.of(partition)
-            assert leader is not None
+        for partition, reading, epoch in wanted:
             reading.asked = True
             ends[partition] = reading.end
-            epochs.append(leader.epoch)
+            epochs.append(epoch)
         whence = list(ends.items()), epochs
         known = self._latest.get(node)
         if known is None or known[0] != whence:  # else nothing was read: the same is asked again
@@ -377,10 +391,10 @@ class Fetcher:
         self, node: Node, ends: Mapping[TopicPartition, int], response: Response | None, now: int
     ) -> None:
         self._busy.discard(node)
-        rows: dict[TopicPartition, PartitionData] = {}
+        rows: dict[tuple[str, int], PartitionData] = {}
         if isinstance(response, FetchResponse):
             rows = {
-                TopicPartition(topic.topic, row.partition_index): row
+                (topic.topic, row.partition_index): row
                 for topic in response.responses
                 for row in topic.partitions
             }
@@ -403,6 +417,7 @@ class Fetcher:
                     reading.near = row.preferred_read_replica
                     reading.near_until = now + self._max_age_ms
                 if row.records:
+                    self._has_news = True
                     self._take(partition, reading, row)
 
     def _take(self, partition: TopicPartition, reading: _Reading, row: PartitionData) -> None:

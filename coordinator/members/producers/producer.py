@@ -64,10 +64,8 @@ _ONCE_MORE: Final = frozenset(
 )
 
 
-class _Waiting(NamedTuple):
-    ticket: int
-    record: NewRecord
-    sent_at: int
+_Waiting = tuple[int, NewRecord, int]
+"""A record that waits: its ticket, what it is, and when it was sent."""
 
 
 class _Batch(NamedTuple):
@@ -122,6 +120,8 @@ class Producer:
         self._init_in_flight = False
         self._init_again_at = 0
         self._needs_id = config.enable_idempotence
+        self._looked_at: int | None = None
+        """When `tick` did all that was due; None: something has happened since."""
 
     # -- what the application calls
 
@@ -134,12 +134,13 @@ class Producer:
             raise self.fatal
         if self.transactions is not None:
             self.transactions.uses(partition)
+        self._looked_at = None
         self._tickets += 1
         record = NewRecord(key, value, self.wall_ms + now)
         each = self._partitions.get(partition)
         if each is None:
             each = self._partitions[partition] = _Partition()
-        each.queue.append(_Waiting(self._tickets, record, now))
+        each.queue.append((self._tickets, record, now))
         return self._tickets
 
     @property
@@ -156,6 +157,8 @@ class Producer:
 
     def tick(self, now: int) -> None:
         """Do what is due."""
+        if now == self._looked_at:
+            return
         self.leaders.tick(now)
         if self.fatal is None:
             self._expire(now)
@@ -166,6 +169,8 @@ class Producer:
             if not self._needs_id:
                 self._flush(now)
         self.leaders.look_up(now)
+        if self.transactions is None and self.config.acks_number:  # else more may be due at once
+            self._looked_at = now
 
     def next_deadline(self) -> int | None:
         """When `tick` has something to do."""
@@ -182,17 +187,19 @@ class Producer:
                 if not each.in_flight and self._may_send(partition):
                     due.append(each.again_at)
             elif each.queue:
-                due.append(each.queue[0].sent_at + self.config.delivery_timeout_ms)
+                due.append(each.queue[0][2] + self.config.delivery_timeout_ms)
                 if self._may_send(partition):
-                    due.append(max(each.queue[0].sent_at + self.config.linger_ms, each.again_at))
+                    due.append(max(each.queue[0][2] + self.config.linger_ms, each.again_at))
         return min(due, default=None)
 
     def receive(self, number: int, response: Response, now: int) -> bool:
         """An answer came. False: nobody waits for it."""
+        self._looked_at = None
         return self.leaders.receive(number, response, now)
 
     def failed(self, number: int, now: int) -> None:
         """No answer will come."""
+        self._looked_at = None
         self.leaders.receive(number, None, now)
 
     def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
@@ -206,6 +213,7 @@ class Producer:
 
     def fail(self, fault: MemberFault) -> None:
         """The producer is of no use any more; everything that waits fails with it."""
+        self._looked_at = None
         self.fatal = self.fatal or fault
         self.drop_unsent(fault, all_of_it=True)
 
@@ -233,7 +241,7 @@ class Producer:
                 linger = self.config.linger_ms and not (
                     self.transactions is not None and self.transactions.ending
                 )
-                if linger and now < each.queue[0].sent_at + self.config.linger_ms:
+                if linger and now < each.queue[0][2] + self.config.linger_ms:
                     continue
                 each.batch = self._make_batch(partition, each)
             leader = self.leaders.of(partition)
@@ -248,17 +256,17 @@ class Producer:
         while each.queue and (not taken or size < self.config.batch_size):
             waiting = each.queue.popleft()
             taken.append(waiting)
-            record = waiting.record
+            record = waiting[1]
             size += _RECORD_OVERHEAD + len(record.value or b"") + len(record.key or b"")
         sequence = each.sequence if self.config.enable_idempotence else -1
         each.sequence += len(taken)
         each.tries = 0
-        tickets = tuple([waiting.ticket for waiting in taken])
+        tickets = tuple([ticket for ticket, _, _ in taken])
         self.told.append(Sent(tickets, partition, self.producer_id, self.producer_epoch, sequence))
         return _Batch(
             tickets,
-            tuple([waiting.record for waiting in taken]),
-            taken[0].sent_at + self.config.delivery_timeout_ms,
+            tuple([record for _, record, _ in taken]),
+            taken[0][2] + self.config.delivery_timeout_ms,
             sequence,
             self.producer_id,
             self.producer_epoch,
@@ -305,10 +313,11 @@ class Producer:
     def _on_produced(
         self, batches: dict[TopicPartition, _Batch], response: Response | None, now: int
     ) -> None:
-        rows: dict[TopicPartition, PartitionProduceResponse] = {}
+        self._looked_at = None
+        rows: dict[tuple[str, int], PartitionProduceResponse] = {}
         if isinstance(response, ProduceResponse):
             rows = {
-                TopicPartition(topic.name, row.index): row
+                (topic.name, row.index): row
                 for topic in response.responses
                 for row in topic.partition_responses
             }
@@ -375,11 +384,11 @@ class Producer:
                     self.transactions.must_abort(late)
                 elif self.config.enable_idempotence:
                     self._renew()
-            if not queue or now < queue[0].sent_at + self.config.delivery_timeout_ms:
+            if not queue or now < queue[0][2] + self.config.delivery_timeout_ms:
                 continue
             expired = []
-            while queue and now >= queue[0].sent_at + self.config.delivery_timeout_ms:
-                expired.append(queue.popleft().ticket)
+            while queue and now >= queue[0][2] + self.config.delivery_timeout_ms:
+                expired.append(queue.popleft()[0])
             late = _late(partition)
             self.told.append(Delivered(tuple(expired), partition, -1, late))
             if self.transactions is not None:
@@ -388,7 +397,7 @@ class Producer:
     def drop_unsent(self, fault: MemberFault, *, all_of_it: bool = False) -> None:
         """Let records go that were not sent yet, and (`all_of_it`) those on their way."""
         for partition, each in self._partitions.items():
-            tickets = [waiting.ticket for waiting in each.queue]
+            tickets = [ticket for ticket, _, _ in each.queue]
             each.queue.clear()
             if all_of_it and each.batch is not None:
                 tickets = [*each.batch.tickets, *tickets]
@@ -420,7 +429,7 @@ class Producer:
         self.leaders.ask(None, message, now, self._on_init)
 
     def _on_init(self, response: Response | None, now: int) -> None:
-        self._init_in_flight = False
+        self._looked_at, self._init_in_flight = None, False
         if isinstance(response, InitProducerIdResponse) and not response.error_code:
             self.has_id(response.producer_id, response.producer_epoch)
             self.tick(now)

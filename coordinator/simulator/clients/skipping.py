@@ -288,11 +288,8 @@ def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = Fals
     `refreshes`: its metadata are due now; None, too, if they have changed, or if a heartbeat is due
     before they would be answered.
     """
-    machine = member.member
-    if not machine.is_quiet:
-        return None
-    connection = member.only_link
-    if not isinstance(connection, ClientConnection):
+    machine, connection = member.member, member.only_link
+    if not isinstance(connection, ClientConnection) or not machine.is_quiet:
         return None
     refresh, due = None, machine.metadata_due
     if refreshes and due == world.now:
