@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from ..control.faults import Observe
 from .churn import QUIET_END_MS
 from .files.model import MemberKind, Scenario
 
@@ -53,6 +54,27 @@ def skipped(lines: Iterable[dict[str, Any]]) -> Iterator[str]:
     yield from told[:_MOST_NOTES]
     if len(told) > _MOST_NOTES:
         yield f"{len(told) - _MOST_NOTES} more faults were skipped: the log has them as FaultSkipped"
+
+
+def unmet(scenario: Scenario, lines: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """One sentence for each fault of requests that began, and that no request met, by the run's
+    event log; none of those that may miss, or that only count."""
+    waits = {
+        str(plan.request): plan.line
+        for plan in scenario.faults
+        if plan.request is not None
+        and not plan.request.may_miss
+        and not isinstance(plan.request.action, Observe)
+    }
+    began: dict[str, None] = {}
+    for line in lines:
+        if line["type"] == "RequestFaultBegan":
+            began.setdefault(line["fault"])
+        elif line["type"] == "FaultInjected":
+            waits.pop(line.get("fault", ""), None)
+    for fault in began:
+        if fault in waits:
+            yield f"{waits[fault]}: no request met this fault, {fault} (may_miss = true allows it)"
 
 
 def idle(scenario: Scenario, lines: Iterable[dict[str, Any]]) -> Iterator[str]:

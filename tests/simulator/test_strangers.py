@@ -214,3 +214,24 @@ def test_what_has_another_name_is_named(verb: str, right: str) -> None:
     with pytest.raises(ScenarioError) as raised:
         read_scenario(text, "s.toml")
     assert str(raised.value) == f"s.toml, line 14: {verb!r} is no verb: give {right}"
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ('action = "delay"\nduration_ms = 50\napi = "OffsetDelete"', True),
+        ('action = "delay"\nduration_ms = 50\napi = "OffsetDelete"\nmay_miss = true', False),
+        ('action = "observe"\napi = "OffsetDelete"', False),
+        ('action = "delay"\nduration_ms = 50\napi = "JoinGroup"', False),
+    ],
+)
+def test_a_fault_that_no_request_met_is_told_of(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], said: str, told: bool
+) -> None:
+    """Such a run says nothing of what was to be tried."""
+    file = tmp_path / "s.toml"
+    members = '[topics]\norders = 2\n[[members]]\nname = "app"\ntopics = "orders"\n'
+    file.write_text(f'duration = "20s"\n{members}[[faults]]\n{said}\n')
+    assert main(["simulate", str(file)]) == 0
+    note = f"note: {file}, line 7: no request met this fault, OffsetDelete: delay by 50 ms (may_miss = true allows it)\n"
+    assert capsys.readouterr().err == (note if told else "")

@@ -169,7 +169,7 @@ def run(args: Namespace) -> int:
     was interrupted."""
     log_options.take(args, "replace")
     from coordinator.simulator.run import run_scenario, verdicts
-    from coordinator.simulator.unreached import idle, skipped, unreached
+    from coordinator.simulator.unreached import idle, skipped, unmet, unreached
 
     scenario = load(args.scenario, args.settings)
     if args.live and args.every_heartbeat:
@@ -207,6 +207,7 @@ def run(args: Namespace) -> int:
     _count(args, log, took, ended=not interrupted)
     if not interrupted:
         notes += idle(scenario, _lines(args.log, log))
+        notes += unmet(scenario, _lines(args.log, log))
     for note in (*notes, *skipped(_lines(args.log, log))):
         print(f"note: {note}", file=sys.stderr)
     return _tell(judged, args, interrupted)
