@@ -37,7 +37,7 @@ def main() -> int:
     for name, text in reference():
         target = PAGES / "api" / name
         target.parent.mkdir(exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+        target.write_text(found_last(text), encoding="utf-8")
     shutil.copy(ROOT / "CHANGELOG.md", PAGES / "changelog.md")
     text = (PAGES / "changelog.md").read_text(encoding="utf-8")
     (PAGES / "changelog.md").write_text(
@@ -46,6 +46,11 @@ def main() -> int:
     if LESSONS.is_dir():
         shutil.copytree(LESSONS, PAGES / "lessons-site")
     return 0
+
+
+def found_last(text: str) -> str:
+    """A page that the site's search shows below those that explain: it has every word of the names in it."""
+    return f"---\nsearch:\n  boost: 0.1\n---\n\n{text}"
 
 
 def inside(text: str, repository: str) -> str:
