@@ -12,12 +12,16 @@ from coordinator.history import compact as module
 from coordinator.history.compact import compact
 from tests.shipped import log_text
 
-LINES = log_text("rolling_deploy_static").splitlines(keepends=True)
+
+@pytest.fixture(scope="module")
+def lines() -> list[str]:
+    """Those of a run."""
+    return log_text("rolling_deploy_static").splitlines(keepends=True)
 
 
-def test_a_line_stays_as_it_is_and_shares_its_texts() -> None:
+def test_a_line_stays_as_it_is_and_shares_its_texts(lines: list[str]) -> None:
     seen: dict[str, str] = {}
-    for line in read_lines(LINES, "log"):
+    for line in read_lines(lines, "log"):
         kept = compact(line)
         assert type(kept) is dict and kept == line and list(kept) == list(line)
         texts = [*kept, *(value for value in kept.values() if isinstance(value, str))]
@@ -27,11 +31,13 @@ def test_a_line_stays_as_it_is_and_shares_its_texts() -> None:
     assert len(seen) > 50
 
 
-def test_lines_of_one_type_share_their_names(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_of_one_type_share_their_names(
+    lines: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As long as they have few names in all: lines that other tests read may have had more."""
     monkeypatch.setattr(module, "_TYPES", {})
-    lines = [line for line in read_lines(LINES, "log") if line["type"] == "RequestSeen"]
-    kept = [compact(line) for line in lines]
+    requests = [line for line in read_lines(lines, "log") if line["type"] == "RequestSeen"]
+    kept = [compact(line) for line in requests]
     assert all(sys.getsizeof(each) < sys.getsizeof(dict(each)) for each in kept[-5:])
 
 
