@@ -44,6 +44,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "GroupEpochBumped",
         "TargetAssigned",
         "AssignmentFailed",
+        "PreviousEpochAccepted",
         "ConsumerMemberReconciled",
         "TopicRegexResolved",
         "TopicRegexForgotten",

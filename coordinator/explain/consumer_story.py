@@ -115,6 +115,11 @@ def _failed(group: GroupView, line: Line) -> str:
     return f"Assignor {who} failed ({why}); nothing changed, and the request was refused."
 
 
+def _accepted(group: GroupView, line: Line) -> str:
+    who, epoch = _who(group, line["member"]), line["member_epoch"]
+    return f"Member {who} has not heard of its newer epoch: it says it is at epoch {epoch}, its last one, and is told again."
+
+
 def _reconciled(group: GroupView, line: Line) -> str:
     member, who, epoch = line["member"], _who(group, line["member"]), line["member_epoch"]
     has, revoking = by_topic(line["held"]), by_topic(line["revoking"])
@@ -173,6 +178,7 @@ _TELL: Final[dict[str, Callable[[GroupView, Line], str]]] = {
     "GroupEpochBumped": _bumped,
     "TargetAssigned": _assigned,
     "AssignmentFailed": _failed,
+    "PreviousEpochAccepted": _accepted,
     "TopicRegexResolved": _resolved,
     "TopicRegexForgotten": _forgotten,
 }

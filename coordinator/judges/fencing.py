@@ -1,4 +1,5 @@
-"""Epochs fence: who begins anew under a transactional id gets an epoch that nobody had before."""
+"""Epochs fence: who begins anew under a transactional id gets an epoch that nobody had before, and a
+member of a consumer group (KIP-848) is heard at its own epoch or the one before alone."""
 
 from __future__ import annotations
 
@@ -13,6 +14,19 @@ _OF_EPOCHS: Final = _FORGETS | {
     "TransactionPrepared",
     "TransactionCompleted",
 }
+
+
+_OF_MEMBER_EPOCHS: Final = frozenset(
+    {
+        "ConsumerMemberReconciled",
+        "ConsumerMemberReplaced",
+        "ConsumerMemberRemoved",
+        "PreviousEpochAccepted",
+        "GroupLoaded",
+        "MembershipReset",
+        "GroupDeleted",
+    }
+)
 
 
 class EpochsFence(Judge):
@@ -58,3 +72,42 @@ class EpochsFence(Judge):
 
 def _is_anew(line: Line) -> bool:
     return line["type"] == "ProducerInitialized" and bool(line["last_producer_epoch"] == _ANEW)
+
+
+class MemberEpochsFence(Judge):
+    """A member of a consumer group that is behind by more than one epoch is refused."""
+
+    name = "member_epochs_fence"
+    promise = (
+        "a heartbeat in a consumer group that names neither its member's epoch nor 0 is taken only if it names the epoch before, whose "
+        "answer may have been lost; who is further behind is told that it is fenced (K8-EP-1)"
+    )
+    needs = frozenset({"group"})
+    looks_at = _OF_MEMBER_EPOCHS
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._previous: dict[str, dict[str, int]] = {}
+        """Group -> member -> the epoch before its own. A coordinator that loads a group may not
+        have its last lines, so members are known again from their next ones on."""
+
+    def see(self, line: Line) -> None:
+        kind = line["type"]
+        if kind not in _OF_MEMBER_EPOCHS:
+            return
+        group = line["group"]
+        if kind in ("GroupLoaded", "MembershipReset", "GroupDeleted"):
+            self._previous.pop(group, None)
+            return
+        members, member = self._previous.setdefault(group, {}), line["member"]
+        if kind == "ConsumerMemberReconciled":
+            members[member] = line["previous_member_epoch"]
+        elif kind == "PreviousEpochAccepted":
+            known, named = members.get(member), line["member_epoch"]
+            if known is not None and named != known:
+                self.blame(
+                    line,
+                    f"a heartbeat of {member} at epoch {named} was taken, though the epoch before its own was {known}",
+                )
+        else:
+            members.pop(member, None)

@@ -15,7 +15,7 @@ from .commits import (
     OffsetsOnlyGoBackWhenAsked,
 )
 from .expiry import OffsetsExpireInTime
-from .fencing import EpochsFence
+from .fencing import EpochsFence, MemberEpochsFence
 from .former_coordinators import ANSWERS, Coordinators
 from .generations import GenerationsGrow, OneLeader, StaticIdentity
 from .hearing import RebalancesAreHeardOf
@@ -59,6 +59,7 @@ ALL: tuple[type[Judge], ...] = (
     CommittedBeforeRevoked,
     UnstableOffsetsAreWithheld,
     EpochsFence,
+    MemberEpochsFence,
 )
 """Every judge that a log alone is enough for."""
 OF_VIRTUAL_TIME: tuple[type[Judge], ...] = (RebalancesAreHeardOf, OffsetsExpireInTime)

@@ -203,6 +203,7 @@ def test_a_topic_that_was_deleted_and_is_made_again_is_another_one() -> None:
             "group": "g",
             "member": member,
             "member_epoch": epoch,
+            "previous_member_epoch": epoch - 1,
             "state": "stable",
             "held": held,
             "revoking": [],

@@ -176,6 +176,18 @@ def _waits_for_ever(lines: list[Line]) -> None:
     ]
 
 
+def _two_epochs_behind(lines: list[Line]) -> None:
+    """A member of a consumer group that has not heard of its last two epochs is taken at its word."""
+    last = lines[-1]
+    of_member = last | {"stream": "group", "cause": None, "group": "other", "member": "m"}
+    there = {"state": "stable", "held": [], "revoking": [], "previous_member_epoch": 6}
+    lines += [
+        of_member | there | {"type": "ConsumerMemberReconciled", "member_epoch": 7},
+        of_member | {"type": "PreviousEpochAccepted", "member_epoch": 6},
+        of_member | {"type": "PreviousEpochAccepted", "member_epoch": 5},
+    ]
+
+
 PLANTED: dict[str, Callable[[list[Line]], None]] = {
     "single_owner": _two_owners,
     "revoked_before_assigned": _assigned_early,
@@ -190,6 +202,7 @@ PLANTED: dict[str, Callable[[list[Line]], None]] = {
     "timeouts_end": _waits_for_ever,
     "assigned_well": _left_out,
     "listeners_are_told": _revoked_not_lost,
+    "member_epochs_fence": _two_epochs_behind,
 }
 
 

@@ -16,6 +16,7 @@ from coordinator.groups.classic import responses
 from coordinator.groups.classic.decide import heartbeat, sync
 from coordinator.groups.classic.model import ClassicGroup
 from coordinator.groups.classic.states import STABLE
+from coordinator.groups.consumer import heartbeat as of_consumer_groups
 from coordinator.groups.events import GroupLoaded
 from coordinator.groups.offsets import views
 from coordinator.members import offsets, rebalancing
@@ -56,9 +57,41 @@ direction = "to_broker"
 at = "29s"
 lasts = "16s"
 """
-SCENARIOS = {"heartbeats_of_old_generations_are_accepted": _CUT_OFF_MEANWHILE}
+_TWO_EPOCHS_UNHEARD = """
+duration = "150s"
+[topics]
+orders = 2
+[brokers]
+config = { "group.consumer.session.timeout.ms" = 60000, "group.consumer.max.session.timeout.ms" = 60000 }
+[[members]]
+name = "app"
+count = 2
+topics = "orders"
+protocol = "consumer"
+reads = 0
+config = { "request.timeout.ms" = 15000 }
+[[members]]
+name = "late"
+group = "app"
+count = 2
+topics = "orders"
+protocol = "consumer"
+start = ["28s", "40s"]
+reads = 0
+[[faults]]
+action = "lose_answer"
+api = "ConsumerGroupHeartbeat"
+client_id = "app-1"
+times = 2
+at = "29s"
+"""
+SCENARIOS = {
+    "heartbeats_of_old_generations_are_accepted": _CUT_OFF_MEANWHILE,
+    "heartbeats_of_any_member_epoch_are_accepted": _TWO_EPOCHS_UNHEARD,
+}
 """As in `planted_in_groups_and_logs`: a static member's heartbeat arrives when the generation is
-over for which it was sent, and before who has not synced is removed."""
+over for which it was sent, and before who has not synced is removed; a member of a consumer group
+does not hear of two of its epochs."""
 
 
 # -- time
@@ -142,6 +175,10 @@ def heartbeats_of_old_generations_are_accepted(patch: Patch) -> None:
         return heartbeat.decide_heartbeat(group, request, *rest)
 
     patch.setattr(shard, "decide_heartbeat", accepts)
+
+
+def heartbeats_of_any_member_epoch_are_accepted(patch: Patch) -> None:
+    patch.setattr(of_consumer_groups, "_check_epoch", lambda *_: None)
 
 
 def require_stable_is_ignored(patch: Patch) -> None:

@@ -116,7 +116,9 @@ def _assigned(group: ConsumerMembership, event: ev.TargetAssigned, at: int) -> N
     group.assignment_ms = None if event.assignor is None else at
 
 
-def _failed(group: ConsumerMembership, event: ev.AssignmentFailed, at: int) -> None:
+def _unchanged(
+    group: ConsumerMembership, event: ev.AssignmentFailed | ev.PreviousEpochAccepted, at: int
+) -> None:
     """Nothing changed."""
 
 
@@ -263,7 +265,8 @@ _FOLDS: dict[type, Callable[[ConsumerMembership, Any, int], None]] = {
     ev.ConsumerMemberRemoved: _removed,
     ev.GroupEpochBumped: _bumped,
     ev.TargetAssigned: _assigned,
-    ev.AssignmentFailed: _failed,
+    ev.AssignmentFailed: _unchanged,
+    ev.PreviousEpochAccepted: _unchanged,
     ev.ConsumerMemberReconciled: _reconciled,
     ev.TopicRegexResolved: _regex_resolved,
     ev.TopicRegexForgotten: _regex_forgotten,

@@ -75,6 +75,8 @@ def decide_heartbeat(
     events: list[ev.ConsumerEvent] = []
     if replaced is not None:
         events.append(replacement(group, old, replaced, environment.topics))
+    if request.member_epoch not in (JOINING, old.member_epoch):
+        events.append(ev.PreviousEpochAccepted(member_id, request.member_epoch))
     new = _updated(old, request, caller)
     progress = subscribe(
         group,

@@ -30,7 +30,7 @@ from .classic import (
     Removal,
     StoredMember,
 )
-from .consumer import AssignmentFailed, ConsumerEvent
+from .consumer import AssignmentFailed, ConsumerEvent, PreviousEpochAccepted
 from .lifecycle import GroupCreated, GroupDeleted, GroupLoaded, GroupUnloaded
 from .offsets import (
     CommittedOffset,
@@ -117,7 +117,7 @@ DURABLE: frozenset[type] = frozenset(
         *get_args(ConsumerEvent),
         *get_args(ShareEvent),
     }
-) - {AssignmentFailed}
+) - {AssignmentFailed, PreviousEpochAccepted}
 #: The events that are folded at the instant that the wall clock of the broker's host tells: it
 #: jumps, and offsets expire by it (EXP-1).
 DATED: frozenset[type] = frozenset({OffsetsCommitted, OffsetsPending, GroupEmptied})

@@ -1,7 +1,7 @@
 """What can have happened to a consumer group (KIP-848): past-tense values, the only thing that
 changes its membership.
 
-All of them are durable: they say what Kafka's records of keys 3 and 5 to 8 and 16 say (PST-4), so a
+All but two are durable: they say what Kafka's records of keys 3 and 5 to 8 and 16 say (PST-4), so a
 coordinator that loads the group has every member with its epoch, its current and its target
 assignment. Topic ids are 16 bytes; a topic's name stands beside its id for the reader of a log (""
 if the topic is gone). Epochs are explained in docs/event_log.md.
@@ -173,6 +173,14 @@ class ConsumerMemberReconciled(NamedTuple):
     revoking: tuple[HeldPartitions, ...]
 
 
+class PreviousEpochAccepted(NamedTuple):
+    """A heartbeat named another epoch than the member's, and was taken: the answer with the newer
+    one was lost (K8-EP-1). Not durable: the group is as it was."""
+
+    member_id: str
+    member_epoch: int  # that the heartbeat named
+
+
 class TopicRegexResolved(NamedTuple):
     """A regular expression that members subscribe to was matched against the topics there are
     (K8-RX-2)."""
@@ -198,6 +206,7 @@ ConsumerEvent = (
     | GroupEpochBumped
     | TargetAssigned
     | AssignmentFailed
+    | PreviousEpochAccepted
     | ConsumerMemberReconciled
     | TopicRegexResolved
     | TopicRegexForgotten

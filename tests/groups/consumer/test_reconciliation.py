@@ -84,6 +84,9 @@ def test_which_epochs_are_accepted(epoch: int, owned: str | None, error: ErrorCo
     before = w.consumers.snapshot()
     reported = {"old": old, "subset": w.listed("a"), None: None}[owned]
     assert error_of(w.beat("a", member_epoch=epoch, topic_partitions=reported)) is error
+    assert w.happened(cev.PreviousEpochAccepted) == (
+        [cev.PreviousEpochAccepted("a", 2)] if (epoch, error) == (2, ErrorCode.NONE) else []
+    )
     if error:
         assert w.consumers.snapshot() == before
 
