@@ -37,6 +37,8 @@ def a_story_of_both_protocols() -> ConsumerWorld:
     w.hello("c", "orders", rack_id="r")
     w.beat("a")
     w.ack("a")
+    before = w.consumers.members["a"].previous_epoch
+    w.beat("a", member_epoch=before, topic_partitions=w.listed("a"))  # its last answer was lost
     w.bye("c", -2)
     w.hello("d", "orders")
     w.environment.make_assignors().update(broken=Broken())  # type: ignore[attr-defined]
