@@ -2,8 +2,8 @@
 
 Owns until when each record is held, at the leader that gave it away. While something is done to
 brokers no lock is too late; nothing excuses one that ends too soon. A lock lasts as long as an
-acknowledgement of its record waits to be replicated, so neither is one too late while a follower is
-slow.
+acknowledgement of its record waits to be stored, so neither is one too late while a follower is slow
+or a coordinator takes long to load.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from .of_shares import (
 _LOCK_ENDED: Final = "the lock ended"
 _GROUPS: Final = "share.record.lock.duration.ms"
 _RENEWED: Final = "RecordsAcknowledged"
-_SLOW: Final = "SlowFollower"
+_SLOWS: Final = {"SlowFollower": ("delay_ms", "bytes_per_second"), "SlowLoad": ("load_ms",)}
+"""Verbs that let acknowledgements wait, and by which fields; without all of them it is over."""
 
 
 class LocksLast(JudgeOfShares):
@@ -57,16 +58,16 @@ class LocksLast(JudgeOfShares):
         """What gave records of each away last."""
         self._ends: list[tuple[int, Key]] = []
         self._brokers = DoneToBrokers()
-        self._slow_followers: set[int] = set()
+        self._slow: set[tuple[str, int]] = set()
+        """Verbs and brokers that are slow by them."""
 
     def look(self, line: Line) -> None:
         kind = line["type"]
         if line["stream"] == "fault":
             self._brokers.see(kind, line["at_ms"])
-            if kind == _SLOW and (line["delay_ms"] or line["bytes_per_second"]):
-                self._slow_followers.add(line["broker"])
-            elif kind == _SLOW:
-                self._slow_followers.discard(line["broker"])
+            if kind in _SLOWS:
+                put = self._slow.add if any(map(line.get, _SLOWS[kind])) else self._slow.discard
+                put((kind, line["broker"]))
         elif kind == "ConfigChanged":
             self._durations.see(line)
         elif kind in OPEN_OR_NOT:
@@ -114,7 +115,7 @@ class LocksLast(JudgeOfShares):
 
     def _excused(self, end: int) -> int:
         """Until when a lock may last that was to end at an instant."""
-        lasts = self._brokers.lasts or bool(self._slow_followers)
+        lasts = self._brokers.lasts or bool(self._slow)
         return NEVER if lasts else max(end, self._brokers.last_ms)
 
     def passed(self, now_ms: int) -> None:

@@ -225,7 +225,7 @@ def test_ranges() -> None:
     assert list(spans.within(0, 100)) == [(0, 0, 1), (1, 20, 3)]
 
 
-def test_a_lock_lasts_as_long_as_its_acknowledgement_waits_for_a_slow_follower() -> None:
+def test_a_lock_lasts_as_long_as_its_acknowledgement_waits_to_be_stored() -> None:
     """The leader answers when the share coordinator's record is replicated; the lock ends then."""
     run = Run()
     run.a.fetch(0)
@@ -246,3 +246,7 @@ def test_a_lock_lasts_as_long_as_its_acknowledgement_waits_for_a_slow_follower()
     assert found(later), "without a slow follower it is too late"
     assert found(slow, pace, later | {"at_ms": later["at_ms"] + 1}), "its slowness is over"
     assert found(slow, slow | {"broker": 2, "delay_ms": 0}, later) == [], "another one's"
+    loads = end | {"type": "SlowLoad", "at_ms": slow["at_ms"], "load_ms": 9_000}
+    assert found(loads, later) == [], "what the share coordinator of a broker is asked waits, too"
+    assert found(loads, pace, later) == [], "that of a follower is another slowness"
+    assert found(loads, loads | {"load_ms": 0}, later), "its slowness is over"
