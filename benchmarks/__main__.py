@@ -12,6 +12,7 @@ ALL = (
     "heartbeats",
     "security",
     "rebalance",
+    "kfake",
     "produce_fetch",
     "request_cost",
     "wire",
