@@ -100,7 +100,9 @@ def served(site: Path, tmp_path: Path) -> Iterator[str]:
     """The site as it is published, one version beside another: the address of one."""
     for version in ("0.1.0", "dev"):
         (tmp_path / version).symlink_to(site, target_is_directory=True)
-    versions = [{"version": each, "title": each, "aliases": []} for each in ("dev", "0.1.0")]
+    versions: list[dict[str, object]] = [
+        {"version": each, "title": each, "aliases": []} for each in ("dev", "0.1.0")
+    ]
     (tmp_path / "versions.json").write_text(json.dumps(versions))
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(tmp_path)))
     thread = Thread(target=server.serve_forever)
