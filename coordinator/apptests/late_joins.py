@@ -2,8 +2,8 @@
 work, kept them from their poll.
 
 A member's rebalance timeout is its max.poll.interval.ms. What counts is when it was told: by a
-refused heartbeat, after which a client joins at its next poll. Judges plain lines of the event log,
-as `findings` does.
+refused heartbeat, after which a client joins at its next poll (`history`). Judges plain lines of the
+event log, as `findings` does.
 """
 
 from __future__ import annotations
@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from ..history.memberships import memberships
+from ..history.processes.returns import Return, TimedOut, returns
 from .findings import BLOCKS, Finding, Line, when
 
-_TOLD = "REBALANCE_IN_PROGRESS"
-_TOO_LATE = ("did not rejoin in time", "did not revoke in time")
-_REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
 SLACK_MS = 500
 """So much more than its own word is not counted: a machine may be busy."""
 
@@ -27,37 +25,21 @@ def late_joins(lines: Iterable[Line], group: str, others: Collection[str]) -> li
     `others`: members that are not judged: peers, and those that the test took out or held up.
     """
     found: dict[str, Finding] = {}
-    allowed: dict[str, int] = {}
-    told: dict[str, Line] = {}
-    for line in lines:
-        if line.get("group") != group:
-            continue
-        kind, member = line["type"], line.get("member") or ""
-        if kind in ("MemberJoined", "MemberRejoined", "MemberReplaced"):
-            allowed[member] = line["rebalance_timeout_ms"]
-        elif (
-            kind == "RequestRefused"
-            and line.get("api") == "heartbeat"
-            and _TOLD in line["errors"]
-            and member in allowed
-        ):
-            told.setdefault(member, line)
-        elif kind == "RequestSeen" and line["api"] == "join_group":
-            for name in [
-                name
-                for name, news in told.items()
-                if name == member or news["peer"] == line["peer"]
-            ]:
-                _joined(name, told.pop(name), line, allowed[name], found)
-        elif kind in _REMOVED and line["reason"] in _TOO_LATE:
-            text = f"{member} was removed{when(line['seq'], line['at_ms'])}: it {line['reason']}"
-            found.setdefault(
-                member,
-                Finding(BLOCKS, f"{text}; it blocks in its listener, or is away from its poll"),
-            )
-        elif kind == "GroupLoaded":  # its coordinator was away
-            told.clear()
+    for each in returns(lines, group):
+        if isinstance(each, TimedOut) or each.took_ms > each.allowed_ms + SLACK_MS:
+            found.setdefault(each.member, Finding(BLOCKS, _late(each)))
     return [finding for member, finding in found.items() if member not in others]
+
+
+def _late(each: Return | TimedOut) -> str:
+    if isinstance(each, TimedOut):
+        at, reason = when(each.removal["seq"], each.removal["at_ms"]), each.removal["reason"]
+        return f"{each.member} was removed{at}: it {reason}; it blocks in its listener, or is away from its poll"
+    told, joined = (when(line["seq"], line["at_ms"]) for line in (each.told, each.join))
+    text = (
+        f"{each.member} was told of a rebalance{told}, and joined {each.took_ms} ms later{joined}"
+    )
+    return f"{text}; its max.poll.interval.ms is {each.allowed_ms}: it blocks in its listener, or is away from its poll"
 
 
 def left_too_late(lines: Sequence[Line], group: str, since: int) -> list[Finding]:
@@ -80,15 +62,3 @@ def left_too_late(lines: Sequence[Line], group: str, since: int) -> list[Finding
             Finding(BLOCKS, f"{text}: it blocks in its listener, or as it closes its consumer")
         )
     return found
-
-
-def _joined(
-    member: str, told: Line, join: Line, allowed_ms: int, found: dict[str, Finding]
-) -> None:
-    late_ms = join["at_ms"] - told["at_ms"]
-    if late_ms > allowed_ms + SLACK_MS:
-        text = f"{member} was told of a rebalance{when(told['seq'], told['at_ms'])}, and joined {late_ms} ms later"
-        why = f"its max.poll.interval.ms is {allowed_ms}: it blocks in its listener, or is away from its poll"
-        found.setdefault(
-            member, Finding(BLOCKS, f"{text}{when(join['seq'], join['at_ms'])}; {why}")
-        )

@@ -147,6 +147,10 @@ class Believed:
             for place in list(held):
                 self._end(held, place, line)
 
+    def held_by(self, group: str, client: str) -> frozenset[Place]:
+        """The partitions that this client of the group takes for its own now."""
+        return frozenset(self._held.get((group, client), ()))
+
     def finish(self) -> None:
         """What is held at the end."""
         for (group, _), held in self._held.items():

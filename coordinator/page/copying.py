@@ -12,13 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
 from ..event_log.reader import Line
 from ..explain.words import duration, instant, printable
-from ..history.blobs import decoded
-from ..wire.consumer_protocol import Subscription
+from ..history.processes.lives import Life, Lives
 from .toml import table
 
 MOST_MEMBERS: Final = 200
@@ -41,26 +39,6 @@ class Copied(NamedTuple):
     guessed: list[str]
 
 
-@dataclass(slots=True)
-class Life:
-    """One process, as far as the log tells: from its first request to its removal."""
-
-    client: str
-    begun_ms: int
-    protocol: str = "classic"
-    topics: tuple[str, ...] = ()
-    assignors: tuple[str, ...] = ()
-    session_ms: int | None = None
-    rebalance_ms: int | None = None
-    instance: str | None = None
-    ended_ms: int | None = None
-    how: str = "crash"
-    stalls: list[tuple[int, int]] = field(default_factory=list)
-    """When its application did not poll, by its own word: since when, how long."""
-    told: bool = False
-    """It wrote itself when it started, and how it ended."""
-
-
 class Copier:
     """All groups of a log: `feed` it the lines, `copy` one group."""
 
@@ -68,17 +46,13 @@ class Copier:
         self._config: dict[str, str] = {}
         self._topics: dict[str, int] = {}
         self._brokers: set[int] = {1}
-        self._lives: dict[str, dict[str, Life]] = {}
-        """By group and member id."""
-        self._pending: dict[str, tuple[str, int]] = {}
-        """By member id that was minted: its client id, and when."""
-        self._started: dict[str, int] = {}
-        self._stalled: dict[str, int] = {}
+        self._lives = Lives()
         self._end_ms = 0
 
     def feed(self, line: Line) -> None:
         """Take one line; most mean nothing here."""
         self._end_ms = line["at_ms"]
+        self._lives.see(line)
         take = _TAKES.get(line["type"])
         if take is not None:
             take(self, line)
@@ -97,88 +71,11 @@ class Copier:
     def _broker(self, line: Line) -> None:
         self._brokers.add(int(line["broker"]))
 
-    def _minted(self, line: Line) -> None:
-        self._pending[line["member"]] = line["client_id"], line["at_ms"]
-
-    def _life(self, line: Line, client: str) -> Life:
-        lives = self._lives.setdefault(line["group"], {})
-        life = lives.get(line["member"])
-        if life is None:
-            _, begun = self._pending.pop(line["member"], ("", line["at_ms"]))
-            told = self._started.pop(client, None)
-            life = lives[line["member"]] = Life(
-                client, begun if told is None else told, told=told is not None
-            )
-        return life
-
-    def _joined(self, line: Line) -> None:
-        replaced = self._lives.get(line["group"], {}).get(line.get("replaced", ""))
-        client = line.get("client_id") or (
-            replaced.client if replaced is not None else line["member"]
-        )
-        life = self._life(line, client)
-        life.instance = line.get("group_instance_id")
-        life.session_ms, life.rebalance_ms = (
-            line["session_timeout_ms"],
-            line["rebalance_timeout_ms"],
-        )
-        life.assignors = tuple(row["name"] for row in line["protocols"])
-        wishes = [decoded(Subscription.decode, row["metadata"]) for row in line["protocols"]]
-        life.topics = tuple(
-            dict.fromkeys(topic for wish in wishes if wish is not None for topic in wish.topics)
-        )
-        if replaced is not None and replaced.ended_ms is None:
-            replaced.ended_ms = line["at_ms"]
-
-    def _subscribed(self, line: Line) -> None:
-        life = self._life(line, line["client_id"])
-        classic = line.get("classic")
-        life.protocol = "consumer" if classic is None else "classic"
-        life.topics, life.instance, life.rebalance_ms = (
-            tuple(line["topics"]),
-            line.get("group_instance_id"),
-            line["rebalance_timeout_ms"],
-        )
-        life.assignors = (line["server_assignor"],) if line.get("server_assignor") else ()
-        if classic is not None:
-            life.session_ms, life.assignors = (
-                classic["session_timeout_ms"],
-                tuple(row["name"] for row in classic["protocols"]),
-            )
-
-    def _removed(self, line: Line) -> None:
-        life = self._lives.get(line["group"], {}).get(line["member"])
-        if life is not None and life.ended_ms is None:
-            life.how = "close" if line["reason"] == "left" else "crash"
-            silent = life.session_ms or 0 if line["reason"] == "session expired" else 0
-            life.ended_ms = max(life.begun_ms, line["at_ms"] - silent)
-
-    def _process(self, line: Line) -> None:
-        """A process's own word."""
-        client, at_ms = line["client"], line["at_ms"]
-        if line["type"] == "MemberStarted":
-            self._started[client] = at_ms
-            return
-        lives = [
-            life
-            for life in self._lives.get(line.get("group", ""), {}).values()
-            if life.client == client
-        ]
-        life = lives[-1] if lives else None
-        if line["type"] == "ApplicationStalled":
-            self._stalled[client] = at_ms
-        elif line["type"] == "ApplicationResumed":
-            begun = self._stalled.pop(client, None)
-            if life is not None and begun is not None and at_ms > begun:
-                life.stalls.append((begun, at_ms - begun))
-        elif life is not None:
-            life.ended_ms, life.how = at_ms, "crash" if line["type"] == "MemberCrashed" else "close"
-
     # -- the copy
 
     def copy(self, group: str) -> Copied:
         """A group as a scenario. Raises CopyError."""
-        lives = list(self._lives.get(group, {}).values())
+        lives = list(self._lives.of.get(group, {}).values())
         if not lives:
             raise CopyError(
                 f"group {printable(group)} has no member in this log: there is nothing to copy"
@@ -320,15 +217,4 @@ _TAKES: Final[dict[str, Callable[[Copier, Line], None]]] = {
     "TopicCreated": Copier._topic,
     "PartitionsAdded": Copier._topic,
     "BrokerRegistered": Copier._broker,
-    "MemberPending": Copier._minted,
-    "MemberJoined": Copier._joined,
-    "MemberReplaced": Copier._joined,
-    "ConsumerMemberSubscribed": Copier._subscribed,
-    "MemberRemoved": Copier._removed,
-    "ConsumerMemberRemoved": Copier._removed,
-    "MemberStarted": Copier._process,
-    "MemberCrashed": Copier._process,
-    "MemberClosing": Copier._process,
-    "ApplicationStalled": Copier._process,
-    "ApplicationResumed": Copier._process,
 }

@@ -19,6 +19,8 @@ from ..explain.telling import told_timeline
 from ..explain.words import printable
 from ..history.blobs import Partitions
 from ..history.consumer_groups import ConsumerGroup, by_topic
+from ..history.owners import Believed
+from ..history.phase_deadlines import PhaseDeadlines
 from ..history.shares.groups import ShareGroup
 from ..history.views import GroupView, MemberView
 from .copying import Copier
@@ -102,7 +104,7 @@ class GroupPicture:
         """The generation, or the group epoch of a consumer group."""
         self.broker: Track[int] = Track()
         self.assignor: Track[str] = Track()
-        self.deadlines: list[dict[str, Any]] = []
+        self.deadlines = PhaseDeadlines()
         self.lanes: list[Lane] = []
         self.raster = Raster()
         self._by_client: dict[str, Lane] = {}
@@ -187,19 +189,6 @@ class GroupPicture:
             self.raster.add(lane, come, at_ms)
         lane.refresh(at_ms)
 
-    def set_deadline(self, kind: str, at_ms: int, due_ms: int | None, seq: int) -> None:
-        """A deadline is in force; the one of this kind before it no longer is. `due_ms` None: none
-        is."""
-        for deadline in reversed(self.deadlines):
-            if deadline["kind"] == kind:
-                if deadline["until_ms"] is None:
-                    deadline["until_ms"] = at_ms
-                break
-        if due_ms is not None:
-            self.deadlines.append(
-                {"kind": kind, "at_ms": at_ms, "due_ms": due_ms, "until_ms": None, "seq": seq}
-            )
-
 
 class Fold:
     """All groups of a log. `feed` it line by line; `steps` keeps what a reader may step through."""
@@ -212,6 +201,7 @@ class Fold:
         self.steps: Steps = KeptSteps() if steps is None else steps
         self.copier = Copier()
         self.reassignments = Reassignments()
+        self._believed = Believed(lambda *_: None)
         self.queues = Queues()
         """What share groups do with records."""
         self.replicas: dict[Key, Track[Replicas]] = {}
@@ -301,15 +291,7 @@ class Fold:
             picture.assignor.set(printable(group.assignor), at_ms)
         if "broker" in line:
             picture.broker.set(line["broker"], at_ms)
-        if kind in ("RebalanceStarted", "DelayExtended", "JoinPhaseExtended"):
-            picture.set_deadline("join", at_ms, line["deadline_ms"], line["seq"])
-            picture.set_deadline("sync", at_ms, None, line["seq"])
-        elif kind == "GenerationStarted":
-            picture.set_deadline("join", at_ms, None, line["seq"])
-            picture.set_deadline("sync", at_ms, line["deadline_ms"], line["seq"])
-        elif kind in ("GenerationStored", "GroupEmptied", "GroupUnloaded", "GroupDeleted"):
-            picture.set_deadline("join", at_ms, None, line["seq"])
-            picture.set_deadline("sync", at_ms, None, line["seq"])
+        picture.deadlines.see(line)
 
     def _members(self, picture: GroupPicture, group: GroupView, at_ms: int) -> None:
         """Who is a member now, who leads, and what those have that do not tell it themselves."""
@@ -435,22 +417,19 @@ class Fold:
             picture.bind(line["member"], lane)
         lane.tells = True
         lane.marks.add(at_ms, _TOLD.get(kind, "told"))
-        held = lane.held
+        self._believed.see(line)
+        held = self._believed.held_by(picture.name, line["client"])
         match kind:
             case "PartitionsAssigned":
-                held |= _rows(line)
                 lane.stopped = False
             case "PartitionsRevoked" | "PartitionsLost":
-                held -= _rows(line)
                 lane.stopped = not held and bool(lane.held)
             case "MemberStarted":
                 lane.running, lane.frozen, lane.stalled, lane.stopped = True, False, False, False
             case "ApplicationStalled" | "ApplicationResumed":
                 lane.stalled = kind == "ApplicationStalled"
-            case "MemberFailed":
-                held = frozenset()
             case _ if kind in _ENDS:
-                lane.running, held = False, frozenset()
+                lane.running = False
         picture.hold(lane, held, at_ms)
         picture.raster.refresh(lane, at_ms)
 
@@ -526,10 +505,6 @@ def _is_step(line: Line) -> bool:
 
 def _keys(partitions: Partitions) -> frozenset[Key]:
     return frozenset((topic, number) for topic, numbers in partitions.items() for number in numbers)
-
-
-def _rows(line: Line) -> frozenset[Key]:
-    return frozenset((row["topic"], row["partition"]) for row in line["partitions"])
 
 
 def _consumer_epoch(picture: GroupPicture, line: Line) -> None:

@@ -9,6 +9,7 @@ the run's zero.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any, Final
 
 from ..event_log.reader import Line
@@ -125,7 +126,7 @@ class Picture:
             "numbers": group.number.until(end_ms),
             "brokers": group.broker.until(end_ms),
             "assignors": group.assignor.until(end_ms),
-            "deadlines": group.deadlines,
+            "deadlines": [asdict(each) for each in group.deadlines.all],
             "lanes": Rows(
                 lane.plain(end_ms, label)
                 for lane, label in zip(group.lanes, group.labels(), strict=True)

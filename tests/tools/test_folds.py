@@ -1,4 +1,5 @@
-"""The count of folds: a planted one is found, and each reason for what is none is still needed."""
+"""The count of folds: a planted one is found, none stands outside of `history`, and
+each reason for what is none is still needed."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def test_a_planted_fold_is_found(tmp_path: Path) -> None:
     assert kind_of(Path("coordinator/history/planted.py"), "Owners") == "history"
 
 
-def test_each_reason_is_given_for_what_is_found(
+def test_no_fold_stands_elsewhere_and_each_reason_is_needed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(Path(__file__).resolve().parents[2])

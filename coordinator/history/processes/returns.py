@@ -1,0 +1,70 @@
+"""How late members came back to a rebalance: from the answer that told them of it to their JoinGroup,
+beside the rebalance timeout that they had asked for, and those that were removed because they had
+not come, or had not revoked, in time.
+
+A member is told by a refused heartbeat, after which a client joins at its next poll. A JoinGroup is
+a member's by its member id, or by the connection on which it was told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from ...event_log.reader import Line
+
+_TOLD = "REBALANCE_IN_PROGRESS"
+_TOO_LATE = ("did not rejoin in time", "did not revoke in time")
+_REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
+
+
+class Return(NamedTuple):
+    """A member that was told of a rebalance, and its JoinGroup. `allowed_ms`: its rebalance
+    timeout, which clients set to their max.poll.interval.ms."""
+
+    member: str
+    told: Line
+    join: Line
+    allowed_ms: int
+
+    @property
+    def took_ms(self) -> int:
+        """From the refused heartbeat to the JoinGroup."""
+        return int(self.join["at_ms"] - self.told["at_ms"])
+
+
+class TimedOut(NamedTuple):
+    """A member that was removed since it had not come back, or not revoked, in time."""
+
+    member: str
+    removal: Line
+
+
+def returns(lines: Iterable[Line], group: str) -> Iterator[Return | TimedOut]:
+    """Each return of a group's members, and each removal for one that did not come, in order."""
+    allowed: dict[str, int] = {}
+    told: dict[str, Line] = {}
+    for line in lines:
+        if line.get("group") != group:
+            continue
+        kind, member = line["type"], line.get("member") or ""
+        if kind in ("MemberJoined", "MemberRejoined", "MemberReplaced"):
+            allowed[member] = line["rebalance_timeout_ms"]
+        elif (
+            kind == "RequestRefused"
+            and line.get("api") == "heartbeat"
+            and _TOLD in line["errors"]
+            and member in allowed
+        ):
+            told.setdefault(member, line)
+        elif kind == "RequestSeen" and line["api"] == "join_group":
+            for name in [
+                name
+                for name, news in told.items()
+                if name == member or news["peer"] == line["peer"]
+            ]:
+                yield Return(name, told.pop(name), line, allowed[name])
+        elif kind in _REMOVED and line["reason"] in _TOO_LATE:
+            yield TimedOut(member, line)
+        elif kind == "GroupLoaded":  # its coordinator was away
+            told.clear()
