@@ -1,9 +1,10 @@
 """The client matrix: what unmodified client libraries saw on a real Apache Kafka 4.4.0 is what they
 see on the emulator.
 
-Each story is played once by each variant (a library and an assignor), on the emulator always and on
-a real broker when one can be had; both are compared with the record of several plays on a real
-broker (integration_tests/golden/clients), so that the record is checked too. All stories selected
+Each story is played once by each variant (a library and an assignor) on the emulator, and compared
+with the record of several plays on a real broker (integration_tests/golden/clients). So that the
+record is checked too, a real broker is compared with it when one can be had: in `make test` by the
+stories of `ON_A_REAL_BROKER`, in `make fuzz` by the others. All stories selected
 are under way at once, a few at a time; each test awaits its own. Without Java and its libraries the
 Java consumer's stories are skipped. The judge itself is tested in test_clients_judge.py.
 """
@@ -25,6 +26,7 @@ from integration_tests.clients.record import summary as summary_of_record
 from integration_tests.clients.stage import PROFILE
 from integration_tests.clients.variants import VARIANTS
 from integration_tests.conftest import REQUIRED, ClosingLines
+from integration_tests.gate import on_a_real_broker
 from integration_tests.targets import EmulatorTarget, KafkaTarget
 from tools.kafka_jars import NoJavaError
 
@@ -33,7 +35,8 @@ PARTS = parts()
 MOST_OTHER_ROUNDS = 4
 """At most one story in so many may take rounds that were not recorded."""
 AGENTS_FAULT = re.compile("Unsupported|TypeError|ValueError|KeyError|odd:|its agent died")
-EVERY_PART = pytest.mark.parametrize("part", PARTS, ids=["-".join(part) for part in PARTS])
+ON_A_REAL_BROKER = ("members_join", "committed_offsets_are_resumed")
+"""What every variant plays on a real broker in `make test`: a rebalance, and commits."""
 
 
 @pytest.fixture(scope="session")
@@ -116,12 +119,15 @@ def agree(part: Part, performed: Performance[Verdict], no_java: str) -> None:
         pytest.fail("\n  ".join([*lines, shown(verdict.transcript)]), pytrace=False)
 
 
-@EVERY_PART
+@pytest.mark.parametrize("part", PARTS, ids="-".join)
 def test_on_the_emulator(part: Part, on_emulator: Performance[Verdict], no_java: str) -> None:
     agree(part, on_emulator, no_java)
 
 
-@EVERY_PART
+@pytest.mark.parametrize(
+    "part",
+    on_a_real_broker(PARTS, [part for part in PARTS if part[1] in ON_A_REAL_BROKER], "-".join),
+)
 def test_on_a_real_broker(part: Part, on_kafka: Performance[Verdict], no_java: str) -> None:
     agree(part, on_kafka, no_java)
 

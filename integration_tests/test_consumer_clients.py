@@ -3,7 +3,8 @@ Kafka 4.4.0.
 
 What is compared is what both have to come to, whichever heartbeat came first: who owns what when
 all is quiet, in which order a partition changed hands, that no callback failed, and which offsets
-were found. Java plays with both assignors of the coordinator.
+were found. Java plays with both assignors of the coordinator. On a real broker `make test` has one
+story of every variant, `make fuzz` the others.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from integration_tests.clients import java_agent
 from integration_tests.clients.agents_running import Agents
 from integration_tests.clients.consumer_cast import CONSUMER_VARIANTS, ConsumerCast
 from integration_tests.clients.member import Member
+from integration_tests.clients.perform import Part
 from integration_tests.conftest import REQUIRED
+from integration_tests.gate import on_a_real_broker
 from integration_tests.targets import EmulatorTarget, KafkaTarget
 from tools.kafka_jars import NoJavaError
 
@@ -133,7 +136,6 @@ STORIES: dict[str, Story] = {
     )
 }
 PARTS = [(variant, story) for variant in CONSUMER_VARIANTS for story in STORIES]
-EVERY = pytest.mark.parametrize(("variant", "story"), PARTS)
 
 
 def play(story: str, variant: str, address: str, agents: Agents) -> None:
@@ -153,13 +155,18 @@ def play(story: str, variant: str, address: str, agents: Agents) -> None:
         cast.leave()
 
 
-@EVERY
-def test_on_the_emulator(
-    variant: str, story: str, emulator: EmulatorTarget, agents: Agents
-) -> None:
+@pytest.mark.parametrize("part", PARTS, ids="-".join)
+def test_on_the_emulator(part: Part, emulator: EmulatorTarget, agents: Agents) -> None:
+    variant, story = part
     play(story, variant, emulator.address(PROFILE), agents)
 
 
-@EVERY
-def test_on_a_real_broker(variant: str, story: str, kafka: KafkaTarget, agents: Agents) -> None:
+@pytest.mark.parametrize(
+    "part",
+    on_a_real_broker(
+        PARTS, [part for part in PARTS if part[1] == members_come_and_go.__name__], "-".join
+    ),
+)
+def test_on_a_real_broker(part: Part, kafka: KafkaTarget, agents: Agents) -> None:
+    variant, story = part
     play(story, variant, kafka.address(PROFILE), agents)

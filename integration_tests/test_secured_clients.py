@@ -3,7 +3,8 @@ emulator and on a real Apache Kafka 4.4.0 with StandardAuthorizer.
 
 What is compared is what both have to come to: who owns what when all is quiet, which error a
 refusal is to each library, and that open connections outlive a change of the password. All stories
-are under way at once; each test awaits its own.
+are under way at once; each test awaits its own. On a real broker `make test` has one story of each
+library, `make fuzz` the others.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from integration_tests.clients.agents_running import Agents
 from integration_tests.clients.perform import Part, Performance
 from integration_tests.clients.secured_cast import NEW_PASSWORD, SECURED_VARIANTS, SecuredCast
 from integration_tests.conftest import REQUIRED
+from integration_tests.gate import on_a_real_broker
 from integration_tests.targets import EmulatorTarget, KafkaTarget
 from integration_tests.wire.secured import PROFILE
 from tools.kafka_jars import NoJavaError
@@ -115,9 +117,7 @@ STORIES: Final[dict[str, Story]] = {
         a_password_is_changed,
     )
 }
-EVERY: Final = pytest.mark.parametrize(
-    "part", [(variant, story) for variant in SECURED_VARIANTS for story in STORIES], ids="-".join
-)
+PARTS: Final = [(variant, story) for variant in SECURED_VARIANTS for story in STORIES]
 
 
 @pytest.fixture(scope="session")
@@ -185,11 +185,16 @@ def awaited(part: Part, performed: Performance[None], no_java: str) -> None:
     performed.played[part].result()
 
 
-@EVERY
+@pytest.mark.parametrize("part", PARTS, ids="-".join)
 def test_on_the_emulator(part: Part, on_emulator: Performance[None], no_java: str) -> None:
     awaited(part, on_emulator, no_java)
 
 
-@EVERY
+@pytest.mark.parametrize(
+    "part",
+    on_a_real_broker(
+        PARTS, [part for part in PARTS if part[1] == members_share.__name__], "-".join
+    ),
+)
 def test_on_a_real_broker(part: Part, on_kafka: Performance[None], no_java: str) -> None:
     awaited(part, on_kafka, no_java)

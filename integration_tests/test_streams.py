@@ -3,7 +3,8 @@ protocol, exactly once or not.
 
 And what is told to an application with `group.protocol=streams`, which is not served here: it fails
 at once with the text of Kafka's own clients (docs/divergences.md). Java's share consumer, which takes
-what it is given and leaves the rest to the next one, is beside it.
+what it is given and leaves the rest to the next one, is beside it. On a real broker it runs exactly
+once in `make test`; at least once is left to `make fuzz`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 import pytest
 
 from integration_tests.conftest import REQUIRED
+from integration_tests.gate import on_a_real_broker
 from integration_tests.targets import EmulatorTarget, KafkaTarget, Target
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.recorder import await_coordinator
@@ -30,7 +32,6 @@ LIMIT_S = 900
 AT_ONCE = 3
 """How many JVMs are under way at once: they mostly wait."""
 GUARANTEES = ("at_least_once", "exactly_once_v2")
-CLASSIC = pytest.mark.parametrize("guarantee", GUARANTEES)
 UNSUPPORTED = "org.apache.kafka.common.errors.UnsupportedVersionException: "
 
 
@@ -73,10 +74,21 @@ def on_emulator(class_path: str, pool: ThreadPoolExecutor, emulator: EmulatorTar
 
 @pytest.fixture(scope="module")
 def on_kafka(
-    class_path: str, pool: ThreadPoolExecutor, on_emulator: Said, kafka: KafkaTarget
+    request: pytest.FixtureRequest,
+    class_path: str,
+    pool: ThreadPoolExecutor,
+    on_emulator: Said,
+    kafka: KafkaTarget,
 ) -> Said:
-    """What it prints on a real broker."""
-    runs = [*(Run("classic", guarantee) for guarantee in GUARANTEES), Run("share")]
+    """What it prints on a real broker, in the runs that any test asks for."""
+    asked = {item.name for item in request.session.items if item.path == request.path}
+    runs = [
+        Run("classic", guarantee)
+        for guarantee in GUARANTEES
+        if f"{test_words_are_counted_on_a_real_broker.__name__}[{guarantee}]" in asked
+    ]
+    if test_a_share_consumer_on_a_real_broker.__name__ in asked:
+        runs.append(Run("share"))
     return begun(pool, class_path, kafka, runs)
 
 
@@ -113,12 +125,12 @@ def counted(guarantee: str) -> list[str]:
     return ["{green=100, red=100}", "{green=100, red=200}", f"[{topics}]"]
 
 
-@CLASSIC
+@pytest.mark.parametrize("guarantee", GUARANTEES)
 def test_words_are_counted_on_the_emulator(guarantee: str, on_emulator: Said) -> None:
     assert on_emulator[Run("classic", guarantee)].result() == counted(guarantee)
 
 
-@CLASSIC
+@pytest.mark.parametrize("guarantee", on_a_real_broker(GUARANTEES, ["exactly_once_v2"]))
 def test_words_are_counted_on_a_real_broker(guarantee: str, on_kafka: Said) -> None:
     assert on_kafka[Run("classic", guarantee)].result() == counted(guarantee)
 

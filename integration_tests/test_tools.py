@@ -1,8 +1,9 @@
 """Kafka's own command-line tools say the same of the emulator as of a real broker.
 
 Each story runs on the emulator and is compared with the transcript kept of Kafka 4.4.0
-(`golden/tools`, made by `python -m integration_tests.tools.record`), and with what a real broker
-says now, where there is one.
+(`golden/tools`, made by `python -m integration_tests.tools.record`). It is compared with what a
+real broker says now, too, where there is one: in `make test` one story of each file, in `make fuzz`
+the others.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import pytest
 
 from coordinator import Emulator
 from integration_tests.conftest import REQUIRED
+from integration_tests.gate import first_of_each_file, on_a_real_broker
 from integration_tests.targets import Target
 from integration_tests.tools.divergences import DIVERGENCES
 from integration_tests.tools.record import JVMS, expected, load, play_story, recorded
@@ -111,7 +113,7 @@ def test_tools_say_of_the_emulator_what_they_said_of_kafka(name: str, on_emulato
     _judge(expected(name, load(name)), on_emulator[name].result())
 
 
-@pytest.mark.parametrize("name", sorted(STORIES))
+@pytest.mark.parametrize("name", on_a_real_broker(sorted(STORIES), first_of_each_file(STORIES)))
 def test_tools_say_of_the_emulator_what_they_say_of_a_real_broker(
     name: str, on_kafka: Played, on_emulator: Played
 ) -> None:

@@ -22,7 +22,7 @@ from integration_tests.wire.people import await_topic, topic
 from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Session, Stop, new_nonce
 
-PROFILE: Final = "clients"
+PROFILE: Final = "consumer"
 """The broker configuration that stories want."""
 PATIENCE_S: Final = 120.0
 """The limit of every wait: far beyond what anything takes on a busy machine. Nothing is compared

@@ -83,15 +83,10 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "group.share.assignment.interval.ms": "0",
         "group.share.max.size": "2",
     },
-    "clients": {
-        "group.initial.rebalance.delay.ms": "0",
-        "offsets.topic.num.partitions": "4",
-        "group.min.session.timeout.ms": "500",
-    },
     "security": {},  # integration_tests.wire.secured
 }
 """The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up,
-the client matrix."""
+consumer groups, which the client matrix shares, and others."""
 
 OF_SCENARIOS_ALONE: Final = frozenset(
     {
@@ -107,7 +102,7 @@ OF_SCENARIOS_ALONE: Final = frozenset(
 """Profiles whose brokers are asked by raw scenarios, and by nobody else."""
 
 SINCE: Final = dict.fromkeys(
-    ("consumer", "consumer_limits", "features_off", "upgrades", "downgrades", "clients"), "4.0"
+    ("consumer", "consumer_limits", "features_off", "upgrades", "downgrades"), "4.0"
 )
 """The first release that can be configured so, of profiles that not all can."""
 UNSTEADY: Final[dict[str, frozenset[str]]] = {
