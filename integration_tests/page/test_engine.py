@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from coordinator.page.engine import play
-from coordinator.page.lessons import SEED, load, slugs
+from coordinator.page.lessons import SEED, load
 from coordinator.simulator.files import catalogue
 from tools.page_site.__main__ import HERE
+
+from .chosen import TOGETHER
 
 ACTIONS = [
     {"kind": "freeze", "member": "app-1", "at_ms": 20_000, "lasts_ms": 12_000},
@@ -25,11 +27,10 @@ def digest(lines: list[str]) -> str:
     return hashlib.sha256(("\n".join(lines) + "\n").encode()).hexdigest()
 
 
-@pytest.fixture(scope="module")
-def asked() -> list[dict[str, Any]]:
+def asked(slugs: tuple[str, ...]) -> list[dict[str, Any]]:
     lessons: list[dict[str, Any]] = [
         {"scenario": lesson.scenario, "name": lesson.slug, "actions": [], "script": lesson.script}
-        for lesson in map(load, slugs())
+        for lesson in map(load, slugs)
     ]
     names = ("long_gc_pause", "rolling_deploy_static")
     shipped: list[dict[str, Any]] = [
@@ -38,12 +39,12 @@ def asked() -> list[dict[str, Any]]:
     return [{"op": "play", "seed": SEED, "log": True, **each} for each in [*lessons, *shipped]]
 
 
-def test_every_lesson_has_the_same_log_as_webassembly(
-    site: Path, asked: list[dict[str, Any]]
-) -> None:
+@pytest.mark.parametrize("lessons", TOGETHER)
+def test_every_lesson_has_the_same_log_as_webassembly(site: Path, lessons: tuple[str, ...]) -> None:
+    plays = asked(lessons)
     command = ["node", str(HERE / "engine_check.mjs"), str(site)]
     done = subprocess.run(
-        command, input=json.dumps(asked), capture_output=True, text=True, timeout=600, check=False
+        command, input=json.dumps(plays), capture_output=True, text=True, timeout=600, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
     answers = json.loads(done.stdout)
@@ -58,10 +59,10 @@ def test_every_lesson_has_the_same_log_as_webassembly(
                 each.get("script", ()),
             )
         )
-        for each in asked
+        for each in plays
     }
     there = {
         each["name"]: hashlib.sha256(answer["ok"]["log"].encode()).hexdigest()
-        for each, answer in zip(asked, answers, strict=True)
+        for each, answer in zip(plays, answers, strict=True)
     }
     assert there == here

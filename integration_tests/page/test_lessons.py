@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, Page, Request, expect
 from coordinator.page.lessons import SEED, load, slugs
 from coordinator.page.server import PageServer
 
+from .chosen import CHOSEN, ONE_BY_ONE
 from .conftest import PATIENT_MS, accessible
 from .walking import by_keyboard, not_in_view, to_the_answer, to_the_end
 
@@ -31,7 +32,7 @@ def change(page: Page) -> None:
     page.locator(".whatif").wait_for()
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", ONE_BY_ONE)
 def test_a_lesson_is_predicted_revealed_and_accessible(
     page: Page, server: PageServer, slug: str
 ) -> None:
@@ -359,7 +360,7 @@ def test_the_text_and_the_first_picture_stand_without_scripts(
         plain.close()
 
 
-@pytest.mark.parametrize("slug", slugs()[:5])
+@pytest.mark.parametrize("slug", CHOSEN[:3])
 def test_a_phone_held_upright_shows_everything(
     browser: Browser, server: PageServer, slug: str
 ) -> None:

@@ -9,9 +9,10 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from coordinator.page.lessons import load, slugs
+from coordinator.page.lessons import load
 from coordinator.page.server import PageServer
 
+from .chosen import TOGETHER
 from .conftest import PATIENT_MS, accessible
 from .test_lessons import open_lesson
 from .walking import by_pointer, not_in_view, to_the_answer, to_the_end
@@ -56,9 +57,10 @@ _SIGNS = """async () => {
 }"""
 
 
+@pytest.mark.parametrize("lessons", TOGETHER)
 @pytest.mark.parametrize(("wide", "high"), [(1280, 720), (390, 844)])
 def test_every_lesson_is_walked_by_pointer_and_the_point_of_each_step_is_in_view(
-    browser: Browser, server: PageServer, wide: int, high: int
+    browser: Browser, server: PageServer, lessons: tuple[str, ...], wide: int, high: int
 ) -> None:
     """At 1440 x 900 and by keyboard: `test_a_lesson_is_predicted_revealed_and_accessible`."""
     sized = browser.new_context(
@@ -68,7 +70,7 @@ def test_every_lesson_is_walked_by_pointer_and_the_point_of_each_step_is_in_view
         page = sized.new_page()
         page.set_default_timeout(PATIENT_MS)
         wrong: dict[str, list[str]] = {}
-        for slug in slugs():
+        for slug in lessons:
             open_lesson(page, server, slug)
             missing = not_in_view(page, load(slug).lanes) + to_the_answer(page, by_pointer)
             if missing:
