@@ -1,8 +1,9 @@
 """The examples in other languages pass as they stand, on a served emulator: examples/java with
 Maven, examples/go with the go command, the cookbook's recipe with Go and Node at the same time; and
-those of clients that log in (docs/security_clients.md), on one that speaks SASL_SSL alone. The
-Testcontainers modules and the Java client that is made of the OpenAPI document are compiled by
-`make fuzz`; test_emulator_image.py runs the former.
+those of clients that log in (docs/security_clients.md), on one that speaks SASL_SSL alone. Of the
+latter `make test` has Java's, `make fuzz` Go's and Node's too. The clients that are made of the
+OpenAPI document are used by `make fuzz`, which compiles the Testcontainers modules as well;
+test_emulator_image.py runs those.
 
 Skipped with one line where a language's tools are missing, a failure if REQUIRE_REAL_BROKER is set.
 What they build on is downloaded once.
@@ -22,7 +23,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from integration_tests.matrix.libraries import WITHOUT_C
+from integration_tests.matrix.libraries import QUICK_GO
 
 PROJECT = Path(__file__).resolve().parent.parent
 EXAMPLES = PROJECT / "examples"
@@ -76,8 +77,8 @@ def tools(*names: str) -> None:
 
 def run(control: str, folder: Path, *command: str, secured: str = "") -> str:
     """What a test run prints; it has to pass. `secured`: the control port of the other emulator."""
-    environment = os.environ | {"COORDINATOR_CONTROL": control, "COORDINATOR_CONTROL_TOKEN": TOKEN}
-    environment.setdefault(*WITHOUT_C)
+    of_control = {"COORDINATOR_CONTROL": control, "COORDINATOR_CONTROL_TOKEN": TOKEN}
+    environment = QUICK_GO | dict(os.environ) | of_control
     environment.setdefault("MAVEN_OPTS", QUICK_JVM)
     if secured:
         environment["COORDINATOR_SECURED"] = secured
@@ -121,6 +122,7 @@ def test_go(control: str) -> None:
     assert "SKIP" not in said
 
 
+@pytest.mark.thorough
 def test_a_go_client_made_of_the_openapi_document(control: str, tmp_path: Path) -> None:
     """examples/control-go: made from what the port tells, compiled, and used."""
     tools("go")
@@ -217,6 +219,7 @@ def test_go_and_node_share_a_server(control: str, go: Path, node: Path) -> None:
     assert sum(each.count("\n# pass 1\n") for each in said) == 2
 
 
+@pytest.mark.thorough
 def test_go_and_node_log_in(secured: str, go: Path, node: Path) -> None:
     (go / "secured").mkdir()
     (go / "secured" / "secured_test.go").write_text(recipe("secured_test.go", SECURED_PAGE))

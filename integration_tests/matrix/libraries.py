@@ -24,9 +24,10 @@ from tools import kafka_jars
 PLAYERS: Final = Path(__file__).parent / "players"
 NODE: Final = "24.21.0"
 """@platformatic/kafka wants a newer Node than distributions have: this one, from the npm registry."""
-WITHOUT_C: Final = ("CGO_ENABLED", "0")
-"""Told to the go command, unless the environment says otherwise: some packages of Go have a part in C,
-and with it they, and all that stands on them, take longer to build."""
+QUICK_GO: Final = {"CGO_ENABLED": "0", "GOFLAGS": "'-gcflags=all=-N -l'"}
+"""The go command's settings for programs that run once, to be overruled by the environment: packages
+without their parts in C, and nothing optimised, take a quarter less to build. All that build Go share
+these, and so its cache."""
 _PATIENCE_S: Final = 900
 
 
@@ -68,8 +69,7 @@ class Library(NamedTuple):
 
 def run(*command: str, cwd: Path) -> None:
     """A command that has to end well."""
-    environment = dict(os.environ)
-    environment.setdefault(*WITHOUT_C)
+    environment = QUICK_GO | dict(os.environ)
     done = subprocess.run(
         command,
         cwd=cwd,
