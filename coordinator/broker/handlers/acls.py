@@ -21,6 +21,7 @@ from ...wire.messages.acls import (
     AclDescription,
     CreateAclsRequest,
     CreateAclsResponse,
+    DeleteAclsFilter,
     DeleteAclsFilterResult,
     DeleteAclsMatchingAcl,
     DeleteAclsRequest,
@@ -33,6 +34,8 @@ from ..acl_changes import create, delete
 from ..call import NoRequest
 
 if TYPE_CHECKING:
+    from enum import IntEnum
+
     from ..call import Call
     from ..core import Broker
 
@@ -114,7 +117,7 @@ def _why_not(creation: AclCreation) -> tuple[int, str]:
     if not creation.resource_name:
         return ErrorCode.INVALID_REQUEST, "Invalid empty resource name"
     for field, (kind, name) in _KINDS.items():
-        if getattr(creation, field) not in kind._value2member_map_:
+        if not _means(kind, getattr(creation, field)):
             return ErrorCode.INVALID_REQUEST, f"Invalid {name} UNKNOWN"
     if ":" not in creation.principal:
         text = f"Could not parse principal from `{creation.principal}` {_NO_COLON}"
@@ -139,8 +142,9 @@ def _why_no_block(text: str) -> str:
 def delete_acls(broker: Broker, call: Call) -> DeleteAclsResponse:
     """DeleteAcls (key 31), v1-3 (KIP-140, KIP-290). Without an authorizer each filter is refused (54).
 
-    A filter with an element UNKNOWN (0) is no request for Kafka: it closes the connection. Each filter
-    reports what it found, also what another one found too (ACL-9).
+    A filter with an element UNKNOWN (0) is no request for Kafka: it closes the connection. One with an
+    element that there is not otherwise is refused by itself (42). Each other filter reports what it
+    found, also what another one found too (ACL-9).
 
     Answered at once.
     """
@@ -163,27 +167,50 @@ def delete_acls(broker: Broker, call: Call) -> DeleteAclsResponse:
             error_code=ErrorCode.SECURITY_DISABLED, error_message="No Authorizer is configured."
         )
         return DeleteAclsResponse(filter_results=[refused] * len(request.filters))
-    found = [
-        authorizer.find(
-            AclFilter(
-                each.resource_type_filter,
-                each.pattern_type_filter,
-                each.resource_name_filter,
-                each.principal_filter,
-                each.host_filter,
-                each.operation,
-                each.permission_type,
+    results, found = [], []
+    for wanted in map(_filter, request.filters):
+        unknown = _unknown_part(wanted)
+        if unknown:
+            results.append(
+                DeleteAclsFilterResult(
+                    error_code=ErrorCode.INVALID_REQUEST, error_message=f"Unknown {unknown}."
+                )
             )
-        )
-        for each in request.filters
-    ]
-    delete(broker, authorizer, [acl for acls in found for acl in acls], call.now, call.cause)
-    return DeleteAclsResponse(
-        filter_results=[
+            continue
+        acls = authorizer.find(wanted)
+        found += acls
+        results.append(
             DeleteAclsFilterResult(error_message=None, matching_acls=[_row(acl) for acl in acls])
-            for acls in found
-        ]
+        )
+    delete(broker, authorizer, found, call.now, call.cause)
+    return DeleteAclsResponse(filter_results=results)
+
+
+def _filter(asked: DeleteAclsFilter | DescribeAclsRequest) -> AclFilter:
+    return AclFilter(
+        asked.resource_type_filter,
+        asked.pattern_type_filter,
+        asked.resource_name_filter,
+        asked.principal_filter,
+        asked.host_filter,
+        asked.operation,
+        asked.permission_type,
     )
+
+
+def _unknown_part(wanted: AclFilter) -> str:
+    """The part of a filter that has a number which means nothing, as Kafka calls it; empty: none."""
+    if not (
+        _means(ResourceType, wanted.resource_type) and _means(PatternType, wanted.pattern_type)
+    ):
+        return "patternFilter"
+    if not (_means(Operation, wanted.operation) and _means(Permission, wanted.permission)):
+        return "entryFilter"
+    return ""
+
+
+def _means(kind: type[IntEnum], number: int) -> bool:
+    return number in kind._value2member_map_
 
 
 def _row(acl: Acl) -> DeleteAclsMatchingAcl:
@@ -221,17 +248,8 @@ def describe_acls(broker: Broker, call: Call) -> DescribeAclsResponse:
             error_code=ErrorCode.SECURITY_DISABLED,
             error_message="No Authorizer is configured on the broker",
         )
-    wanted = AclFilter(
-        request.resource_type_filter,
-        request.pattern_type_filter,
-        request.resource_name_filter,
-        request.principal_filter,
-        request.host_filter,
-        request.operation,
-        request.permission_type,
-    )
     resources: dict[tuple[int, str, int], list[AclDescription]] = {}
-    for acl in authorizer.find(wanted):
+    for acl in authorizer.find(_filter(request)):
         key = (acl.resource_type, acl.name, acl.pattern_type)
         resources.setdefault(key, []).append(
             AclDescription(

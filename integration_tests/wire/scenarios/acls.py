@@ -141,6 +141,28 @@ def deleted(s: Session) -> None:
     s.stage().ask("DeleteAcls", 3, filters=[])
 
 
+@scenario("security", since="4.4")
+def deleted_by_filters_that_mean_nothing(s: Session) -> None:
+    """A number that stands for nothing refuses its filter alone; a name and a pattern come first."""
+    user, t = new_user(s, "u"), s.name("t")
+    create(s, user, 1, rule(user, f"Read topic {t}"))
+    strange: tuple[Plain, ...] = (
+        {"resource_type_filter": 8},
+        {"resource_type_filter": -1},
+        {"pattern_type_filter": 9},
+        {"operation": 16},
+        {"operation": -1},
+        {"permission_type": 4},
+        {"permission_type": 4, "pattern_type_filter": 9},
+        {"operation": 16, "resource_name_filter": "", "host_filter": "nonsense"},
+    )
+    for version in (1, 3):
+        filters = [{**found(user), **each} for each in strange]
+        s.stage().ask("DeleteAcls", version, filters=filters)
+    s.stage().ask("DeleteAcls", 3, filters=[{**found(user), "operation": 16}, found(user)])
+    s.until(lambda: count(s.stage(), user) == 0, "ACLs that stay")
+
+
 def may(link: Link, name: str, label: str) -> None:
     """What a user may do to a topic, by its operations and by what it is refused."""
     answer = link.ask_quietly(
