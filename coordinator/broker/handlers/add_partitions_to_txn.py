@@ -4,7 +4,8 @@ v0-3 are for clients. v4-5 are for brokers, which ask for several transactions a
 verify (KIP-890); nobody is kept from asking. A partition that does not exist (3), or for clients
 one of an internal topic (29, without any authorizer, too), takes the others of its transaction with
 it (55). v2: 90 in place of 47. A v4-5 request without any transaction: Kafka 4.4.0 never answers
-(KAFKA-BUG); here the answer is empty.
+(KAFKA-BUG); here the answer is empty. Where it names a transactional id twice, each of the two is
+asked for the topics of the last, and if they are added both are answered with the rows of the first.
 """
 
 from __future__ import annotations
@@ -53,10 +54,10 @@ def _add_one(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
         producer_epoch=request.v3_and_below_producer_epoch,
         topics=request.v3_and_below_topics,
     )
-    errors = yield from _errors(broker, call, one, forbidden=INTERNAL_TOPICS)
+    errors = yield from _errors(broker, call, one, one.topics, forbidden=INTERNAL_TOPICS)
     knows = call.version >= _KNOWS_PRODUCER_FENCED
     return AddPartitionsToTxnResponse(
-        results_by_topic_v3_and_below=(yield from _results(one, errors, knows))
+        results_by_topic_v3_and_below=(yield from _results(one, errors, one.topics, knows))
     )
 
 
@@ -64,18 +65,28 @@ def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
     """What is written to replicas is told last: Kafka tells the others meanwhile."""
     at_once: list[AddPartitionsToTxnResult] = []
     written: list[AddPartitionsToTxnResult] = []
-    for count, one in enumerate(request.transactions, 1):
+    last = {one.transactional_id: one.topics for one in request.transactions}
+    first = {one.transactional_id: one.topics for one in reversed(request.transactions)}
+    for count, named in enumerate(request.transactions, 1):
         if not count % ITEMS_A_STEP:
             call = call._replace(now=(yield))
+        one = AddPartitionsToTxnTransaction(
+            transactional_id=named.transactional_id,
+            producer_id=named.producer_id,
+            producer_epoch=named.producer_epoch,
+            verify_only=named.verify_only,
+            topics=last[named.transactional_id],
+        )
+        told = first[named.transactional_id]
         before = _size(broker, one.transactional_id)
-        errors = yield from _errors(broker, call, one)
+        errors = yield from _errors(broker, call, one, told)
         waits = _size(broker, one.transactional_id) != before and broker.transactions.has_followers(
             one.transactional_id
         )
         (written if waits else at_once).append(
             AddPartitionsToTxnResult(
                 transactional_id=one.transactional_id,
-                topic_results=(yield from _results(one, errors, knows=True)),
+                topic_results=(yield from _results(one, errors, told, knows=True)),
             )
         )
     return AddPartitionsToTxnResponse(results_by_transaction=at_once + written)
@@ -91,6 +102,7 @@ def _errors(
     broker: Broker,
     call: Call,
     one: AddPartitionsToTxnTransaction,
+    told: list[AddPartitionsToTxnTopic],
     forbidden: frozenset[str] = frozenset(),
 ) -> Slices[dict[Partition, ErrorCode]]:
     partitions: dict[Partition, ErrorCode] = {}
@@ -115,32 +127,33 @@ def _errors(
             partition: transactions.verify(one.transactional_id, producer, partition, call)
             for partition in partitions
         }
-    return dict.fromkeys(
-        partitions, transactions.add(one.transactional_id, producer, list(partitions), call)
-    )
+    error = transactions.add(one.transactional_id, producer, list(partitions), call)
+    return {(topic.name, index): error for topic in told for index in topic.partitions}
 
 
 def _results(
-    one: AddPartitionsToTxnTransaction, errors: dict[Partition, ErrorCode], knows: bool
+    one: AddPartitionsToTxnTransaction,
+    errors: dict[Partition, ErrorCode],
+    told: list[AddPartitionsToTxnTopic],
+    knows: bool,
 ) -> Slices[list[AddPartitionsToTxnTopicResult]]:
-    """The rows of the request, where the coordinator was asked; else one row a partition, however
-    often it is named.
+    """The rows of `told`, where partitions were to be added; else one row a partition, however often
+    it is named.
 
     `knows`: the version knows PRODUCER_FENCED.
     """
-    topics = one.topics
     if not one.verify_only and not _REFUSALS.intersection(errors.values()):
-        return (yield from _as_asked(topics, errors, knows))
+        return (yield from _as_asked(told, errors, knows))
     by_topic: dict[str, AddPartitionsToTxnTopicResult] = {}
-    told: set[Partition] = set()
-    for count, topic in enumerate(topics, 1):
+    seen: set[Partition] = set()
+    for count, topic in enumerate(one.topics, 1):
         if not count % ITEMS_A_STEP:
             yield
         for index in topic.partitions:
             partition = topic.name, index
-            if partition in told:
+            if partition in seen:
                 continue
-            told.add(partition)
+            seen.add(partition)
             result = by_topic.get(topic.name)
             if result is None:
                 result = by_topic[topic.name] = AddPartitionsToTxnTopicResult(name=topic.name)

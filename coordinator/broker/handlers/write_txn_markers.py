@@ -3,7 +3,8 @@
 
 It is the brokers' own request, and nobody is kept from it here. The coordinator does not hear of
 it: it goes on to think that the transaction is open. v2 says under which transaction version a
-marker is written (2: its epoch must have risen, KIP-890). While the event log cannot be written,
+marker is written (2: its epoch must have risen, KIP-890; -1, none, fails for a producer once its
+epochs are looked at; other numbers below 2 mean the same). While the event log cannot be written,
 partitions of __consumer_offsets are refused (6), as by a leader that cannot write. Of a marker's
 partitions the unknown ones (3) are answered first. A partition that a marker names twice gets it
 once (Kafka 4.4.0 never answers then: KAFKA-BUG). Markers of one producer are answered together, and
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     """Partitions, in order."""
 
 _NO_PRODUCER = -1
+_NO_VERSION = -1
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
@@ -161,7 +163,7 @@ def _write(
             row.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
             continue
         try:
-            if entry.transaction_version < 0:
+            if entry.transaction_version == _NO_VERSION and entry.producer_id >= 0:
                 found.log.producers.check_marker(
                     entry.producer_id, entry.producer_epoch, entry.coordinator_epoch, 0
                 )

@@ -165,6 +165,63 @@ def markers_by_hand(s: Session) -> None:
     tx.describe()
 
 
+@scenario(since="4.4")
+def markers_of_transaction_versions_below_zero(s: Session) -> None:
+    """-1 fails for a producer, once its epochs are looked at; -2 and below mean what 0 means."""
+    a, name = s.connect(), topic(s, "t", 2)
+    for producer_id in (-2, 987654321):
+        for producer_epoch, coordinator_epoch, version in (
+            (0, 0, -1),
+            (5, 0, -128),
+            (0, -1, -2),
+            (0, 0, 0),
+            (0, 0, -1),
+        ):
+            marker = {
+                "producer_id": producer_id,
+                "producer_epoch": producer_epoch,
+                "transaction_result": True,
+                "coordinator_epoch": coordinator_epoch,
+                "transaction_version": version,
+                "topics": [{"name": name, "partition_indexes": [0]}],
+            }
+            a.ask("WriteTxnMarkers", 2, markers=[marker])
+    read(a, name)
+
+
+@scenario(since="4.4")
+def one_transaction_twice(s: Session) -> None:
+    """AddPartitionsToTxn v4-5: the topics of the last are asked about for each of the two; where they
+    are added, the answers have the rows of the first."""
+    a, name = s.connect(), topic(s, "t", 3)
+    tx = Transactor(s, a)
+    tx.init(5)
+
+    def ask(version: int, *entries: tuple[bool, list[int]], epoch: int = 0) -> None:
+        a.ask(
+            "AddPartitionsToTxn",
+            version,
+            transactions=[
+                {
+                    "transactional_id": tx.name,
+                    "producer_id": tx.producer_id,
+                    "producer_epoch": epoch,
+                    "verify_only": verify_only,
+                    "topics": [{"name": name, "partitions": partitions}] if partitions else [],
+                }
+                for verify_only, partitions in entries
+            ],
+        )
+
+    ask(4, (False, [0]), (False, [1]))
+    tx.describe()
+    ask(5, (True, [0]), (True, [1]))
+    ask(4, (False, [0]), (False, []))
+    ask(4, (False, [0]), (False, [2]), epoch=7)
+    ask(5, (False, [2]), (True, [7]))
+    tx.describe()
+
+
 @scenario()
 def where_transactions_are_kept(s: Session) -> None:
     """FindCoordinator of type 1 and the topic it makes; the cluster's features."""
