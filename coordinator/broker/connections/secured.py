@@ -28,7 +28,6 @@ from ...wire.messages.sasl import (
 from ...wire.primitives import WireError
 from .. import apis
 from ..call import ANONYMOUS, NO_RESPONSE
-from ..error_responses import refused_whole
 from .connection import CloseConnection, Connection
 from .exchange import or_error
 from .strange_frames import strange_length
@@ -197,11 +196,14 @@ class SecuredConnection(Connection):
         elif api.key == apis.API_VERSIONS and login.stage is Stage.HANDSHAKE:
             super()._ask(api, call, correlation_id)
         else:
-            response = refused_whole(
-                apis.title(api.key), call.message, call.version, ErrorCode.ILLEGAL_SASL_STATE
-            )
+            from .out_of_turn import answer
+
+            response = answer(call.message, call.version)
             why = f"{apis.title(api.key)} while SaslAuthenticate is expected"
-            self._fail(Failed("", why), response, (api, call, correlation_id), call.now)
+            if response is None:
+                self._refuse(why, call.now)
+            else:
+                self._fail(Failed("", why), response, (api, call, correlation_id), call.now)
 
     def _ask_if_allowed(self, api: apis.Api, call: Call, correlation_id: int) -> None:
         """Ask the handler for as much as the client may do."""

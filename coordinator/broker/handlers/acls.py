@@ -59,6 +59,26 @@ _KINDS = {
 _NO_COLON = "(no colon is present separating the principal type from the principal name)"
 
 
+def means_nothing(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsRequest) -> bool:
+    """Whether Kafka takes it for no request, and closes the connection: an element is UNKNOWN (0)."""
+    if isinstance(request, CreateAclsRequest):
+        return any(
+            0 in (acl.resource_type, acl.resource_pattern_type, acl.operation, acl.permission_type)
+            for acl in request.creations
+        )
+    filters = request.filters if isinstance(request, DeleteAclsRequest) else [request]
+    return any(
+        0
+        in (
+            each.resource_type_filter,
+            each.pattern_type_filter,
+            each.operation,
+            each.permission_type,
+        )
+        for each in filters
+    )
+
+
 def create_acls(broker: Broker, call: Call) -> CreateAclsResponse:
     """CreateAcls (key 30), v1-3 (KIP-140, KIP-290). Without an authorizer each is refused (54).
 
@@ -70,10 +90,7 @@ def create_acls(broker: Broker, call: Call) -> CreateAclsResponse:
     """
     request = call.message
     assert isinstance(request, CreateAclsRequest)
-    if any(
-        0 in (acl.resource_type, acl.resource_pattern_type, acl.operation, acl.permission_type)
-        for acl in request.creations
-    ):
+    if means_nothing(request):
         raise NoRequest("an ACL contains UNKNOWN elements")
     authorizer = None if broker.security is None else broker.security.authorizer
     if authorizer is None:
@@ -150,16 +167,7 @@ def delete_acls(broker: Broker, call: Call) -> DeleteAclsResponse:
     """
     request = call.message
     assert isinstance(request, DeleteAclsRequest)
-    if any(
-        0
-        in (
-            each.resource_type_filter,
-            each.pattern_type_filter,
-            each.operation,
-            each.permission_type,
-        )
-        for each in request.filters
-    ):
+    if means_nothing(request):
         raise NoRequest("a filter contains UNKNOWN elements")
     authorizer = None if broker.security is None else broker.security.authorizer
     if authorizer is None:
@@ -235,12 +243,7 @@ def describe_acls(broker: Broker, call: Call) -> DescribeAclsResponse:
     """
     request = call.message
     assert isinstance(request, DescribeAclsRequest)
-    if 0 in (
-        request.resource_type_filter,
-        request.pattern_type_filter,
-        request.operation,
-        request.permission_type,
-    ):
+    if means_nothing(request):
         raise NoRequest("the filter contains UNKNOWN elements")
     authorizer = None if broker.security is None else broker.security.authorizer
     if authorizer is None:
