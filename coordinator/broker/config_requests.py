@@ -183,6 +183,11 @@ def _alter(
 def _refuse_loggers(changes: Iterable[Change]) -> None:
     """There are no Java loggers here, so none exists."""
     for name, operation, _ in changes:
+        if operation not in (0, 1, 2, 3):
+            raise ConfigRefused(
+                ErrorCode.INVALID_REQUEST,
+                f"Unknown operation type {operation} is not allowed for the BROKER_LOGGER resource",
+            )
         if operation in (2, 3):
             word = "APPEND" if operation == 2 else "SUBTRACT"
             raise ConfigRefused(

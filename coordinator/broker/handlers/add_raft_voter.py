@@ -1,8 +1,8 @@
 """AddRaftVoter (key 80), v0-1, and RemoveRaftVoter (key 81), v0: of a quorum whose voters cannot
 change (kraft.version 0).
 
-Order of refusals: no controller to be asked (7), another cluster is meant (104), a voter without an
-endpoint for controllers (42), the voters are what they are (35).
+Order of refusals: no controller to be asked (7), another cluster is meant (104), a voter with an id
+below 0 or without the id of a directory (42), one without an endpoint for controllers (42), the voters are what they are (35).
 """
 
 from __future__ import annotations
@@ -38,6 +38,12 @@ def handle(broker: Broker, call: Call) -> AddRaftVoterResponse | RemoveRaftVoter
         error, why = (
             ErrorCode.INCONSISTENT_CLUSTER_ID,
             f'The given id "{request.cluster_id}" doesn\'t match the cluster id "{own}"',
+        )
+    elif request.voter_id < 0 or not any(request.voter_directory_id):
+        word = "Add" if adding else "Remove"
+        error, why = (
+            ErrorCode.INVALID_REQUEST,
+            f"{word} voter request didn't include a valid voter",
         )
     elif isinstance(request, AddRaftVoterRequest) and CONTROLLERS not in (
         endpoints := _endpoints(request)

@@ -42,14 +42,14 @@ def handle(broker: Broker, call: Call) -> ListTransactionsResponse | Sliced:
     refused = ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
     producer_ids = frozenset(request.producer_id_filters)
     states = {_STATES[name] for name in request.state_filters if name in _STATES}
-    if request.state_filters and not states:
-        return response
     pattern = None
     if request.transactional_id_pattern:
         try:
             pattern = compile_pattern(request.transactional_id_pattern)
         except PatternError:
             return refused
+    if request.state_filters and not states:
+        return response
 
     def wanted(transaction: Transaction) -> bool:
         started_ms = transaction.started_ms

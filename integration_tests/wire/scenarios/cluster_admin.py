@@ -331,6 +331,20 @@ def features_updated(s: Session) -> None:
 # -----------------------------------------------------------------------------------------------------------------
 
 
+@scenario(since="4.4")
+def voters_that_cannot_be(s: Session) -> None:
+    """Without an id or a directory there is no voter (42), before anything else of the request."""
+    a = s.connect()
+    for voter_id, directory in ((-1, "ab" * 16), (2, "0" * 32), (0, "0" * 32)):
+        voter = {"cluster_id": None, "voter_id": voter_id, "voter_directory_id": directory}
+        a.ask("RemoveRaftVoter", 0, **voter)
+        for version in (0, 1):
+            for listener in ("CONTROLLER", "X"):
+                listeners = [{"name": listener, "host": "127.0.0.1", "port": 1}]
+                a.ask("AddRaftVoter", version, timeout_ms=3_000, listeners=listeners, **voter)
+    a.ask("AddRaftVoter", 1, timeout_ms=3_000, listeners=[], **voter)
+
+
 def resources(link: Link, *kinds: int, version: int = 1) -> None:
     """ListConfigResources; of topics, groups and subscriptions only this run's."""
     told = {"resource_types": list(kinds)} if version >= 1 else {}

@@ -381,3 +381,14 @@ def which_of_two_faults_is_told(s: Session) -> None:
         alter(a, TOPIC, missing, ("segment.ms", SET, "?"))
         alter(a, TOPIC, missing, ("segment.ms", 9, "1"))
         alter(a, TOPIC, missing, ("nope", SET, "1"))
+
+
+@scenario(since="4.4")
+def operations_on_loggers_that_there_are_not(s: Session) -> None:
+    """What a logger cannot be asked for (42) is told before that there is none of the name (40)."""
+    a = s.connect()
+    for operation in (0, 1, 2, 3, 4, -1):
+        for name in (s.name("logger"), ""):
+            change = {"name": name, "config_operation": operation, "value": "INFO"}
+            resource = {"resource_type": 8, "resource_name": "1", "configs": [change]}
+            a.ask("IncrementalAlterConfigs", 1, validate_only=True, resources=[resource])

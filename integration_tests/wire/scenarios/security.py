@@ -243,6 +243,18 @@ def scram_credentials_refused(s: Session) -> None:
     credentials(a, user, other)
 
 
+@scenario(since="4.4")
+def scram_credentials_of_two_faults(s: Session) -> None:
+    """A user twice (92) is told before that it has no password (-1), which is found when it is set."""
+    a, user, other = s.connect(), s.name("u"), s.name("v")
+    for second in (upsert(user), upsert(user, SHA_512), upsert(user, 9), upsert(user, SHA_512, 1)):
+        scram(a, upsert(user, password=""), second)
+        scram(a, second, upsert(user, password=""))
+    scram(a, upsert(user, password=""), upsert(other))
+    scram(a, deletion(other), upsert(user, password=""))
+    credentials(a, user, other)
+
+
 @scenario()
 def scram_credentials_described(s: Session) -> None:
     """Nobody is missing (91); a user twice (92); all, of whom only this run's are shown."""

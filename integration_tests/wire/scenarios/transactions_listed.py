@@ -190,6 +190,23 @@ def markers_of_transaction_versions_below_zero(s: Session) -> None:
 
 
 @scenario(since="4.4")
+def patterns_are_read_first(s: Session) -> None:
+    """A pattern that is none (128) is told also where no transaction is in the states asked for."""
+    a = s.connect()
+    for states in ([""], ["nope"], ["Empty", "nope"]):
+        for pattern in ("(", "\\", None, ""):
+            a.ask(
+                "ListTransactions",
+                2,
+                only="transaction_states",
+                state_filters=states,
+                producer_id_filters=[],
+                duration_filter=-1,
+                transactional_id_pattern=pattern,
+            )
+
+
+@scenario(since="4.4")
 def one_transaction_twice(s: Session) -> None:
     """AddPartitionsToTxn v4-5: the topics of the last are asked about for each of the two; where they
     are added, the answers have the rows of the first."""
