@@ -162,6 +162,39 @@ def test_metadata_of_many_names_is_not_looked_up_in_one_piece() -> None:
     assert max(turns.calls) < MOST_CALLS
 
 
+@pytest.mark.parametrize("topics", [["t:1"] * 12_000, ["t:30000"], ["t:5000"] * 4])
+def test_metadata_of_all_topics_is_not_answered_in_one_piece(topics: list[str]) -> None:
+    """A request of a few bytes has an answer as large as the cluster, be it topics or partitions."""
+    driver = Driver([f"{number}-{topic}" for number, topic in enumerate(topics)])
+    turns, client = Turns(driver), driver.client()
+    for _ in range(2):
+        turns.feed(client, client.frame(MetadataRequest(topics=None), 12))
+        turns.run()
+        (answer,) = client.answers()
+        assert isinstance(answer, MetadataResponse)
+        assert len(answer.topics) == len(driver.broker.cluster.topics)
+        assert max(turns.calls) < MOST_CALLS
+
+
+def test_metadata_that_changes_while_it_is_told_is_not_kept() -> None:
+    """The answer begun before is whole; the next one has the topic that came meanwhile."""
+    driver = Driver([f"t-{number}:1" for number in range(1_000)])
+    turns, client = Turns(driver), driver.client()
+    turns.feed(client, client.frame(MetadataRequest(topics=None), 12))
+    assert turns.next()
+    driver.broker.cluster.create_topic("late", topic_id=b"late" * 4, assignment=[[1]])
+    turns.run()
+    turns.feed(client, client.frame(MetadataRequest(topics=None), 12))
+    turns.run()
+    names = [
+        {topic.name for topic in answer.topics}
+        for answer in client.answers()
+        if isinstance(answer, MetadataResponse)
+    ]
+    assert "late" not in names[0]
+    assert names[1] - names[0] == {"late"}
+
+
 class TestOthers:
     def test_others_are_answered_between_two_slices(self) -> None:
         driver = Driver()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from ...cluster import Partition, Topic
 from ...cluster.topic_names import why_invalid
 from ...common.scala_sets import copied_to_java, in_set_order
-from ...common.slices import ITEMS_A_STEP, each, only, whole
+from ...common.slices import ITEMS_A_STEP, after_first, each, only, whole
 from ...errors import ErrorCode
 from ...wire.messages.metadata import (
     MetadataRequest,
@@ -43,7 +43,8 @@ _MOST_ASKED = 256
 kept with it."""
 _MOST_BYTES = 16 << 20
 """Of all answers that are kept."""
-
+_FEW = 512
+"""Topics, and partitions, whose answer is encoded at once."""
 
 _Asked = Sequence[tuple[bytes, str | None]] | None
 
@@ -67,9 +68,12 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
     if kept is not None:
         return Encoded(kept)
     work = _answer(broker, call, request, asked, key)
-    return (
-        Sliced(work) if asked is not None and len(asked) > ITEMS_A_STEP else whole(work, call.now)
-    )
+    try:
+        next(work)
+    except StopIteration as end:
+        answer: Result = end.value
+        return answer
+    return Sliced(after_first(work))
 
 
 def _answer_many(
@@ -83,7 +87,9 @@ def _answer_many(
 def _answer(
     broker: Broker, call: Call, request: MetadataRequest, asked: _Asked, key: Hashable
 ) -> Slices[Result]:
-    """`key`: under which the answer is kept; None: it is not."""
+    """`key`: under which the answer is kept, unless the cluster has changed meanwhile; None: it is
+    not."""
+    version = broker.cluster.version
     bad = yield from _bad_form(call.version, asked)
     if bad is not None:
         return (yield from _all(request, call.version, bad))
@@ -99,10 +105,16 @@ def _answer(
         return response
     if key is None:
         return response
-    body = response.encode(call.version)
+    if sum(len(topic.partitions) for topic in response.topics[:_FEW]) > _FEW or (
+        len(response.topics) > _FEW
+    ):
+        body = yield from response.encode_in_slices(call.version, broker.most_response_bytes)
+    else:
+        body = response.encode(call.version)
     kept_bodies = broker.cluster.kept
     if (
-        len(kept_bodies) < _MOST_KEPT
+        broker.cluster.version == version
+        and len(kept_bodies) < _MOST_KEPT
         and sum(map(len, kept_bodies.values())) + len(body) <= _MOST_BYTES
     ):
         kept_bodies[key] = body
@@ -156,18 +168,34 @@ def of_topics(
 ) -> MetadataResponse:
     """The answer that tells of these topics."""
     response = _response(broker, call, request)
-    response.topics += [_row(broker, call, topic, NOT_ASKED) for topic in topics]
+    whole(_add_rows(broker, call, topics, NOT_ASKED, response.topics), call.now)
     return response
 
 
-def _row(broker: Broker, call: Call, topic: Topic, bits: int) -> MetadataResponseTopic:
-    return MetadataResponseTopic(
-        name=topic.name,
-        topic_id=topic.id,
-        is_internal=topic.internal,
-        topic_authorized_operations=bits,
-        partitions=[_partition(broker, call, partition) for partition in topic.partitions],
-    )
+def _add_rows(
+    broker: Broker,
+    call: Call,
+    topics: Iterable[Topic],
+    bits: int,
+    rows: list[MetadataResponseTopic],
+) -> Slices[None]:
+    """What there is to say of each topic, and of each of its partitions."""
+    seen = 0
+    for topic in topics:
+        row = MetadataResponseTopic(
+            name=topic.name,
+            topic_id=topic.id,
+            is_internal=topic.internal,
+            topic_authorized_operations=bits,
+        )
+        rows.append(row)
+        seen += 1
+        for partition in topic.partitions:
+            row.partitions.append(_partition(broker, call, partition))
+            seen += 1
+            if seen >= ITEMS_A_STEP:
+                seen = 0
+                yield
 
 
 def _find(
@@ -180,7 +208,7 @@ def _find(
     found: Iterable[Topic]
     unknown: list[str] = []
     if asked is None:
-        found = cluster.topics.values()
+        found = list(cluster.topics.values())
     elif with_id := (yield from only(asked, lambda of: of[0] != ZERO_UUID)):
         ids = dict.fromkeys(topic_id for topic_id, _ in with_id)
         code = ErrorCode.UNKNOWN_TOPIC_ID
@@ -199,7 +227,7 @@ def _find(
         if broker.configs.release.has("META-44-1"):
             names = yield from copied_to_java(names)
         unknown = yield from only(names, lambda name: name not in cluster.topics)
-    response.topics += yield from each(found, lambda topic: _row(broker, call, topic, bits))
+    yield from _add_rows(broker, call, found, bits, response.topics)
     for count, name in enumerate(unknown, 1):
         if not count % ITEMS_A_STEP:
             yield

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from ...broker.call import Call, Encoded
+from ...broker.call import Call, Encoded, Sliced
 from ...broker.handlers import metadata
+from ...common.slices import whole
 from ...members.connections.driver import metadata_request
 from .connections import ClientConnection
 from .skipped_commits import Place, send_for_real
@@ -149,6 +150,8 @@ def _metadata(
             broker,
             Call(message, version, "", "/10.0.0.1", -1, now, "PLAINTEXT", None, broker.node_id),
         )
+        if isinstance(answer, Sliced):
+            answer = whole(answer.work, now)
         if not isinstance(answer, Encoded):
             return None
         body = answer.body
