@@ -20,6 +20,7 @@ from coordinator.wire.fields import StructType
 from coordinator.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from coordinator.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.log_dirs import DescribeLogDirsRequest, DescribeLogDirsResponse
 from coordinator.wire.messages.metadata import (
     MetadataRequest,
     MetadataRequestTopic,
@@ -174,6 +175,18 @@ def test_metadata_of_all_topics_is_not_answered_in_one_piece(topics: list[str]) 
         assert isinstance(answer, MetadataResponse)
         assert len(answer.topics) == len(driver.broker.cluster.topics)
         assert max(turns.calls) < MOST_CALLS
+
+
+def test_all_log_directories_are_not_described_in_one_piece() -> None:
+    """As Metadata, for all that a broker holds."""
+    driver = Driver([f"t-{number}:1" for number in range(20_000)])
+    turns, client = Turns(driver), driver.client()
+    turns.feed(client, client.frame(DescribeLogDirsRequest(topics=None), 4))
+    turns.run()
+    (answer,) = client.answers()
+    assert isinstance(answer, DescribeLogDirsResponse)
+    assert len(answer.results[0].topics) == len(driver.broker.cluster.topics)
+    assert max(turns.calls) < MOST_CALLS
 
 
 def test_metadata_that_changes_while_it_is_told_is_not_kept() -> None:

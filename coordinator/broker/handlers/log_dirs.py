@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...common.slices import ITEMS_A_STEP
 from ...errors import ErrorCode
 from ...wire.messages.log_dirs import (
     AlterReplicaLogDirPartitionResult,
@@ -16,10 +17,14 @@ from ...wire.messages.log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from ..call import Sliced
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ...cluster import Partition
-    from ..call import Call
+    from ...common.slices import Slices
+    from ..call import Call, Result
     from ..core import Broker
 
 
@@ -77,7 +82,7 @@ LOG_DIR = "/tmp/kafka-logs"
 """Kafka's default of log.dir."""
 
 
-def describe_log_dirs(broker: Broker, call: Call) -> DescribeLogDirsResponse:
+def describe_log_dirs(broker: Broker, call: Call) -> Sliced:
     """DescribeLogDirs (key 35), v1-5: v4 adds the volume's size, v5 whether the directory is cordoned.
 
     Logs lie in memory: there is one directory by name, Kafka's default, the size of its volume is
@@ -88,34 +93,36 @@ def describe_log_dirs(broker: Broker, call: Call) -> DescribeLogDirsResponse:
     """
     request = call.message
     assert isinstance(request, DescribeLogDirsRequest)
-    topics = [
-        DescribeLogDirsTopic(
-            name=name, partitions=[_partition(partition) for partition in partitions]
-        )
-        for name, partitions in _asked(broker, request).items()
-    ]
-    return DescribeLogDirsResponse(results=[DescribeLogDirsResult(log_dir=LOG_DIR, topics=topics)])
+    return Sliced(_describe(broker, request))
 
 
-def _asked(broker: Broker, request: DescribeLogDirsRequest) -> dict[str, list[Partition]]:
-    """The partitions meant, by topic, each once; null means all."""
-    if request.topics is None:
-        held = {
-            topic.name: [
-                partition for partition in topic.partitions if broker.node_id in partition.replicas
-            ]
-            for topic in broker.cluster.topics.values()
-        }
-        return {name: partitions for name, partitions in held.items() if partitions}
-    wanted = dict.fromkeys(
-        (each.topic, index) for each in request.topics for index in each.partitions
-    )
-    found: dict[str, list[Partition]] = {}
-    for name, index in wanted:
-        partition = broker.cluster.partition(name, index)
+def _describe(broker: Broker, request: DescribeLogDirsRequest) -> Slices[Result]:
+    topics: dict[str, DescribeLogDirsTopic] = {}
+    for count, (name, partition) in enumerate(_asked(broker, request), 1):
         if partition is not None and broker.node_id in partition.replicas:
-            found.setdefault(name, []).append(partition)
-    return found
+            row = topics.setdefault(name, DescribeLogDirsTopic(name=name))
+            row.partitions.append(_partition(partition))
+        if not count % ITEMS_A_STEP:
+            yield
+    result = DescribeLogDirsResult(log_dir=LOG_DIR, topics=list(topics.values()))
+    return DescribeLogDirsResponse(results=[result])
+
+
+def _asked(
+    broker: Broker, request: DescribeLogDirsRequest
+) -> Iterator[tuple[str, Partition | None]]:
+    """The partitions meant, each once, with their topics; null means all."""
+    if request.topics is None:
+        for topic in list(broker.cluster.topics.values()):
+            for partition in topic.partitions:
+                yield topic.name, partition
+        return
+    seen: set[tuple[str, int]] = set()
+    for each in request.topics:
+        for index in each.partitions:
+            if (each.topic, index) not in seen:
+                seen.add((each.topic, index))
+                yield each.topic, broker.cluster.partition(each.topic, index)
 
 
 def _partition(partition: Partition) -> DescribeLogDirsPartition:

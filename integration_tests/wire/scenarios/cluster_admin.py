@@ -335,6 +335,7 @@ def features_updated(s: Session) -> None:
 def voters_that_cannot_be(s: Session) -> None:
     """Without an id or a directory there is no voter (42), before anything else of the request."""
     a = s.connect()
+    voter: Plain = {}
     for voter_id, directory in ((-1, "ab" * 16), (2, "0" * 32), (0, "0" * 32)):
         voter = {"cluster_id": None, "voter_id": voter_id, "voter_directory_id": directory}
         a.ask("RemoveRaftVoter", 0, **voter)
