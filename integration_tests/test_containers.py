@@ -313,7 +313,7 @@ def test_an_image_that_nobody_has(image: str) -> None:
         kafka.start()
 
 
-@pytest.mark.parametrize("brokers", [1, 3])
+@pytest.mark.parametrize("brokers", [pytest.param(1, marks=pytest.mark.thorough), 3])
 def test_an_interrupted_start_leaves_nothing(brokers: int, image: str) -> None:
     """Ctrl-C as soon as the first container is there: others are still to be made."""
     command = [sys.executable, "-c", INTERRUPTED, str(brokers), image]

@@ -11,6 +11,7 @@ from coordinator.page.actions import ACTIONS
 from coordinator.page.as_file import scenario_file
 from coordinator.page.engine import picture_of, play
 from coordinator.page.lessons import SEED, load, slugs
+from tests.page.chosen import CHOSEN, ONE_BY_ONE
 
 Plain = dict[str, Any]
 _ONLY_HERE = {"commit"}
@@ -24,7 +25,7 @@ def told(lines: list[str]) -> list[Plain]:
     ]
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", ONE_BY_ONE)
 def test_every_lesson_and_every_try_is_a_file_that_plays_the_same(slug: str) -> None:
     lesson = load(slug)
     runs: list[tuple[tuple[str, ...], tuple[Plain, ...], list[Plain]]] = [
@@ -57,3 +58,16 @@ def test_every_action_is_told_or_named_as_left_out() -> None:
         made = scenario_file(wide, "x", (), [action])
         assert made["left_out"] == ([kind] if kind in _ONLY_HERE else [])
         assert play(made["text"], "x", SEED)
+
+
+def test_the_chosen_lessons_have_every_action_and_every_setting() -> None:
+    def has(slug: str) -> set[str]:
+        lesson = load(slug)
+        rows = [*lesson.script, *(row for each in lesson.tries for row in each.actions)]
+        settings = (text for each in lesson.tries for text in each.settings)
+        return {row["kind"] for row in rows} | {
+            text.partition("=")[0].rpartition(".")[2] for text in settings
+        }
+
+    everything = set().union(*map(has, slugs()))
+    assert set().union(*map(has, CHOSEN)) == everything

@@ -10,8 +10,9 @@ from coordinator.page.actions import ACTIONS
 from coordinator.page.as_file import scenario_file
 from coordinator.page.as_pytest import as_test
 from coordinator.page.engine import play, run_as_test
-from coordinator.page.lessons import SEED, load, slugs
+from coordinator.page.lessons import SEED, load
 from coordinator.simulator.files.scenario import read_scenario
+from tests.page.chosen import ONE_BY_ONE
 
 Plain = dict[str, Any]
 ONLY_HERE = {"commit"}
@@ -24,7 +25,7 @@ def run(made: Plain) -> None:
     names["test_story"]()
 
 
-@pytest.mark.parametrize("slug", slugs())
+@pytest.mark.parametrize("slug", ONE_BY_ONE)
 def test_every_lesson_and_every_try_is_a_test_that_passes_or_says_why_not(slug: str) -> None:
     lesson = load(slug)
     runs: list[tuple[tuple[str, ...], tuple[Plain, ...], list[Plain]]] = [

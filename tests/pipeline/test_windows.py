@@ -178,10 +178,29 @@ def as_the_tables_tell(tables: Tables, end_ms: int) -> list[dict[str, Any]]:
     return told
 
 
+LONG = {
+    "broker_crash_acks": "coordinator_crash",
+    "exactly_once_pipeline": "commit_crash",
+    "right_taken_away": "failing_commits",
+    "share_poison_record": "share_lock_expiry",
+    "share_workers_crash": "share_lock_expiry",
+}
+"""Scenarios that take as long as all others together, and one of the same kind that stands for each in
+`make test`."""
+
+
+def test_what_stands_for_a_long_scenario_is_played() -> None:
+    assert {*LONG, *LONG.values()} <= {*catalogue.names()}
+    assert not LONG.keys() & {*LONG.values()}
+
+
 @pytest.mark.parametrize(
     ("name", "first_ms"),
     [
-        *((name, 5_000) for name in catalogue.names()),
+        *(
+            pytest.param(name, 5_000, marks=pytest.mark.thorough if name in LONG else ())
+            for name in catalogue.names()
+        ),
         ("crash_loop", 0),
         ("migration_to_consumer", 0),
         *(
