@@ -119,7 +119,7 @@ page: $(STAMP)
 	$(PYTEST) integration_tests/page
 
 integration: $(STAMP)
-	$(PYTEST) -n 3 integration_tests
+	$(PYTEST) -n 4 integration_tests
 
 # Java is looked for before 0.45 GB are downloaded.
 $(SPARK_STAMP): requirements/spark-build.txt requirements/spark.txt pyproject.toml
