@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from starlette.applications import Starlette
@@ -100,18 +100,23 @@ class Application:
         return endpoint
 
     async def _body(self, entry: Operation, request: Request) -> Any:
-        if entry.method != "POST":
-            return entry.read_query(dict(request.query_params))
         data = bytearray()
         async for piece in request.stream():
             data += piece
             if len(data) > self._most_body_bytes:
                 raise HTTPException(413, f"the body has more than {self._most_body_bytes} bytes")
-        try:
-            plain = json.loads(data or b"{}")
-        except (ValueError, RecursionError) as error:
-            raise ShapeError(f"the body is no JSON: {error}") from None
-        return entry.read_body(plain)
+        query = request.query_params.multi_items()
+        if entry.method == "POST":
+            if query:
+                raise ShapeError(
+                    f"the query: {query[0][0]!r}; what POST {request.url.path} takes stands in its body, as JSON"
+                )
+            return entry.read_body(_json(data))
+        if data and _json(data) != {}:
+            raise ShapeError(
+                f"the body: {entry.method} {request.url.path} takes none; {entry.words_of_the_query}"
+            )
+        return entry.read_query(_once(query, "the query"))
 
     async def _openapi(self, request: Request) -> Response:
         version = request.query_params.get("version", "3.1")
@@ -135,7 +140,7 @@ class Application:
 
     async def _stream(self, request: Request) -> Response:
         try:
-            query = dict(request.query_params)
+            query = _once(request.query_params.multi_items(), "the query")
             again = request.headers.get("last-event-id", "")
             resumed = again.isdecimal() and len(again) <= _MOST_DIGITS
             since = query.get("since") or (str(int(again) + 1) if resumed else "0")
@@ -181,6 +186,26 @@ class Application:
 
     async def _error(self, request: Request, error: Exception) -> Response:
         return _answer(problem_of(error))
+
+
+def _json(data: bytes | bytearray) -> Any:
+    """The value of a body; without one an empty object. Raises ShapeError."""
+    try:
+        return json.loads(data or b"{}", object_pairs_hook=lambda pairs: _once(pairs, "the body"))
+    except ShapeError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise ShapeError(f"the body is no JSON: {error}") from None
+
+
+def _once(pairs: Iterable[tuple[str, Any]], where: str) -> dict[str, Any]:
+    """These names with their values. Raises ShapeError for a name that is there twice."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ShapeError(f"{where}: {name!r} is there twice; give it once")
+        found[name] = value
+    return found
 
 
 def _answer(problem: Problem) -> Response:

@@ -74,6 +74,12 @@ class Operation:
         """The names in its path."""
         return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
 
+    @property
+    def words_of_the_query(self) -> str:
+        """What may stand in its query, where it has no body."""
+        names = [entry.name for entry in fields(self.body)]
+        return f"its query may have: {', '.join(names)}" if names else "nor a query"
+
     def address(self, places: Mapping[str, object]) -> str:
         """Its path with these values in place of the names."""
         parts = self.path.split("/")[1:]

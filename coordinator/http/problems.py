@@ -36,7 +36,6 @@ STATUSES: dict[type[BaseException], int] = {
     TopicError: 400,
     ConfigError: 400,
     ConfigException: 400,
-    TypeError: 400,
     NotThereError: 404,
     LookupError: 404,
     WaitTimeoutError: 409,
@@ -50,6 +49,9 @@ STATUSES: dict[type[BaseException], int] = {
 }
 """The first that an error is an instance of decides; 409 says that what is asked cannot be done as
 things stand, or did not come about."""
+_OF_OUR_OWN = (KeyError, IndexError)
+"""What a key or index that is not there raises by itself: nobody has chosen it for a caller, so it
+is a mistake of the emulator. A lookup's own errors are LookupError or a subclass with a name."""
 TITLES = {
     400: "The request is not as it should be",
     401: "A token is needed",
@@ -110,7 +112,7 @@ SCHEMA: dict[str, Any] = {
 def problem_of(error: Exception) -> Problem:
     """The problem that an error is."""
     for kind, status in STATUSES.items():
-        if isinstance(error, kind) and not (kind is TypeError and type(error) is not TypeError):
+        if isinstance(error, kind) and type(error) not in _OF_OUR_OWN:
             code = getattr(error, "code", None)
             text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
             return Problem(status, text, kind.__name__, getattr(code, "name", None))

@@ -39,6 +39,13 @@ _MAY_BE_ZERO: Final = frozenset(
 _ISOLATION: Final = ("read_uncommitted", "read_committed")
 
 
+class NotOwnedError(KeyError):
+    """A partition that a member does not own."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
 class MemberConfigError(ValueError):
     """A setting that cannot be: which, why, and what would be right."""
 

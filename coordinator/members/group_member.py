@@ -21,7 +21,7 @@ from ..wire.schema import Request, Response
 from . import discovery, offsets, topics
 from .closing import Closing
 from .cluster_view import ClusterView
-from .config import MemberConfig, MemberConfigError
+from .config import MemberConfig, MemberConfigError, NotOwnedError
 from .consumer_states import ConsumerState
 from .effects import Disconnect, Effect, FetchMetadata, Node, Position
 from .participant import InFlight, Participant
@@ -288,11 +288,11 @@ class GroupMember(ABC):
     # ---------------------------------------------------------------------------------
 
     def seek(self, partition: TopicPartition, position: Position | int) -> None:
-        """Set the position in an owned partition: what the next commit says. Raises KeyError if it
-        is not owned, MemberConfigError for what is no offset."""
+        """Set the position in an owned partition: what the next commit says. Raises NotOwnedError (a
+        KeyError) if it is not owned, MemberConfigError for what is no offset."""
         subscribed = self._p.subscribed
         if partition not in subscribed.owned:
-            raise KeyError(f"{partition} is not owned")
+            raise NotOwnedError(f"{partition} is not owned")
         offset: object = position.offset if isinstance(position, Position) else position
         if not isinstance(offset, int) or isinstance(offset, bool) or not 0 <= offset <= _MOST:
             raise MemberConfigError(f"offset {offset!r}: a whole number from 0 to {_MOST} is meant")

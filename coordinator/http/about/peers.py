@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..operation import operation
 from ..plain import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..port import Port, Registered, timeout_of
-from ..shapes import HIDDEN, told
+from ..shapes import HIDDEN, ShapeError, told
 from ..telling import columns
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Leave:
 def peer_start(port: Port, body: NewPeer) -> Any:
     """Start a simulated member, on its way into a group."""
     if body.listener is not None:
-        raise TypeError(
+        raise ShapeError(
             "listener: it is Python code, which cannot be given over HTTP; read /events with stream=member instead"
         )
     handle = port.kafka.peer(
