@@ -7,6 +7,7 @@ another member, stand for it.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Set
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from ..control.in_process_requests import ControlError
 from ..history.spans import BEGUN
 from . import findings, identities
 from .findings import Finding
+from .late_joins import left_for_its_poll
 from .refused_heartbeats import connections, refused_for_good
 from .sessions import held_at_most_s, postpone_sessions
 from .under_test import PARTITIONS, PATIENCE_S, ApplicationError, ApplicationUnderTest
@@ -159,7 +161,11 @@ def verify_restart(app: ApplicationUnderTest, *, since: int) -> None:
 
 def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
     """Its members have not left since this mark. Raises ApplicationError."""
-    found = identities.left(app.kafka.events(), app.application.group, app.told.peers, since)
+    lines, group, told = app.kafka.events(), app.application.group, app.told
+    others = told.peers | told.removed | told.dead
+    found = left_for_its_poll(lines, group, others, [(since, sys.maxsize)]) or identities.left(
+        lines, group, told.peers, since
+    )
     if found:
         raise ApplicationError([*found, *app.findings()])
 

@@ -89,11 +89,12 @@ def gone(lines: Sequence[Line], group: str, peers: Collection[str]) -> list[Find
     last = next(removed, None)
     if last is None:
         return []
-    reason, at = (
-        last.get("detail") or last.get("reason") or "removed",
-        when(last["seq"], last["at_ms"]),
+    detail, at = last.get("detail"), when(last["seq"], last["at_ms"])
+    why = last.get("reason") or "removed"
+    told = f"{why!r} ({detail})" if detail else f"{why!r}"
+    text = (
+        f"it has no member in its group any more: {last['member']} went{at}, the reason is {told}"
     )
-    text = f"it has no member in its group any more: {last['member']} went{at}, the reason is {reason!r}"
     return [Finding(f.NO_RECOVERY, f"{text}; none has come since")]
 
 

@@ -1,9 +1,10 @@
-"""Members that came back to a rebalance later than they said: for so long their listener, or their
-work, kept them from their poll.
+"""Members that came back to a rebalance later than they said, or whose library took them out of
+their group: for so long their listener, or their work, kept them from their poll.
 
 A member's rebalance timeout is its max.poll.interval.ms. What counts is when it was told: by a
-refused heartbeat, after which a client joins at its next poll (`history`). Judges plain lines of the
-event log, as `findings` does.
+refused heartbeat, after which a client joins at its next poll (`history`). A library whose
+application does not poll for that long leaves the group and keeps its connections; who closes a
+consumer closes them too. Judges plain lines of the event log, as `findings` does.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ..history.memberships import memberships
 from ..history.processes.returns import Return, TimedOut, returns
 from .findings import BLOCKS, Finding, Line, when
 
+_JOINS = ("join_group", "consumer_group_heartbeat")
 SLACK_MS = 500
 """So much more than its own word is not counted: a machine may be busy."""
 
@@ -40,6 +42,42 @@ def _late(each: Return | TimedOut) -> str:
         f"{each.member} was told of a rebalance{told}, and joined {each.took_ms} ms later{joined}"
     )
     return f"{text}; its max.poll.interval.ms is {each.allowed_ms}: it blocks in its listener, or is away from its poll"
+
+
+def left_for_its_poll(
+    lines: Sequence[Line],
+    group: str,
+    others: Collection[str],
+    running: Iterable[tuple[int, int]],
+    connected: Collection[str] = (),
+) -> list[Finding]:
+    """A member that left while its application ran, and whose consumer was not closed: what it left
+    through is connected still, or asked to join later.
+
+    `others`: as `late_joins` has it; `running`: from which line to which; `connected`: the
+    addresses of all clients now.
+    """
+    spans = list(running)
+    of_group = [line for line in lines if line.get("group") == group]
+    by_number = {line["seq"]: line for line in of_group}
+    requests = [line for line in of_group if line["type"] == "RequestSeen"]
+    asked = {line["peer"]: line["seq"] for line in requests if line["api"] in _JOINS}
+    for each in memberships(of_group, group):
+        at = each.left_seq
+        if at is None or each.reason != "left" or each.member in others:
+            continue
+        request = by_number.get(by_number[at].get("cause") or -1)
+        if request is None or request.get("peer") is None:
+            continue
+        if not any(first <= at < end for first, end in spans):
+            continue
+        if request["peer"] in connected or asked.get(request["peer"], -1) > at:
+            most = by_number.get(each.joined_seq, {}).get("rebalance_timeout_ms")
+            told = "" if most is None else f", {most}"
+            text = f"{each.member} left the group{when(at, each.left_ms)}, and its consumer was not closed"
+            why = f"it is away from its poll for longer than its max.poll.interval.ms{told}, or unsubscribes"
+            return [Finding(BLOCKS, f"{text}: {why}")]
+    return []
 
 
 def left_too_late(lines: Sequence[Line], group: str, since: int) -> list[Finding]:

@@ -22,7 +22,7 @@ from ..control.views.group_snapshots import (
 from . import explained, findings, identities, losses, repeats
 from .findings import CommitSeen, Finding, Line, Processed
 from .holders import Holders, Written
-from .late_joins import late_joins
+from .late_joins import late_joins, left_for_its_poll
 from .losses import Handover, OthersCommit
 from .refused_heartbeats import goes_on, sits
 
@@ -76,6 +76,18 @@ class Told:
             (start, min((stop for stop in self.stops if stop >= start), default=sys.maxsize))
             for start in self.starts
         ]
+
+    def undisturbed(self) -> list[tuple[int, int]]:
+        """The same without the time in which it was to fail by itself."""
+        spans = self.running()
+        for begun, over in self.by_itself:
+            spans = [
+                part
+                for first, end in spans
+                for part in ((first, min(end, begun)), (max(first, over), end))
+                if part[0] < part[1]
+            ]
+        return spans
 
 
 @dataclass(kw_only=True, slots=True)
@@ -134,6 +146,9 @@ def all_findings(seen: Evidence) -> list[Finding]:
     """Everything that is wrong so far, the most telling first."""
     lines, told = seen.lines, seen.told
     found = identities.shared_instance(lines, seen.group, len(told.starts) - 1 + told.disturbances)
+    found += left_for_its_poll(
+        lines, seen.group, told.peers | told.removed | told.dead, told.undisturbed()
+    )
     found += identities.falls_out(
         lines, seen.group, told.peers | told.removed, told.running(), LEAVES + 2 * told.disturbances
     )
@@ -249,7 +264,11 @@ def why_not(
     found += [] if found else sits(seen.lines, seen.group, own)
     found += findings.restless(seen.lines, seen.group, mark, RESTLESS)
     if not members:
-        found += identities.nobody(seen.commits, seen.lines, seen.group, seen.told.peers)
+        told = seen.told
+        others = told.peers | told.removed | told.dead
+        found += left_for_its_poll(
+            seen.lines, seen.group, others, told.undisturbed(), connected
+        ) or identities.nobody(seen.commits, seen.lines, seen.group, told.peers)
     if seen.transactional_id is not None:
         found += findings.left_open(seen.lines, seen.transactional_id)
     if offsets and seen.processed is not None and members:

@@ -200,6 +200,9 @@ def test_why_there_is_no_member_any_more_is_told() -> None:
         found.text
         == "it has no member in its group any more: a went (line 3, at 30 ms), the reason is 'left'; none has come since"
     )
+    expired = {**gone(3, "a", "session expired"), "detail": "6000 ms"}
+    (found,) = identities.nobody([], [asked(1, "a:1"), joined(2, "a"), expired], "g")
+    assert "the reason is 'session expired' (6000 ms)" in found.text
 
 
 # -- what comes again

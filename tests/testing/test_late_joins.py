@@ -3,13 +3,20 @@ in time is not."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import pytest
 
 from coordinator.apptests import findings as f
 from coordinator.apptests.findings import Line
-from coordinator.apptests.late_joins import SLACK_MS, late_joins, left_too_late
+from coordinator.apptests.late_joins import (
+    SLACK_MS,
+    late_joins,
+    left_for_its_poll,
+    left_too_late,
+)
+from coordinator.apptests.verdict import Told
 
 ALLOWED_MS = 1000
 
@@ -85,3 +92,42 @@ def test_who_left_when_its_session_had_ended_blocked_in_its_listener() -> None:
     assert left_too_late([MEMBER, expired, leaves], "another", 40) == []
     assert left_too_late([MEMBER, expired, leaves], "g", 51) == []  # before its stop
     assert left_too_late([MEMBER, removed("left"), leaves], "g", 40) == []
+
+
+def left_through(peer: str, seq: int, api: str = "leave_group") -> list[Line]:
+    """A member joins, and leaves through a connection."""
+    common = {"at_ms": 10 * seq, "group": "g", "cause": None}
+    member = {**common, "seq": 1, "type": "MemberJoined", "member": "a"}
+    asked = {**common, "seq": seq, "type": "RequestSeen", "api": api, "peer": peer, "member": "a"}
+    gone = {**common, "type": "MemberRemoved", "member": "a", "reason": "left"}
+    return [
+        {**member, "rebalance_timeout_ms": 1000},
+        asked,
+        {**gone, "seq": seq + 1, "cause": seq},
+    ]
+
+
+def test_who_left_with_its_consumer_open_was_away_from_its_poll() -> None:
+    lines = left_through("h:1", 10)
+    back = {**lines[1], "seq": 20, "api": "join_group"}
+    answered = {**back, "seq": 21, "type": "RequestAnswered"}
+    del answered["peer"]
+    named = left_for_its_poll([*lines, back, answered], "g", (), [(0, 50)])
+    assert [each.name for each in named] == [f.BLOCKS]
+    assert "a left the group (line 11, at 100 ms), and its consumer was not closed" in named[0].text
+    assert "max.poll.interval.ms, 1000" in named[0].text
+    assert left_for_its_poll(lines, "g", (), [(0, 50)], {"h:1"}) == named
+
+
+def test_who_closed_its_consumer_was_not() -> None:
+    lines = left_through("h:1", 10)
+    another = {**lines[1], "seq": 20, "api": "join_group", "peer": "h:2"}
+    assert left_for_its_poll([*lines, another], "g", (), [(0, 50)], {"h:2"}) == []
+    back = {**another, "peer": "h:1"}
+    assert left_for_its_poll([*lines, back], "g", {"a"}, [(0, 50)]) == []
+    assert left_for_its_poll([*lines, back], "g", (), [(0, 5), (15, 50)]) == []
+
+
+def test_what_it_does_when_it_is_to_fail_by_itself_is_not_looked_at() -> None:
+    told = Told(starts=[1, 40], stops=[30], by_itself=[(10, 20), (50, 60)])
+    assert told.undisturbed() == [(1, 10), (20, 30), (40, 50), (60, sys.maxsize)]
