@@ -33,7 +33,7 @@ __all__ = [
     "broker_defs",
 ]
 
-# What the emulator acts on. All others are stored and shown, and change nothing.
+# What the emulator acts on, with what follows. All others are stored and shown, and change nothing.
 GROUP_TIMES = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
 """What consumer groups and share groups are timed by."""
 _TIMED_TYPES = ("consumer", "share")
@@ -86,6 +86,42 @@ HONOURED = frozenset(
     }
 )
 
+HONOURED_IF_GIVEN = frozenset(
+    {
+        "connection.failed.authentication.delay.ms",
+        "connections.max.idle.ms",
+        "connections.max.reauth.ms",
+        "controller.quota.window.num",
+        "controller.quota.window.size.seconds",
+        "delegation.token.expiry.check.interval.ms",
+        "delegation.token.expiry.time.ms",
+        "delegation.token.max.lifetime.ms",
+        "delegation.token.secret.key",
+        "errors.deadletterqueue.auto.create.topics.enable",
+        "errors.deadletterqueue.topic.name.prefix",
+        *(
+            f"group.share.{bound}{name}"
+            for bound in ("", "min.", "max.")
+            for name in ("delivery.count.limit", "record.lock.duration.ms")
+        ),
+        "group.share.partition.max.record.locks",
+        "group.share.min.partition.max.record.locks",
+        "group.share.max.partition.max.record.locks",
+        "group.share.max.share.sessions",
+        "max.decompressed.message.bytes",
+        "quota.window.num",
+        "quota.window.size.seconds",
+        "sasl.server.max.receive.size",
+        "share.coordinator.snapshot.update.records.per.snapshot",
+        "share.coordinator.state.topic.min.isr",
+        "share.coordinator.state.topic.num.partitions",
+        "share.coordinator.state.topic.replication.factor",
+        "share.coordinator.state.topic.segment.bytes",
+        "share.coordinator.write.timeout.ms",
+    }
+)
+"""What is acted on, too, and not worth printing unless it was given."""
+
 # What a cluster of several brokers acts on, too.
 HONOURED_BY_SEVERAL = frozenset(
     {
@@ -93,9 +129,11 @@ HONOURED_BY_SEVERAL = frozenset(
         "broker.session.timeout.ms",
         "controller.quorum.fetch.timeout.ms",
         "leader.imbalance.check.interval.seconds",
+        "offsets.commit.timeout.ms",
         "offsets.topic.replication.factor",
         "replica.lag.time.max.ms",
         "replica.selector.class",
+        "request.timeout.ms",
         "transaction.state.log.min.isr",
         "transaction.state.log.replication.factor",
         "unclean.leader.election.enable",
@@ -427,7 +465,8 @@ class BrokerConfigs:
         honoured = HONOURED | HONOURED_BY_SEVERAL if self.one_of_several else HONOURED
         for name in sorted((honoured | IDLE | given) & defs.keys() - DECIDED_ELSEWHERE):
             shown = "[hidden]" if defs[name].sensitive else show(self.get(name))
-            lines.append(ConfigInForce(name, shown, self.text(name)[1], name in honoured))
+            acted_on = name in honoured or name in HONOURED_IF_GIVEN
+            lines.append(ConfigInForce(name, shown, self.text(name)[1], acted_on))
         return lines
 
     def group_config(self) -> dict[str, int]:

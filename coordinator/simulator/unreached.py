@@ -1,5 +1,5 @@
 """What a scenario plans and a run leaves out: its end is before it, it would be done once only, it
-could not be done, or nothing came of it.
+could not be done, nothing depends on it here, or nothing came of it.
 
 No error, since a file may be run for a shorter time with `--set duration=1m`, and what a fault
 meets depends on what came before. Does not depend on how anything is carried out.
@@ -7,20 +7,30 @@ meets depends on what came before. Does not depend on how anything is carried ou
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from ..configs.broker_configs import (
+    HONOURED,
+    HONOURED_BY_SEVERAL,
+    HONOURED_IF_GIVEN,
+    broker_defs,
+)
 from ..control.faults import Observe
 from .churn import QUIET_END_MS
 from .files.model import MemberKind, Scenario
 
 _MOST_NOTES: Final = 10
+_CLEANS_UP: Final = re.compile(r"log\.(retention|roll|cleaner)\.")
+"""Settings of the clean-up of logs, which is not done here."""
 
 
 def unreached(scenario: Scenario) -> Iterator[str]:
     """One sentence for each piece of churn, each fault and each kind of client that begins after
     the end, or never."""
     end = scenario.duration_ms
+    yield from _shown_only(scenario)
     for table, kinds in (("members", scenario.kinds), ("producers", scenario.producers)):
         for kind in kinds:
             if kind.count and kind.start_ms[0] > end:
@@ -41,6 +51,20 @@ def unreached(scenario: Scenario) -> Iterator[str]:
     for fault in scenario.faults:
         if fault.trigger is None and fault.at_ms > end:
             yield f"{fault.line}: this fault is after the end of the run: at = {fault.at_ms} ms, duration = {end} ms"
+
+
+def _shown_only(scenario: Scenario) -> Iterator[str]:
+    """One sentence for each setting of brokers that changes nothing in this run."""
+    acted_on = HONOURED | HONOURED_IF_GIVEN
+    acted_on |= HONOURED_BY_SEVERAL if scenario.brokers > 1 else frozenset()
+    for name, value in sorted(scenario.broker_config.items()):
+        if _CLEANS_UP.match(name) or (name == "log.cleanup.policy" and "compact" in value):
+            which = f"brokers.config: {name} = {value}"
+            yield f"{which} removes no record here, whatever its age, its key or the log's size (docs/divergences.md)"
+        elif name in HONOURED_BY_SEVERAL and name not in acted_on:
+            yield f"brokers.config: {name} changes nothing with one broker: give brokers.count"
+        elif name in broker_defs() and name not in acted_on:
+            yield f"brokers.config: {name} is shown only: nothing depends on it here"
 
 
 def skipped(lines: Iterable[dict[str, Any]]) -> Iterator[str]:

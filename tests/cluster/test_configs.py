@@ -3,12 +3,18 @@ force."""
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+import coordinator
 from coordinator.configs.broker_configs import (
     BROKER_SYNONYMS,
     DECIDED_ELSEWHERE,
     HONOURED,
+    HONOURED_BY_SEVERAL,
+    HONOURED_IF_GIVEN,
     BrokerConfigs,
     ConfigError,
     broker_defs,
@@ -178,6 +184,26 @@ def test_what_is_in_force() -> None:
     assert not lines.keys() & DECIDED_ELSEWHERE
     assert configs.get_list("listeners") == ["PLAINTEXT://127.0.0.1:9092"]
     assert list(lines) == sorted(lines)
+
+
+_READ = re.compile(r'(?:configs?\.get\w*|\bvalue)\(\s*"([a-z.]+)"')
+
+
+def test_what_is_read_is_not_called_shown_only() -> None:
+    """`serve` said of a queue's lock duration, of quotas' windows and of others that nothing depends
+    on them."""
+    package = Path(coordinator.__file__).parent
+    read = {
+        name
+        for file in package.rglob("*.py")
+        for name in _READ.findall(file.read_text(encoding="utf-8"))
+    }
+    assert len(read & broker_defs().keys()) > 40
+    acted_on = HONOURED | HONOURED_IF_GIVEN | HONOURED_BY_SEVERAL | DECIDED_ELSEWHERE
+    assert sorted((read & broker_defs().keys()) - acted_on) == []
+    configs = BrokerConfigs({"group.share.record.lock.duration.ms": "15000"})
+    (line,) = [each for each in configs.in_force() if "record.lock.duration" in each.name]
+    assert (line.value, line.honoured) == ("15000", True)
 
 
 PROTOCOLS = "group.coordinator.rebalance.protocols"

@@ -11,10 +11,11 @@ import pytest
 from coordinator.cli import main
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement
+from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.reading import ScenarioError
 from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.run import run_scenario, verdicts
-from coordinator.simulator.unreached import idle
+from coordinator.simulator.unreached import idle, unreached
 
 Line = dict[str, Any]
 _ON_THE_WAY_MS = 20
@@ -235,3 +236,37 @@ def test_a_fault_that_no_request_met_is_told_of(
     assert main(["simulate", str(file)]) == 0
     note = f"note: {file}, line 7: no request met this fault, OffsetDelete: delay by 50 ms (may_miss = true allows it)\n"
     assert capsys.readouterr().err == (note if told else "")
+
+
+def test_a_setting_of_brokers_that_changes_nothing_is_told() -> None:
+    """A run that was to lose records to their retention had tried nothing, and said so nowhere."""
+    config = """
+[topics]
+orders = 2
+[[members]]
+name = "app"
+topics = ["orders"]
+[brokers]
+[brokers.config]
+"log.retention.ms" = 60000
+"log.cleanup.policy" = "compact"
+"num.io.threads" = 4
+"replica.lag.time.max.ms" = 9000
+"message.max.bytes" = 100000
+"""
+    removes_none = "removes no record here, whatever its age, its key or the log's size"
+    assert list(unreached(read_scenario(config, "s.toml"))) == [
+        f"brokers.config: log.cleanup.policy = compact {removes_none} (docs/divergences.md)",
+        f"brokers.config: log.retention.ms = 60000 {removes_none} (docs/divergences.md)",
+        "brokers.config: num.io.threads is shown only: nothing depends on it here",
+        "brokers.config: replica.lag.time.max.ms changes nothing with one broker: give brokers.count",
+    ]
+    deleting = config.replace("compact", "delete").replace("[brokers]", "[brokers]\ncount = 2", 1)
+    told = list(unreached(read_scenario(deleting, "s.toml")))
+    assert [each.split()[1] for each in told] == ["log.retention.ms", "num.io.threads"]
+
+
+def test_shipped_scenarios_have_no_setting_that_changes_nothing() -> None:
+    for name in catalogue.names():
+        scenario = read_scenario(catalogue.text(name), name)
+        assert [each for each in unreached(scenario) if "brokers.config" in each] == [], name
