@@ -216,7 +216,10 @@ def _table(given: Plain, table: Table, places: Places, name: str, index: int) ->
                 dotted, given_ = next(
                     ((f"{key}.{inner}", each) for inner, each in _leaves(value)), (key, value)
                 )
-                right = f'a name with dots is written in quotation marks: "{dotted}" = 3'
+                right = (
+                    f"{key} has a number alone, as {key} = 3; "
+                    f'a name with dots is written in quotation marks: "{dotted}" = 3'
+                )
                 raise _wrong(places, name, index, dotted, f"{dotted} = {given_!r}: {right}")
             raise _wrong(
                 places, name, index, key, f"{key} = {value!r}: give a whole number from 1 on"
