@@ -17,6 +17,7 @@ from coordinator.broker.limits import Limits
 from coordinator.interceptors import Answer
 from coordinator.releases import NEWEST
 from coordinator.wire.fields import StructType
+from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from coordinator.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from coordinator.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
@@ -427,3 +428,17 @@ class TestWhatItDoes:
         assert isinstance(answer, DescribeGroupsResponse)
         assert answer.throttle_time_ms == 7
         assert len(seen) == 1
+
+    def test_a_regular_expression_meets_few_thousand_names_at_a_time(self) -> None:
+        driver = Driver([f"t-{number}:1" for number in range(8_000)])
+        turns, client = Turns(driver), driver.client()
+        request = ConsumerGroupHeartbeatRequest(
+            group_id="g",
+            member_id="m" * 22,
+            member_epoch=0,
+            rebalance_timeout_ms=30_000,
+            subscribed_topic_regex="t-.*",
+            topic_partitions=[],
+        )
+        turns.feed(client, client.frame(request, 1))
+        assert turns.calls[0] < MOST_CALLS
