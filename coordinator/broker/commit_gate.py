@@ -217,8 +217,9 @@ class CommitGate:
             return {}
         partition = (CONSUMER_OFFSETS, groups.partition_for(call.message.group_id))  # type: ignore[attr-defined]
         end = self._end(*partition)
-        if self._reached(*partition) < end:
-            self._replicate(call.now)
+        if self._reached(*partition) >= end:
+            return {}
+        self._replicate(call.now)
         return {partition: end} if self._reached(*partition) < end else {}
 
     def _leaders_sync(self, call: Call | None) -> _Held | None:

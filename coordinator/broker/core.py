@@ -458,8 +458,9 @@ class Broker(FreshNames):
     def tick(self, now: int) -> None:
         """Do what has fallen due: sessions and phases of groups, transactions, fetches that waited
         long enough, held requests."""
-        if self.log_is_blocked:
-            self._flush_log(now)
+        if (log := self.log) is not None and not log.writable:
+            log.flush()
+            self._see_log(log, now)
         # else what has fallen due for groups and transactions is put off: nothing changes that is
         # not logged
         if not self.log_is_blocked:
@@ -488,8 +489,10 @@ class Broker(FreshNames):
         if self._transactions is not None and self._transactions.unfinished:
             self._end_transactions(self._transactions, now)
         self._woken = 0
-        if self.log is not None:
-            self._flush_log(now)
+        if (log := self.log) is not None:
+            log.flush()
+            if not log.writable or self._log_retry_at is not None:
+                self._see_log(log, now)
 
     def _ask_share_coordinator(self, asked: StateRequest, now: int) -> None:
         """Let the state of share partitions be made or deleted, and the group that waits for it be
@@ -504,11 +507,9 @@ class Broker(FreshNames):
         """Whether the event log cannot be written now: nothing that is logged may change."""
         return self.log is not None and not self.log.writable
 
-    def _flush_log(self, now: int) -> None:
-        """Hand the log's lines on; if it does not take them, try again soon."""
-        assert self.log is not None
-        self.log.flush()
-        if self.log.writable:
+    def _see_log(self, log: EventLog, now: int) -> None:
+        """The log's lines were handed on; if it has not taken them, try again soon."""
+        if log.writable:
             self._log_retry_at = None
         elif self._log_retry_at is None or self._log_retry_at <= now:
             self._log_retry_at = now + LOG_RETRY_MS

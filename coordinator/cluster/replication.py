@@ -113,20 +113,20 @@ class Replication:
         self._progressed = progressed
         self._led: dict[TopicPartition, dict[int, Leadership]] = {}
         self._deadlines: Deadlines[TopicPartition] = Deadlines()
-        self._dirty: OrderedDict[TopicPartition, bool] = (
-            OrderedDict()
-        )  # True: something changed; False: only time passed
+        self.waiting: OrderedDict[TopicPartition, bool] = OrderedDict()
+        """The partitions that are to be looked at. True: something changed; False: only time
+        passed."""
         self._running = False
 
     # -- what others tell
 
     def mark(self, topic: str, index: int) -> None:
         """Something about a partition changed: `run` looks at it."""
-        self._dirty[topic, index] = True
+        self.waiting[topic, index] = True
 
     def mark_all(self) -> None:
         """Hosts or links changed."""
-        self._dirty.update(dict.fromkeys(self._led, True))
+        self.waiting.update(dict.fromkeys(self._led, True))
 
     def set_pace(self, broker: int, pace: Pace | None) -> None:
         """Let a follower follow at another pace; None: at once."""
@@ -156,31 +156,26 @@ class Replication:
         self._running = True
         try:
             left = _LOOKS
-            while self._dirty and left:
-                partition, changed = self._dirty.popitem(last=False)
+            while self.waiting and left:
+                partition, changed = self.waiting.popitem(last=False)
                 self._look(partition, now, changed=changed)
                 left -= not whole
         finally:
             self._running = False
 
     @property
-    def waiting(self) -> int:
-        """How many partitions are to be looked at."""
-        return len(self._dirty)
-
-    @property
     def has_many(self) -> bool:
         """Whether more are to be looked at than one piece does."""
-        return len(self._dirty) > _LOOKS
+        return len(self.waiting) > _LOOKS
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do; 0 if it has something left to do."""
-        return 0 if self._dirty else self._deadlines.next()
+        return 0 if self.waiting else self._deadlines.next()
 
     def tick(self, now: int) -> None:
         """Followers arrive, and those that lag too long fall out of sync."""
         for partition in list(self._deadlines.due(now)):
-            self._dirty.setdefault(partition, False)
+            self.waiting.setdefault(partition, False)
         self.run(now)
 
     def follower(self, leader: int, topic: str, index: int, broker: int) -> Follower | None:

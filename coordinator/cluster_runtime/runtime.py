@@ -490,8 +490,10 @@ class Brokers:
 
     def run_resumable(self, now: int) -> None:
         """Let freed connections handle what waited behind their parked request."""
-        if any(self._in_flight.values()):
-            self.deliver(now)
+        for events in self._in_flight.values():
+            if events:
+                self.deliver(now)
+                break
         replication, running, hosts = self.replication, HostState.RUNNING, self.network.hosts
         if replication.waiting and not replication.has_many:  # else ticks go on with them
             self._replicate(replication.run, now)

@@ -10,13 +10,16 @@ of nine or more entries, which Java turns into trees, are not modelled: HM-5.)
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import lru_cache
 from struct import unpack
-from typing import TypeVar
+from typing import Final, TypeVar
 
 K = TypeVar("K", bound=Hashable)
 
 _DEFAULT_CAPACITY = 16
 _LONG = 64
+_KEPT: Final = 256
+"""The partitions of so many groups are kept."""
 
 
 def java_hash(text: str) -> int:
@@ -102,6 +105,7 @@ def in_compute_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K
     return sorted(unique, key=lambda key: spread(hash_code(key)) & mask)
 
 
+@lru_cache(maxsize=_KEPT)
 def coordinator_partition(group_id: str, partitions: int) -> int:
     """The partition of __consumer_offsets that holds a group: abs(hash) mod partitions,
     abs(MIN_VALUE) being 0 (CFG-2)."""

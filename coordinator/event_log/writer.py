@@ -179,7 +179,12 @@ class EventLog:
         rest = ""
         for key, before, is_place in _in_order(kind, tuple(fields)):
             value = fields[key]
-            if value is not None or not is_place:
+            kind_of_value = type(value)
+            if kind_of_value is str:
+                rest += before + text(value)
+            elif kind_of_value is int:
+                rest += f"{before}{value}"
+            elif value is not None or not is_place:
                 rest += before + value_text(value)
         return self.add(stream, kind, at_ms, cause, rest)
 

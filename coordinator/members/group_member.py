@@ -27,7 +27,7 @@ from .effects import Disconnect, Effect, FetchMetadata, Node, Position
 from .participant import InFlight, Participant
 from .requests import Unsupported
 from .states import Generation, MemberState
-from .subscription import Partitions
+from .subscription import Partitions, Subscribed
 
 if TYPE_CHECKING:
     from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -264,6 +264,11 @@ class GroupMember(ABC):
         return self._p.subscribed.topics
 
     @property
+    def subscribed(self) -> Subscribed:
+        """What it asks for and what it holds, to look at."""
+        return self._p.subscribed
+
+    @property
     def owned(self) -> Partitions:
         """Its partitions, by topic and number."""
         return self._p.subscribed.owned_in_order
@@ -455,10 +460,13 @@ class GroupMember(ABC):
                 earlier(self._closing.deadline, offsets.next_deadline(m, settled=False)), find_at
             )
         else:
-            due = earlier(self._next_beat(), topics.next_deadline(m))
-        for sent in m.in_flight.values():
-            if due is None or sent.deadline < due:
-                due = sent.deadline
+            due, other = self._next_beat(), topics.next_deadline(m)
+            if due is None or (other is not None and other < due):
+                due = other
+        if m.in_flight:
+            for sent in m.in_flight.values():
+                if due is None or sent.deadline < due:
+                    due = sent.deadline
         return due
 
     def take(self) -> list[Effect]:

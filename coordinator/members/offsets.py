@@ -290,7 +290,7 @@ def next_deadline(m: Participant, *, settled: bool) -> int | None:
         if (
             not m.offsets_in_flight
             and (due is None or m.offsets_again_at < due)
-            and not subscribed.positions_known
+            and len(subscribed.looked_up) != len(subscribed.owned)
         ):
             due = m.offsets_again_at
     if m.prepare_commit is not None and m.join_prepare_expires_at is not None:

@@ -65,7 +65,7 @@ def _unsubscribed(m: Membership) -> Partitions:
 
 def _give_up(m: Membership) -> None:
     subscribed = m.subscribed
-    owned = in_order(subscribed.owned)
+    owned = subscribed.owned_in_order
     fault = None
     if not m.generation.is_set:
         if owned:

@@ -15,7 +15,7 @@ from struct import Struct, error
 from typing import Final, NamedTuple
 
 from ..wire.primitives import WireError
-from ..wire.varints import put_sized, put_varint, read_varlong
+from ..wire.varints import put_varint, read_varlong
 
 _HEADER = Struct(">qiibIhiqqqhii")
 _CHECKED = Struct(">hiqqqhii")
@@ -27,6 +27,10 @@ _CODEC, _TRANSACTIONAL, _CONTROL = 0x07, 0x10, 0x20
 _GZIP: Final = 1
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 _ABORT: Final = 0
+_BELOW: Final = 64
+_OF_ONE_BYTE: Final = tuple([bytes([number << 1]) for number in range(_BELOW)])
+"""The numbers from 0 on, as varints."""
+_NULL: Final = b"\1"  # the length -1
 
 
 class NewRecord(NamedTuple):
@@ -70,20 +74,21 @@ def build_batch(
 ) -> bytes:
     """One uncompressed batch of at least one record."""
     base = latest = records[0].timestamp
-    payload = bytearray()
+    pieces: list[bytes] = []
     for delta, (key, value, timestamp) in enumerate(records):
-        body = bytearray(1)
-        if timestamp == base:
-            body.append(0)
-        else:
-            put_varint(body, timestamp - base)
-            latest = max(latest, timestamp)
-        put_varint(body, delta)
-        put_sized(body, key)
-        put_sized(body, value)
-        body.append(0)  # no headers
-        put_varint(payload, len(body))
-        payload += body
+        if timestamp > latest:
+            latest = timestamp
+        body = (  # no attributes, no headers
+            b"\0"
+            + (b"\0" if timestamp == base else _varint(timestamp - base))
+            + (_OF_ONE_BYTE[delta] if delta < _BELOW else _varint(delta))
+            + (_NULL if key is None else _sized(key))
+            + (_NULL if value is None else _sized(value))
+            + b"\0"
+        )
+        size = len(body)
+        pieces += (_OF_ONE_BYTE[size] if size < _BELOW else _varint(size)), body
+    payload = b"".join(pieces)
     attributes = _TRANSACTIONAL if transactional else 0
     checked = (
         _CHECKED.pack(
@@ -102,6 +107,18 @@ def build_batch(
         0, len(checked) + 9, -1, _MAGIC, _crc32c(checked), 0, 0, 0, 0, 0, 0, 0, 0
     )[:_CHECKED_FROM]
     return header + checked
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    put_varint(out, value)
+    return bytes(out)
+
+
+def _sized(value: bytes) -> bytes:
+    """Bytes behind their length."""
+    size = len(value)
+    return (_OF_ONE_BYTE[size] if size < _BELOW else _varint(size)) + value
 
 
 def read_batches(data: bytes) -> Iterator[ReadBatch]:
@@ -194,7 +211,7 @@ def _records(payload: bytes, base: int, base_timestamp: int, count: int) -> tupl
         if delta >= 0x80:
             delta, pos = read_varlong(payload, pos - 1)
         delta = (delta >> 1) ^ -(delta & 1)
-        key, pos = _bytes(payload, pos)
+        key, pos = (None, pos + 1) if payload[pos] == 1 else _bytes(payload, pos)
         value, pos = _bytes(payload, pos)
         if end > available:
             raise IndexError

@@ -8,7 +8,6 @@ not depend on what is sent.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
@@ -120,7 +119,7 @@ class Pipe:
         self._link = link
         self._deliver = deliver
         self._host = host
-        self._queue: deque[tuple[int, int, Any]] = deque()  # arrives at, was sent at, what
+        self._queue: list[tuple[int, int, Any]] = []  # arrives at, was sent at, what
         self._latest = 0
         agenda.pipes += 1
         self.number = agenda.pipes
@@ -151,7 +150,7 @@ class Pipe:
             and not link.is_cut
             and self._host not in agenda.frozen
         ):
-            self._deliver(queue.popleft()[2])
+            self._deliver(queue.pop(0)[2])
 
     @property
     def is_empty(self) -> bool:

@@ -96,7 +96,7 @@ def seen(
         "RequestSeen",
         now,
         None,
-        f'{_text_of(log, _places(message))},"api":"{name}","version":{version},"client":{text(client_id)},"peer":{text(peer)}{extra}',
+        f'{_text_of(log, message)},"api":"{name}","version":{version},"client":{text(client_id)},"peer":{text(peer)}{extra}',
     )
 
 
@@ -124,20 +124,13 @@ def answered(
         log.seq += call.cause is not None
         return
     if errors is None:
-        errors = (
-            [each for each in dict.fromkeys(_errors(answer, _depth(name))) if each]
-            if _has_errors(answer, _depth(name))
-            else []
-        )
+        errors = _errors_of(answer, 0 if name in _READS_MUCH else 3)
     if call.cause is None and not errors:
         return
     if not log.writable:
         log.leave_out(now)
         return
-    places = _places(call.message)
-    if named := _places(answer):
-        places |= named
-    rest = f'{_text_of(log, places)},"api":"{name}"'
+    rest = f'{_text_of(log, call.message, answer)},"api":"{name}"'
     if call.cause is None:
         rest += (
             f',"version":{call.version},"client":{log.text(call.client_id)},"peer":{log.text(peer)}'
@@ -145,7 +138,7 @@ def answered(
     else:
         rest += f',"waited_ms":{now - call.now}'
     if errors:
-        rest += f',"errors":{log.value_text([error.name if isinstance(error, ErrorCode) else str(error) for error in errors])}'
+        rest += f',"errors":{log.value_text([_NAMES.get(error) or str(error) for error in errors])}'
         if name == "join_group" and ErrorCode.INCONSISTENT_GROUP_PROTOCOL in errors:
             rest += _offer(log, call.message)
     log.add("wire", "RequestRefused" if errors else "RequestAnswered", now, call.cause, rest)
@@ -181,27 +174,48 @@ def _places(message: object) -> dict[str, Any]:
     return places
 
 
-def _text_of(log: EventLog, places: dict[str, Any]) -> str:
-    """Places as a line of the log has them."""
-    value_text, written = log.value_text, ""
-    for place in ("group", "generation", "member"):
-        if place in places:
-            written += f',"{place}":{value_text(places[place])}'
+def _text_of(log: EventLog, message: object, answer: object = None) -> str:
+    """The places that a request or its answer names, as a line of the log has them; what the answer
+    names counts."""
+    of, of_answer = _FIELDS[type(message)], _FIELDS[type(answer)]
+    text, written = log.text, ""
+    if of.inner or of_answer.places:
+        value_text, places = log.value_text, _places(message) | _places(answer)
+        for place in ("group", "generation", "member"):
+            if place in places:
+                written += f',"{place}":{value_text(places[place])}'
+        return written
+    for field, place in of.places:
+        value = getattr(message, field)
+        if place == "generation":
+            if value >= 0:
+                written += f',"generation":{value}'
+        elif value:
+            written += f',"{place}":{text(value)}'
     return written
 
 
 def errors_in_slices(name: str, answer: object) -> Generator[None, int, Errors]:
     """The error codes in a large answer, each once; stops after every few hundred values."""
     found: dict[ErrorCode | int, None] = {}
-    values = _errors(answer, _depth(name))
+    values = _errors(answer, 0 if name in _READS_MUCH else 3)
     while piece := list(islice(values, _VALUES_A_STEP)):
         found |= dict.fromkeys(piece)
         yield
     return [error for error in found if error]
 
 
-def _depth(name: str) -> int:
-    return 0 if name in _READS_MUCH else 3
+def _errors_of(answer: object, depth: int) -> Errors:
+    """The error codes in an answer, each once."""
+    fields = _FIELDS[type(answer)]
+    if depth and fields.lists:
+        if not _has_errors(answer, depth):
+            return []
+        return [each for each in dict.fromkeys(_errors(answer, depth)) if each]
+    for code_of in fields.codes:
+        if code := code_of(answer):
+            return [_CODES.get(code, code)]
+    return []
 
 
 def _has_errors(value: object, depth: int) -> bool:
@@ -243,6 +257,7 @@ def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:
 
 
 _CODES: Final[dict[int, ErrorCode]] = {int(code): code for code in ErrorCode}
+_NAMES: Final[dict[int, str]] = {int(code): code.name for code in ErrorCode}
 
 
 class _Fields(NamedTuple):

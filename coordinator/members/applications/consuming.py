@@ -149,7 +149,7 @@ class Application:
             raise self.producer.fatal
         if self._work:
             return self._process(now)
-        if not self._may_poll():
+        if self.producer is not None and not self._may_poll():
             return False
         return self._poll(now)
 
@@ -159,9 +159,12 @@ class Application:
         return transactions is None or transactions.state is TransactionState.READY
 
     def _poll(self, now: int) -> bool:
-        self._see_generation()
-        polled = self.consumer.poll(now)
-        self._see_generation()
+        if self.producer is None:
+            polled = self.consumer.poll(now)
+        else:
+            self._see_generation()
+            polled = self.consumer.poll(now)
+            self._see_generation()
         for reset in self.consumer.resets():
             topic, number = reset.partition
             self._tell(
@@ -348,7 +351,9 @@ class Application:
             return self.consumer.member.commit_due
         if self._work:
             return self._busy_until
-        return self.consumer.next_poll() if self._may_poll() else None
+        if self.producer is not None and not self._may_poll():
+            return None
+        return self.consumer.next_poll()
 
 
 def _name(fault: MemberFault | None) -> str | None:

@@ -61,10 +61,12 @@ _LOST_COORDINATOR = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NO
 
 def rejoin_needed(m: Membership) -> bool:
     """Has the member to join, or is it about to? (CLI-18)"""
-    if m.assignment_snapshot is not None and m.assignment_snapshot != m.snapshot:
+    assigned, joined = m.assignment_snapshot, m.joined_topics
+    if assigned is not None and assigned is not m.snapshot and assigned != m.snapshot:
         _request_once(m, "the metadata of the group's topics have changed since they were assigned")
         return True
-    if m.joined_topics is not None and m.joined_topics != m.subscribed.topics:
+    wanted = m.subscribed.topics
+    if joined is not None and joined is not wanted and joined != wanted:
         _request_once(m, "the subscription has changed since the last join")
         return True
     return m.rejoin_needed or m.join is not None

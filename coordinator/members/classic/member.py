@@ -291,7 +291,5 @@ class Member(GroupMember):
         waits_for_backoff = (
             rejoins and m.join is None and m.prepare_commit is None and not waits_for_metadata
         )
-        return earlier(
-            m.join_again_at if waits_for_backoff else None,
-            offsets.next_deadline(m, settled=not rejoins),
-        )
+        due = offsets.next_deadline(m, settled=not rejoins)
+        return earlier(m.join_again_at, due) if waits_for_backoff else due

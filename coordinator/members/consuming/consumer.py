@@ -74,8 +74,12 @@ class Consumer:
 
     def _adopt(self) -> None:
         member = self.member
+        subscribed = member.subscribed
         self.fetcher.assign(
-            member.owned, member.positions, known=member.positions_known, going=member.going
+            subscribed.owned_in_order,
+            subscribed.positions,
+            known=len(subscribed.looked_up) == len(subscribed.owned),
+            going=member.going,
         )
         found = self.fetcher.found()
         for partition, position in found.items():
@@ -154,7 +158,7 @@ class Consumer:
         return other if due is None or (other is not None and other < due) else due
 
     def next_poll(self) -> int | None:
-        """When `poll` has something to do of its own accord."""
+        """When `poll` has something to do of its own accord, beside what `tick` does."""
         due, other = self.member.next_poll(), self.fetcher.next_deadline()
         return other if due is None or (other is not None and other < due) else due
 

@@ -368,8 +368,8 @@ class Fetcher:
         )
 
     def next_deadline(self) -> int | None:
-        """When `ask` or the leaders' `tick` has something to do."""
-        due = self.leaders.next_deadline()
+        """When `ask` has something to do; the leaders have deadlines of their own."""
+        due: int | None = None
         for partition, reading in self._readings.items():
             if (
                 reading.again_at

@@ -256,8 +256,8 @@ class Producer:
         while each.queue and (not taken or size < self.config.batch_size):
             waiting = each.queue.popleft()
             taken.append(waiting)
-            record = waiting[1]
-            size += _RECORD_OVERHEAD + len(record.value or b"") + len(record.key or b"")
+            key, value, _ = waiting[1]
+            size += _RECORD_OVERHEAD + (len(value) if value else 0) + (len(key) if key else 0)
         sequence = each.sequence if self.config.enable_idempotence else -1
         each.sequence += len(taken)
         each.tries = 0

@@ -203,7 +203,9 @@ class SimulatedMember:
         if self.application is not None:
             self.application.turn(now)
             return
-        self.read(now)
+        if self._reads:
+            self.read(now)
+        self._unread_since = None
         self.member.poll(now)
 
     def read(self, now: int) -> None:
@@ -308,12 +310,13 @@ class SimulatedMember:
         """When it has something to do."""
         due = self._client.next_deadline()
         if self._polling and not self._closing:
-            due = earlier(
-                due,
+            turn = (
                 self.application.next_turn()
                 if self.application is not None
-                else self.member.next_poll(),
+                else self.member.next_poll()
             )
+            if due is None or (turn is not None and turn < due):
+                due = turn
         if self._producer is not None:
             due = earlier(due, self._producer.next_deadline())
         return due

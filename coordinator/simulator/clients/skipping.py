@@ -288,6 +288,8 @@ def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = Fals
     `refreshes`: its metadata are due now; None, too, if they have changed, or if a heartbeat is due
     before they would be answered.
     """
+    if member.application is not None:
+        return None
     machine, connection = member.member, member.only_link
     if not isinstance(connection, ClientConnection) or not machine.is_quiet:
         return None
