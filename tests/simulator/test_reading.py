@@ -85,8 +85,10 @@ def refused(text: str, *settings: str) -> str:
         (
             "orders = 4",
             "orders.eu = 4",
-            "s.toml, line 4: orders.eu = 4: orders has a number alone, as orders = 3; a name with dots is written in "
-            'quotation marks: "orders.eu" = 3',
+            (
+                "s.toml, line 4: orders.eu = 4: orders has a number alone, as orders = 3; "
+                """a name with dots is written in quotation marks: "orders.eu" = 3"""
+            ),
         ),
         (
             "count = 2",
