@@ -3,7 +3,8 @@
 A package index has no files beside README, so its links into the checkout go to the repository that
 release.toml names. As long as none is named they are words without a link.
 
-A wheel has the shipped scenarios as one archive, since fifty small files take twice its room. Where
+A wheel has the shipped scenarios as one archive, since fifty small files take twice its room, and the
+page's scripts without the comments that have lines of their own, which are two fifths of them. Where
 the package `deflate` is installed, as by `make setup`, the wheel's files are compressed anew by
 libdeflate, which finds shorter forms than zlib; what is unpacked from it is the same. Nothing else
 is needed to build, so a wheel from the source archive is only a little larger.
@@ -25,7 +26,11 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 SCENARIOS: Final = "coordinator/simulator/files/shipped.zip"
 """Where the wheel has the scenarios."""
+SCRIPTS: Final = "coordinator/page/assets"
+"""Where the page's own scripts are, in the checkout as in the wheel."""
 _FOLDERS: Final = ("scenarios", "incidents")
+COMMENT: Final = re.compile(r"^[ \t]*(?://.*|/\*(?:[^*]|\*(?!/))*\*/[ \t]*)\n", re.MULTILINE)
+"""A comment that has its lines for itself."""
 
 _LINK = re.compile(r"(!?)\[([^]\n]*)\]\((?!https?://|mailto:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
@@ -57,15 +62,21 @@ def on_an_index(text: str, repository: str) -> str:
 
 
 class Wheel(BuildHookInterface[Any]):
-    """The scenarios as one archive, and each file as short as it can be."""
+    """The scenarios as one archive, scripts without comments, and each file as short as it can be."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         if version == "editable":
             return
         self._scratch = tempfile.TemporaryDirectory()
-        packed = Path(self._scratch.name) / "shipped.zip"
+        scratch = Path(self._scratch.name)
+        packed = scratch / "shipped.zip"
         pack_scenarios(Path(self.root) / SCENARIOS, packed)
         build_data["force_include"][str(packed)] = SCENARIOS
+        for script in sorted((Path(self.root) / SCRIPTS).glob("*.js")):
+            if self.build_config.include_path(f"{SCRIPTS}/{script.name}"):
+                short = scratch / script.name
+                short.write_text(without_comments(script.read_text("utf-8")), encoding="utf-8")
+                build_data["force_include"][str(short)] = f"{SCRIPTS}/{script.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         if version == "editable":
@@ -87,6 +98,11 @@ def pack_scenarios(beside: Path, archive: Path) -> None:
             if path.suffix == ".toml":
                 name = zipfile.ZipInfo(f"{path.parent.name}/{path.name}")
                 made.writestr(name, path.read_bytes())
+
+
+def without_comments(script: str) -> str:
+    """A script without the comments that stand on lines of their own."""
+    return COMMENT.sub("", script)
 
 
 def shortened(path: Path, compress: Callable[[bytes], bytes]) -> bytes:

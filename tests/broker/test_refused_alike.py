@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -176,6 +176,9 @@ def test_the_folder_of_a_copy_has_a_name_of_255_characters_at_most() -> None:
     ]
 
 
+DIRECTORY: Final = bytes(range(16))
+
+
 def refused(admin: Admin, key: int, **fields: Any) -> tuple[int, str | None]:
     answer = admin.ask(key, 0, **fields)
     return answer.error_code, answer.error_message
@@ -188,8 +191,14 @@ def test_the_voters_are_what_they_are() -> None:
         104,
         f'The given id "nope" doesn\'t match the cluster id "{own}"',
     )
+    without_id = {"voter_id": -1, "voter_directory_id": DIRECTORY}
+    for key, word in ((80, "Add"), (81, "Remove")):
+        nobody = (42, f"{word} voter request didn't include a valid voter")
+        assert refused(admin, key, cluster_id=own, voter_id=4) == nobody
+        assert refused(admin, key, cluster_id=None, **without_id) == nobody
     other = raft_voters.Listener(name="other", host="h", port=9)
-    assert refused(admin, 80, cluster_id=own, listeners=[other]) == (
+    voter = {"voter_id": 4, "voter_directory_id": DIRECTORY}
+    assert refused(admin, 80, cluster_id=own, listeners=[other], **voter) == (
         42,
         (
             "Add voter request didn't include the endpoint (Endpoints(endpoints={ListenerName(OTHER)=h/<unresolved>:9})) for the default "
@@ -197,11 +206,11 @@ def test_the_voters_are_what_they_are() -> None:
         ),
     )
     fits = raft_voters.Listener(name="controller", host="h", port=9)
-    assert refused(admin, 80, cluster_id=None, listeners=[fits]) == (
+    assert refused(admin, 80, cluster_id=None, listeners=[fits], **voter) == (
         35,
         "Cluster doesn't support adding voter because the kraft.version feature is 0",
     )
-    assert refused(admin, 81, cluster_id=None) == (
+    assert refused(admin, 81, cluster_id=None, **voter) == (
         35,
         "Cluster doesn't support removing voter because the kraft.version feature is 0",
     )

@@ -34,7 +34,7 @@ def test_one_broker_hears_of_them_a_tick_and_replicas_follow_in_pieces() -> None
     while runtime.next_deadline() == 0:
         runtime.tick(0)
         heard.append([node for node, image in runtime.images.items() if "many" in image.topics])
-        waiting.append(runtime.replication.waiting)
+        waiting.append(len(runtime.replication.waiting))
     assert heard[:4] == [[1], [1, 2], [1, 2, 3], [1, 2, 3]]
     looked = [before - after for before, after in pairwise(waiting[2:])]
     assert max(looked) < 1_000

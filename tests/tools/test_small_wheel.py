@@ -1,4 +1,4 @@
-"""What makes the wheel small changes nothing that is in it."""
+"""What makes the wheel small changes nothing that is in it, but for scripts' comments."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.simulator.files import catalogue
-from hatch_build import SCENARIOS, pack_scenarios, shortened
+from hatch_build import COMMENT, SCENARIOS, SCRIPTS, pack_scenarios, shortened, without_comments
 
 
 def smallest(data: bytes) -> bytes:
@@ -64,3 +64,32 @@ def test_the_archive_of_scenarios_is_read_as_the_folders_are(
     catalogue._texts.cache_clear()
     assert (catalogue.names(), catalogue.incidents()) == (one, real)
     assert {name: catalogue.text(name) for name in one + real} == shipped
+
+
+def test_a_script_loses_the_comments_that_have_lines_of_their_own() -> None:
+    script = """// @ts-check
+/** What it does. @param {number} a
+ * @param {number} b */
+export function sum(a, b) {
+  // Both at once.
+  return a + b; // the sum
+}
+/** @type {Worker} */ (worker).start();
+"""
+    assert (
+        without_comments(script)
+        == """export function sum(a, b) {
+  return a + b; // the sum
+}
+/** @type {Worker} */ (worker).start();
+"""
+    )
+
+
+def test_no_script_has_such_a_line_within_a_text(project_root: Path) -> None:
+    """A text in backquotes may have lines of its own, which only look like comments."""
+    for path in sorted((project_root / SCRIPTS).glob("*.js")):
+        script = path.read_text("utf-8")
+        for found in COMMENT.finditer(script):
+            before = without_comments(script[: found.start()])
+            assert before.count("`") % 2 == 0, f"{path.name}: {found[0]}"

@@ -2,7 +2,8 @@
 change (kraft.version 0).
 
 Order of refusals: no controller to be asked (7), another cluster is meant (104), a voter with an id
-below 0 or without the id of a directory (42), one without an endpoint for controllers (42), the voters are what they are (35).
+below 0 or without the id of a directory (42), one without an endpoint for controllers (42), the
+voters are what they are (35).
 """
 
 from __future__ import annotations
