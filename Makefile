@@ -3,8 +3,6 @@ VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.ready
 PYTEST ?= $(PY) -m pytest
-# How many parts of `make test` are under way at once.
-JOBS   ?= 1
 # Compiled modules are kept, whatever an image's environment says: each process of the tests, and each that a test starts, would compile
 # all of them anew, two thirds of the processor time of a collection.
 unexport PYTHONDONTWRITEBYTECODE
@@ -51,7 +49,7 @@ $(TYPED_VENV)/.ready: requirements/typed.txt
 release: $(STAMP)
 	$(PY) -m tools.release build $(if $(TAG),--tag $(TAG)) $(if $(WITHOUT),--without $(WITHOUT))
 
-.PHONY: help setup wheel release docs typed demo site page matrix test lint unit unit-compiled coverage integration spark spark-setup spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
+.PHONY: in-turn beside help setup wheel release docs typed demo site page matrix test lint unit unit-compiled coverage integration spark spark-setup spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
@@ -89,10 +87,16 @@ $(STAMP): requirements/dev.txt pyproject.toml
 demo: $(STAMP)
 	$(PY) -m coordinator demo
 
-# One part after the other: scenarios of sessions compare two brokers in real time, and need a machine that answers in time. JOBS=3 runs
-# parts side by side. What a part says comes whole, at its end; all parts run to theirs.
+# The integration tests compare brokers in real time, and wait for much of theirs: what they leave of the processors Spark's tests and the
+# linters have, at a lower priority. What a part says comes whole, at its end; all parts run to theirs.
 test: $(STAMP)
-	$(MAKE) --no-print-directory --keep-going --jobs=$(JOBS) --output-sync=target integration unit spark lint
+	$(MAKE) --no-print-directory --keep-going --jobs=2 --output-sync=target in-turn beside
+
+in-turn: $(STAMP)
+	@failed=0; for part in integration unit; do $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
+
+beside: $(STAMP)
+	@failed=0; for part in spark lint; do nice -n 10 $(MAKE) --no-print-directory $$part || failed=1; done; exit $$failed
 
 lint: $(STAMP)
 	$(PY) -m ruff format --check --quiet .
