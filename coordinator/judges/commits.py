@@ -135,6 +135,8 @@ class CommitsStayWithinGeneration(KnowsConsumerGroups):
                 )
             return
         member = group.members.get(name)
+        if request is not None and epoch == _NONE and not group.members and not pending:
+            return  # one that was a member, and says no epoch: taken from anybody while nobody is there
         if member is None:
             self.blame(
                 line,

@@ -343,6 +343,26 @@ def test_a_former_coordinator_counts_only_if_it_acknowledges() -> None:
     )  # it is it again
 
 
+def test_a_former_member_that_says_no_epoch_commits_while_nobody_is_there() -> None:
+    """Kafka takes a commit without an epoch in an empty group, whosever name it bears (K8-OFF-1)."""
+
+    def line(seq: int, kind: str, stream: str = "group", **fields: object) -> Line:
+        at = {"seq": seq, "at_ms": seq, "run": "r", "stream": stream, "type": kind}
+        return {**at, "cause": None, "group": "g", **fields}
+
+    created = line(1, "ConsumerGroupCreated", broker=1, replaced_classic=False)
+    asked = line(2, "RequestSeen", "wire", api="offset_commit", member="m", peer="p")
+    offsets = [{"topic": "t", "partition": 0, "offset": 1}]
+    written = line(3, "OffsetsCommitted", broker=1, member="m", offsets=offsets, cause=2)
+
+    def judged(*lines: Line) -> Judgement:
+        return judge(lines, [CommitsStayWithinGeneration])[0].judgement
+
+    assert judged(created, asked, written) is Judgement.KEPT
+    assert judged(created, asked | {"generation": 3}, written) is Judgement.BROKEN
+    assert judged(created, asked, written | {"type": "OffsetsPending"}) is Judgement.BROKEN
+
+
 def test_a_generation_that_was_not_stored_may_begin_again_with_another_leader() -> None:
     """ERR-7: its successor loads the group as it was before, perhaps before the former coordinator
     learns of that."""
