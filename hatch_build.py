@@ -4,7 +4,7 @@ A package index has no files beside README, so its links into the checkout go to
 release.toml names. As long as none is named they are words without a link.
 
 A wheel has the shipped scenarios as one archive, since fifty small files take twice its room, and the
-page's scripts without the comments that have lines of their own, which are two fifths of them. Where
+page's scripts without the comments that have lines of their own, which are a fifth of them. Where
 the package `deflate` is installed, as by `make setup`, the wheel's files are compressed anew by
 libdeflate, which finds shorter forms than zlib; what is unpacked from it is the same. Nothing else
 is needed to build, so a wheel from the source archive is only a little larger.
