@@ -162,7 +162,7 @@ def verify_restart(app: ApplicationUnderTest, *, since: int) -> None:
 def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
     """Its members have not left since this mark. Raises ApplicationError."""
     lines, group, told = app.kafka.events(), app.application.group, app.told
-    others = told.peers | told.removed | told.dead
+    others = told.not_its_own_doing()
     found = left_for_its_poll(lines, group, others, [(since, sys.maxsize)]) or identities.left(
         lines, group, told.peers, since
     )

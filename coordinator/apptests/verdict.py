@@ -77,6 +77,11 @@ class Told:
             for start in self.starts
         ]
 
+    def not_its_own_doing(self) -> set[str]:
+        """Members whose going says nothing of the application: peers, and those that the test took
+        out or let die."""
+        return self.peers | self.removed | self.dead
+
     def undisturbed(self) -> list[tuple[int, int]]:
         """The same without the time in which it was to fail by itself."""
         spans = self.running()
@@ -146,13 +151,11 @@ def all_findings(seen: Evidence) -> list[Finding]:
     """Everything that is wrong so far, the most telling first."""
     lines, told = seen.lines, seen.told
     found = identities.shared_instance(lines, seen.group, len(told.starts) - 1 + told.disturbances)
-    found += left_for_its_poll(
-        lines, seen.group, told.peers | told.removed | told.dead, told.undisturbed()
-    )
+    found += left_for_its_poll(lines, seen.group, told.not_its_own_doing(), told.undisturbed())
     found += identities.falls_out(
         lines, seen.group, told.peers | told.removed, told.running(), LEAVES + 2 * told.disturbances
     )
-    found += late_joins(lines, seen.group, told.peers | told.removed | told.dead)
+    found += late_joins(lines, seen.group, told.not_its_own_doing())
     found += identities.other_instance(lines, seen.group, told.starts, told.peers)
     if seen.transactional_id is not None:
         found += identities.other_transactional_id(lines, seen.transactional_id)
@@ -265,9 +268,8 @@ def why_not(
     found += findings.restless(seen.lines, seen.group, mark, RESTLESS)
     if not members:
         told = seen.told
-        others = told.peers | told.removed | told.dead
         found += left_for_its_poll(
-            seen.lines, seen.group, others, told.undisturbed(), connected
+            seen.lines, seen.group, told.not_its_own_doing(), told.undisturbed(), connected
         ) or identities.nobody(seen.commits, seen.lines, seen.group, told.peers)
     if seen.transactional_id is not None:
         found += findings.left_open(seen.lines, seen.transactional_id)
