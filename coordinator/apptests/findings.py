@@ -363,7 +363,7 @@ def exactly_once(
     processed: Iterable[Processed],
     committed: Mapping[TopicPartition, Sequence[int]],
     commits: Iterable[CommitSeen],
-    lines: Iterable[Line],
+    lines: Sequence[Line],
 ) -> list[Finding]:
     """What committed transactions answered twice, or answered of aborted ones; commits that belong
     to no transaction.
@@ -382,12 +382,13 @@ def exactly_once(
             f"{outside.member} committed {dict(outside.offsets)} by OffsetCommit, in no transaction"
         )
         found.append(Finding(OUTSIDE, text + outside.when))
+    why = _why_twice(lines)
     for (topic, index, offset), times in sorted(Counter(processed).items()):
         where = f"{topic}-{index} offset {offset}"
         if times > 1:
-            found.append(
-                Finding(TWICE, f"{where} was answered {times} times in committed transactions")
-            )
+            text = f"{where} was answered {times} times in committed transactions"
+            found.append(Finding(TWICE, text + why))
+            why = ""
         if offset not in committed.get((topic, index), ()):
             found.append(
                 Finding(
@@ -395,6 +396,16 @@ def exactly_once(
                 )
             )
     return found
+
+
+def _why_twice(lines: Iterable[Line]) -> str:
+    """What else is known of second answers, to stand behind the sentence about the first one."""
+    asked = (line for line in lines if line["type"] == "RequestSeen")
+    if all(line.get("member") for line in asked if line["api"] == "txn_offset_commit"):
+        return ""
+    taken = "name no member, and a broker takes those for partitions that it has lost, too"
+    ends = "a transaction has to end before its partitions are revoked"
+    return f"; the offsets of its transactions {taken} (KIP-447): {ends}, in aiokafka while on_partitions_revoked waits for it"
 
 
 def left_open(lines: Iterable[Line], transactional_id: str) -> list[Finding]:

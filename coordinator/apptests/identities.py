@@ -7,11 +7,13 @@ judgements.
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 
 from ..history.consumer_groups import ConsumerGroups
 from ..history.memberships import REPLACED, memberships
+from ..history.processes.returns import departures
 from . import findings as f
 from .findings import CommitSeen, Finding, Line, when
 from .losses import TOLD_AT_MOST
@@ -223,7 +225,7 @@ def falls_out(
     ]
     if len(went) <= at_most:
         return []
-    why = "it makes new consumers, after errors of its own, say, or does not come back to its poll within max.poll.interval.ms"
+    why = "it makes new consumers, after errors, say, unsubscribes, or does not come back to its poll within max.poll.interval.ms"
     last = went[-1]
     text = f"its members left or expired {len(went)} times while it ran, the last, {last['member']}, {last['reason']}"
     return [Finding(f.RESTLESS, f"{text}{when(last['seq'], last['at_ms'])}: {why}")]
@@ -259,23 +261,16 @@ def consumers_at_once(
     return most
 
 
-def left(lines: Iterable[Line], group: str, peers: Collection[str], since: int) -> list[Finding]:
-    """The application's own members left, from a line of the log on."""
-    gone = [
-        line
-        for line in lines
-        if line["type"] in _REMOVED and line["group"] == group and line["seq"] >= since
-    ]
-    own = [line for line in gone if line["reason"] == "left" and line["member"] not in peers]
-    if not own:
-        return []
-    at = when(own[0]["seq"], own[0].get("at_ms"))
-    return [
-        Finding(
-            f.LEAVES,
-            f"{own[0]['member']} left the group when its commit was refused{at}; the next one would have succeeded",
-        )
-    ]
+def left(lines: Sequence[Line], group: str, peers: Collection[str], since: int) -> list[Finding]:
+    """The application's own members left and closed their consumers, from a line of the log on. Who
+    asks to join again over the same connection has unsubscribed."""
+    for each in departures(lines, group, [(since, sys.maxsize)]):
+        if each.back or each.member in peers:
+            continue
+        at = when(each.at["seq"], each.at["at_ms"])
+        text = f"{each.member} left the group when its commit was refused{at}; the next one would have succeeded"
+        return [Finding(f.LEAVES, text)]
+    return []
 
 
 def other_transactional_id(lines: Iterable[Line], transactional_id: str) -> list[Finding]:

@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from ..history.memberships import memberships
-from ..history.processes.returns import Return, TimedOut, returns
+from ..history.processes.returns import Return, TimedOut, departures, returns
 from .findings import BLOCKS, Finding, Line, when
 
-_JOINS = ("join_group", "consumer_group_heartbeat")
 SLACK_MS = 500
 """So much more than its own word is not counted: a machine may be busy."""
 
@@ -51,30 +50,21 @@ def left_for_its_poll(
     running: Iterable[tuple[int, int]],
     connected: Collection[str] = (),
 ) -> list[Finding]:
-    """A member that left while its application ran, and whose consumer was not closed: what it left
-    through is connected still, or asked to join later.
+    """A member that left while its application ran, for so long that it may have been away from its
+    poll, and whose consumer was not closed: what it left through is connected still, or asked to
+    join later. One that ran for a shorter time than its max.poll.interval.ms has unsubscribed.
 
     `others`: as `late_joins` has it; `running`: from which line to which; `connected`: the
     addresses of all clients now.
     """
-    spans = list(running)
-    of_group = [line for line in lines if line.get("group") == group]
-    by_number = {line["seq"]: line for line in of_group}
-    requests = [line for line in of_group if line["type"] == "RequestSeen"]
-    asked = {line["peer"]: line["seq"] for line in requests if line["api"] in _JOINS}
-    for each in memberships(of_group, group):
-        at = each.left_seq
-        if at is None or each.reason != "left" or each.member in others:
+    for each in departures(lines, group, running):
+        at_ms, most = each.at["at_ms"], each.allowed_ms
+        if each.member in others or (most is not None and at_ms - each.began_ms < most):
             continue
-        request = by_number.get(by_number[at].get("cause") or -1)
-        if request is None or request.get("peer") is None:
-            continue
-        if not any(first <= at < end for first, end in spans):
-            continue
-        if request["peer"] in connected or asked.get(request["peer"], -1) > at:
-            most = by_number.get(each.joined_seq, {}).get("rebalance_timeout_ms")
+        if each.back or each.peer in connected:
             told = "" if most is None else f", {most}"
-            text = f"{each.member} left the group{when(at, each.left_ms)}, and its consumer was not closed"
+            at = when(each.at["seq"], at_ms)
+            text = f"{each.member} left the group{at}, and its consumer was not closed"
             why = f"it is away from its poll for longer than its max.poll.interval.ms{told}, or unsubscribes"
             return [Finding(BLOCKS, f"{text}: {why}")]
     return []

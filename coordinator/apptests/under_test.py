@@ -281,17 +281,22 @@ class ApplicationUnderTest:
         self.verify()
 
     def kill(self) -> None:
-        """End it as a process dies: from now on its commits and its LeaveGroup are refused and do
-        nothing, and its session ends."""
+        """End it as a process dies: from now on its commits, its LeaveGroup and what it asks to join
+        again are refused and do nothing, and its session ends."""
         self.disturbances += 1
         self.running = False
         self.told.stops.append(self.kafka.mark())
         self.told.killed.append(self.kafka.mark())
         clients = {member.client_id for member in self.members()}
+        refused = dict.fromkeys(
+            ("OffsetCommit", "TxnOffsetCommit", "LeaveGroup"), "UNKNOWN_MEMBER_ID"
+        )
+        # a library that joins anew for that would wait for its own former member's session to end
+        refused["JoinGroup"] = "COORDINATOR_LOAD_IN_PROGRESS"
         cuts = [
-            self.kafka.fail(api, "UNKNOWN_MEMBER_ID", client_id=client, may_miss=True)
+            self.kafka.fail(api, error, client_id=client, may_miss=True)
             for client in clients
-            for api in ("OffsetCommit", "TxnOffsetCommit", "LeaveGroup")
+            for api, error in refused.items()
         ]
         self._watch.dying |= clients
         self.told.dead |= {member.member_id for member in self.members()}

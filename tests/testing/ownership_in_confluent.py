@@ -81,7 +81,35 @@ class ByTheClock(CommitsEach):
             consumer.close()
 
 
-RIGHT: tuple[type[Small], ...] = (TwoConsumers, ByHand, ByTheClock)
+class Unsubscribes(CommitsEach):
+    """Right: stands back from its topic after each hundred records, and subscribes again."""
+
+    def subscribe(self, consumer: Any) -> None:
+        self.left = 100
+        super().subscribe(consumer)
+
+    def handle(self, consumer: Any, message: Any) -> None:
+        super().handle(consumer, message)
+        self.left -= 1
+        if not self.left:
+            consumer.unsubscribe()
+            consumer.poll(0.05)
+            self.subscribe(consumer)
+
+
+class UnsubscribesInNewProtocol(Unsubscribes):
+    """Right: the same in a group of the consumer protocol (KIP-848)."""
+
+    settings = NewProtocol.settings
+
+
+RIGHT: tuple[type[Small], ...] = (
+    TwoConsumers,
+    ByHand,
+    ByTheClock,
+    Unsubscribes,
+    UnsubscribesInNewProtocol,
+)
 
 
 class CommitsForItsNeighbour(CommitsEach):

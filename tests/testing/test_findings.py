@@ -170,6 +170,32 @@ def test_what_a_killed_process_still_sends_is_not_its_fault(kafka: Emulator) -> 
         under_test.close()
 
 
+class JoinsAnew(Dies):
+    """Its library joins once more while it dies, as a new member."""
+
+    def kill(self) -> None:
+        mark = self.kafka.mark()
+        with self.kafka.group("billing").peer(
+            ["orders"], config={"client.id": self.peer.client_id}
+        ) as another:
+            self.refused, *_ = self.kafka.wait_for("RequestRefused", api="join_group", since=mark)
+            another.crash()
+        super().kill()
+
+
+def test_a_killed_process_does_not_wait_for_its_own_former_session(kafka: Emulator) -> None:
+    application = JoinsAnew(kafka)
+    under_test = ApplicationUnderTest(kafka, application, partitions=1)
+    try:
+        under_test.start()
+        under_test.produce(1)
+        under_test.kill()
+        assert application.refused["errors"] == ["COORDINATOR_LOAD_IN_PROGRESS"]
+        assert under_test.findings() == []
+    finally:
+        under_test.close()
+
+
 def test_a_peer_of_the_kit_fits_into_a_group_of_the_consumer_protocol(kafka: Emulator) -> None:
     kafka.create_topic("orders", 2)
     with kafka.peer("billing", topics=["orders"], protocol="consumer"):

@@ -87,11 +87,17 @@ def test_members_that_take_each_others_place_share_an_instance_id() -> None:
 
 
 def test_a_member_that_leaves_for_an_error_that_passes_is_named() -> None:
-    gone = {"type": "MemberRemoved", "seq": 5, "group": "g", "member": "app-1", "reason": "left"}
-    assert names(identities.left([gone], "g", (), 5)) == [findings.LEAVES]
-    assert identities.left([gone], "g", (), 6) == []
-    assert identities.left([gone], "g", {"app-1"}, 5) == []
-    assert identities.left([{**gone, "reason": "session expired"}], "g", (), 5) == []
+    common: Line = {"group": "g", "member": "app-1", "at_ms": 0}
+    asked = {**common, "type": "RequestSeen", "seq": 5, "api": "leave_group", "peer": "h:1"}
+    gone = {**common, "type": "MemberRemoved", "seq": 6, "cause": 5, "reason": "left"}
+    assert names(identities.left([asked, gone], "g", (), 5)) == [findings.LEAVES]
+    assert identities.left([asked, gone], "g", (), 7) == []
+    assert identities.left([asked, gone], "g", {"app-1"}, 5) == []
+    assert identities.left([asked, {**gone, "reason": "session expired"}], "g", (), 5) == []
+    back = {**asked, "seq": 7, "api": "join_group"}
+    assert identities.left([asked, gone, back], "g", (), 5) == []  # it had unsubscribed
+    another = {**back, "peer": "h:2"}
+    assert names(identities.left([asked, gone, another], "g", (), 5)) == [findings.LEAVES]
 
 
 def test_a_producer_with_another_transactional_id_is_named() -> None:

@@ -94,10 +94,12 @@ def test_who_left_when_its_session_had_ended_blocked_in_its_listener() -> None:
     assert left_too_late([MEMBER, removed("left"), leaves], "g", 40) == []
 
 
-def left_through(peer: str, seq: int, api: str = "leave_group") -> list[Line]:
-    """A member joins, and leaves through a connection."""
-    common = {"at_ms": 10 * seq, "group": "g", "cause": None}
-    member = {**common, "seq": 1, "type": "MemberJoined", "member": "a"}
+def left_through(
+    peer: str, seq: int, api: str = "leave_group", at_ms: int = ALLOWED_MS
+) -> list[Line]:
+    """A member joins, and leaves through a connection so long after it."""
+    common = {"at_ms": at_ms, "group": "g", "cause": None}
+    member = {**common, "at_ms": 0, "seq": 1, "type": "MemberJoined", "member": "a"}
     asked = {**common, "seq": seq, "type": "RequestSeen", "api": api, "peer": peer, "member": "a"}
     gone = {**common, "type": "MemberRemoved", "member": "a", "reason": "left"}
     return [
@@ -114,9 +116,21 @@ def test_who_left_with_its_consumer_open_was_away_from_its_poll() -> None:
     del answered["peer"]
     named = left_for_its_poll([*lines, back, answered], "g", (), [(0, 50)])
     assert [each.name for each in named] == [f.BLOCKS]
-    assert "a left the group (line 11, at 100 ms), and its consumer was not closed" in named[0].text
+    assert (
+        "a left the group (line 11, at 1000 ms), and its consumer was not closed" in named[0].text
+    )
     assert "max.poll.interval.ms, 1000" in named[0].text
     assert left_for_its_poll(lines, "g", (), [(0, 50)], {"h:1"}) == named
+
+
+def test_who_ran_for_less_than_its_poll_interval_has_unsubscribed() -> None:
+    lines = left_through("h:1", 10, at_ms=ALLOWED_MS - 1)
+    back = {**lines[1], "seq": 20, "api": "join_group"}
+    assert left_for_its_poll([*lines, back], "g", (), [(0, 50)]) == []
+    assert left_for_its_poll(lines, "g", (), [(0, 50)], {"h:1"}) == []
+    before = {**lines[0], "at_ms": -ALLOWED_MS, "seq": 0, "type": "GroupCreated"}
+    assert left_for_its_poll([before, *lines, back], "g", (), [(1, 50)]) == []
+    assert left_for_its_poll([before, *lines, back], "g", (), [(0, 50)]) != []
 
 
 def test_who_closed_its_consumer_was_not() -> None:

@@ -94,3 +94,15 @@ def test_commits_in_no_transaction_and_second_answers_are_found() -> None:
         findings.TWICE,
         findings.ABORTED,
     ]
+    assert "KIP-447" not in found[1].text
+
+
+def test_second_answers_are_told_whose_offsets_name_no_member() -> None:
+    place = ("orders", 0)
+    asked = {"type": "RequestSeen", "api": "txn_offset_commit", "seq": 7}
+    twice = [(*place, 0), (*place, 0), (*place, 1), (*place, 1)]
+    first, second = findings.exactly_once(twice, {place: [0, 1]}, [], [asked])
+    assert "name no member, and a broker takes those for partitions that it has lost" in first.text
+    assert "KIP-447" not in second.text  # once is enough
+    (named, _) = findings.exactly_once(twice, {place: [0, 1]}, [], [{**asked, "member": "m"}])
+    assert "KIP-447" not in named.text

@@ -2,6 +2,9 @@
 beside the rebalance timeout that they had asked for, and those that were removed because they had
 not come, or had not revoked, in time.
 
+And members that left: a library whose application does not poll, or unsubscribes, keeps its
+connection; who closes a consumer closes it.
+
 A member is told by a refused heartbeat, after which a client joins at its next poll. A JoinGroup is
 a member's by its member id, or by the connection on which it was told.
 """
@@ -9,6 +12,7 @@ a member's by its member id, or by the connection on which it was told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...event_log.reader import Line
@@ -16,6 +20,7 @@ from ...event_log.reader import Line
 _TOLD = "REBALANCE_IN_PROGRESS"
 _TOO_LATE = ("did not rejoin in time", "did not revoke in time")
 _REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
+_ASKS = ("leave_group", "join_group", "consumer_group_heartbeat")
 
 
 class Return(NamedTuple):
@@ -68,3 +73,45 @@ def returns(lines: Iterable[Line], group: str) -> Iterator[Return | TimedOut]:
             yield TimedOut(member, line)
         elif kind == "GroupLoaded":  # its coordinator was away
             told.clear()
+
+
+@dataclass(slots=True)
+class Departure:
+    """A member that left by a request of its own, through the address `peer`. `back`: that address
+    asked to join later; `began_ms`: the time of the group's first line since its start."""
+
+    member: str
+    at: Line
+    peer: str
+    allowed_ms: int | None
+    began_ms: int
+    back: bool = False
+
+
+def departures(
+    lines: Iterable[Line], group: str, running: Iterable[tuple[int, int]]
+) -> list[Departure]:
+    """Those of a group, in order, while its application ran: from which line to which, of each
+    start."""
+    began: dict[tuple[int, int], int] = {}
+    spans = list(running)
+    allowed: dict[str, int] = {}
+    asked: dict[int, str] = {}
+    found: list[Departure] = []
+    for line in lines:
+        if line.get("group") != group:
+            continue
+        kind, seq, member = line["type"], line["seq"], line.get("member") or ""
+        now = next((span for span in spans if span[0] <= seq < span[1]), None)
+        if now is not None:
+            began.setdefault(now, line["at_ms"])
+        if kind == "RequestSeen" and line["api"] in _ASKS and line.get("peer") is not None:
+            asked[seq] = line["peer"]
+            for each in found:
+                each.back |= each.peer == line["peer"] and line["api"] != "leave_group"
+        elif "rebalance_timeout_ms" in (about := line.get("subscription") or line):
+            allowed[member] = about["rebalance_timeout_ms"]
+        elif kind in _REMOVED and line["reason"] == "left" and now is not None:
+            if (peer := asked.get(line["cause"])) is not None:
+                found.append(Departure(member, line, peer, allowed.get(member), began[now]))
+    return found
