@@ -161,10 +161,11 @@ class Producers:
     def check_marker(
         self, producer_id: int, epoch: int, coordinator_epoch: int, transaction_version: int
     ) -> None:
-        """Refuse a marker of an older epoch (47), or of an older coordinator (52)."""
-        state = self.states.get(producer_id)
-        if state is None:
+        """Refuse a marker of an older epoch (47), or of an older coordinator (52). Both are -1 of a
+        producer that nothing is known of; an id below 0 is no producer's."""
+        if producer_id < 0:
             return
+        state = self.states.get(producer_id) or ProducerState(NO_EPOCH)
         bound_to_rise = (
             transaction_version >= BOUND_TO_RISE and state.first_offset is not None
         )  # else a marker may come again

@@ -117,15 +117,14 @@ def _failed(request: WriteTxnMarkersRequest) -> Slices[WriteTxnMarkersResponse]:
     last = {entry.producer_id: entry for entry in request.markers}
     markers = []
     for producer_id, entry in last.items():
-        topics = []
+        rows: Rows = {}
         for topic in entry.topics:
-            topics.append(
-                WritableTxnMarkerTopicResult(
-                    name=topic.name, partitions=(yield from each(topic.partition_indexes, _refused))
-                )
-            )
+            refused = yield from each(topic.partition_indexes, _refused)
+            rows.update(((topic.name, row.partition_index), row) for row in refused)
             yield
-        markers.append(WritableTxnMarkerResult(producer_id=producer_id, topics=topics))
+        markers.append(
+            WritableTxnMarkerResult(producer_id=producer_id, topics=(yield from _by_topic(rows)))
+        )
     return WriteTxnMarkersResponse(markers=markers)
 
 

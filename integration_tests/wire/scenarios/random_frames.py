@@ -153,9 +153,13 @@ def send_each(
     s: Session,
     requests: Iterable[tuple[str, int, bytes, Plain]],
     shown: Callable[[Any], Any] = lambda answer: answer,
+    mine: Callable[[str, Plain], Plain] = lambda _, answer: answer,
 ) -> None:
-    """Send requests one after the other, each as API, version, body and what is noted of it; `shown`:
-    what is noted of an answer. A connection that is closed, or silent, is followed by a new one."""
+    """Send requests one after the other, each as API, version, body and what is noted of it.
+
+    Of an answer is noted what `mine` leaves of it, given its API, as `shown` orders it once ids have
+    names. A connection that is closed, or silent, is followed by a new one.
+    """
     link = s.connect("a")
     for i, (api, version, body, said) in enumerate(requests):
         s.note("a", sent=f"{api} v{version}", **said)
@@ -168,7 +172,7 @@ def send_each(
             link = s.connect(f"a{i}")
         else:
             got = f"{awaited.api} v{awaited.version}"
-            s.note("a", got=got, fields=shown(s.names.value("", answer)))
+            s.note("a", got=got, fields=shown(s.names.value("", mine(awaited.api, answer))))
 
 
 def episode(seed: int) -> Callable[[Session], None]:

@@ -189,6 +189,29 @@ def markers_of_transaction_versions_below_zero(s: Session) -> None:
     read(a, name)
 
 
+@scenario()
+def markers_below_every_epoch(s: Session) -> None:
+    """A producer that nothing is known of has epochs of -1: a marker below is refused (47, 52). One
+    that names a topic twice and cannot be (-1) has it once in its answer."""
+    a, name = s.connect(), topic(s, "t", 2)
+    for producer_id, producer_epoch, coordinator_epoch, parts in (
+        (987654321, -2, 0, [[0]]),
+        (987654321, 0, -2, [[0]]),
+        (-2, -2, -2, [[0]]),
+        (987654321, -1, 0, [[0], [1]]),
+        (987654321, 0, -1, [[0], [1]]),
+    ):
+        marker = {
+            "producer_id": producer_id,
+            "producer_epoch": producer_epoch,
+            "transaction_result": True,
+            "coordinator_epoch": coordinator_epoch,
+            "topics": [{"name": name, "partition_indexes": indexes} for indexes in parts],
+        }
+        a.ask("WriteTxnMarkers", 1, shuffled="markers", markers=[marker])
+    read(a, name)
+
+
 @scenario(since="4.4")
 def patterns_are_read_first(s: Session) -> None:
     """A pattern that is none (128) is told also where no transaction is in the states asked for."""
