@@ -189,7 +189,7 @@ def markers_of_transaction_versions_below_zero(s: Session) -> None:
     read(a, name)
 
 
-@scenario()
+@scenario(since="4.4")
 def markers_below_every_epoch(s: Session) -> None:
     """A producer that nothing is known of has epochs of -1: a marker below is refused (47, 52). One
     that names a topic twice and cannot be (-1) has it once in its answer."""
