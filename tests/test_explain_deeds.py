@@ -48,6 +48,15 @@ def test_a_member_that_stood_still_and_woke_as_a_zombie() -> None:
     assert "): its host stood still since 1.000 s" in text
 
 
+def test_a_follower_of_any_pace_is_told_without_one() -> None:
+    w = world()
+    fault(w, "SlowFollower", broker=2, delay_ms=500)
+    fault(w, "SlowFollower", broker=2, delay_ms=0, bytes_per_second=1000)
+    text = w.text()
+    assert "follows 500 ms late." in text
+    assert "follows 0 ms late, at 1000 bytes a second." in text
+
+
 def test_what_another_process_of_the_same_name_went_through_is_over() -> None:
     w = world()
     w.log_file.append("member", "MemberCrashed", at_ms=w.now, client="b")

@@ -46,6 +46,14 @@ READ = {
 }
 
 
+def test_a_topic_that_a_question_made() -> None:
+    made = {"stream": "wire", "type": "TopicAutoCreated", "client": "app", "topic": "ordres"}
+    assert (
+        "Topic ordres was made at 0.010 s, because client app asked about it "
+        "(auto.create.topics.enable)." in told(made)
+    )
+
+
 THROTTLED = {
     "stream": "wire",
     "type": "ClientThrottled",

@@ -31,8 +31,10 @@ from typing import Any, ClassVar
 import pytest
 
 from ..emulator.embedded import Emulator
-from .under_test import PATIENCE_S
+from .findings import Finding
+from .under_test import PATIENCE_S, ApplicationError
 from .worker import PARTITIONS, WorkerUnderTest
+from .worker_findings import LOST
 
 RECORDS = 40
 """Written by a case, each time it writes."""
@@ -145,11 +147,14 @@ class WorkerCases:
         _needs(worker, "poison")
         worker.start()
         worker.produce(RECORDS)
+        offset = worker.kafka.end_offsets(worker.worker.topic)[0]
         worker.produce(1, worker.worker.poison, partition=0)
         worker.produce(RECORDS)
         worker.wait_done()
-        assert worker.share.snapshot().archived >= 1
         worker.verify()
+        if not worker.share.snapshot().archived:
+            text = "accepted, and can never be processed: reject it, or release it until it is given up"
+            raise ApplicationError([Finding(LOST, f"{worker.worker.topic}-0@{offset} {text}")])
 
     def test_a_deployment_while_it_is_busy(self, worker: WorkerUnderTest) -> None:
         """It is stopped in good order while records wait: what it has processed by then is

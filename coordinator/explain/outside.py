@@ -41,6 +41,9 @@ def told(tried: Tried) -> str:
                 f"Client {printable(line['client'])}{where} reads {printable(line['topic'])} {when}, which has no records here: "
                 "groups and transactions are kept in the event log."
             )
+        case "TopicAutoCreated":
+            client, topic = printable(line["client"]), printable(line["topic"])
+            return f"Topic {topic} was made {when}, because client {client} asked about it (auto.create.topics.enable)."
         case _:
             return (
                 f"Client {printable(line.get('client', ''))}{where} tried SASL{times} {when}: it was refused "

@@ -1,6 +1,6 @@
 """Clients that never reached a group: they spoke another protocol than the listener (TLS, SASL,
 HTTP), could not log in, may not do what they ask for, are made to wait by a quota, or read a topic
-that has no records here. Each kind is counted once for each client.
+that has no records here. And topics that a client's question made. Each kind is counted once for each client.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ class OutsideGroups:
                 key = ("RequestRefused", line.get("client", ""))
             case "InternalTopicRead":
                 key = ("InternalTopicRead", line["client"], line["topic"])
+            case "TopicAutoCreated":
+                key = ("TopicAutoCreated", line["topic"])
             case _:
                 return
         known = self.found.get(key)

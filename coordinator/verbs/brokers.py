@@ -169,7 +169,8 @@ class HealClient:
 
 
 @verb(
-    "broker {broker} follows {delay_ms} ms late, at {bytes_per_second} bytes a second",
+    "broker {broker} follows {delay_ms} ms late",
+    further={"bytes_per_second": ", at {bytes_per_second} bytes a second"},
     undone_by="SlowFollower",
     hurts=Hurts.A_WHILE,
     command="slow",

@@ -169,6 +169,12 @@ class FailsOnPoison(Packing):
         return super().work(message)
 
 
+class AcceptsPoison(Packing):
+    """Says that a poison record is done."""
+
+    poison = b"one like all others"
+
+
 class StandsStill(Packing):
     """Takes records, and works on none."""
 

@@ -77,6 +77,7 @@ class Watched(WorkerUnderTest):
         (workers.ForgetsItsLastWords, DEPLOYED, f.UNACKNOWLEDGED),
         (workers.DoesNotClose, DEPLOYED, f.DOES_NOT_LEAVE),
         (workers.FailsOnPoison, POISONED, f.ENDED),
+        (workers.AcceptsPoison, POISONED, f.LOST),
         (workers.StandsStill, EVERYTHING, f.NO_RECOVERY),
     ],
 )
