@@ -53,8 +53,27 @@ def description(doc: str | None) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _whole_number(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: give a whole number") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: give a number") from None
+
+
 class CommandParser(argparse.ArgumentParser):
     """A command's parser: an option it does not know is its own error, beside its own usage."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.register("type", int, _whole_number)
+        self.register("type", float, _number)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """As argparse does, but nothing unknown is handed on to the parser of `coordinator`

@@ -51,3 +51,19 @@ def test_help_says_what_a_command_does(command: str, capsys: pytest.CaptureFixtu
         "Does",
     }
     assert described[0].isupper() and described.split()[0] in verbs
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        ("ctl group wait billing --members two", "argument --members: 'two': give a whole number"),
+        ("ctl advance soon", "argument seconds: 'soon': give a number"),
+    ],
+)
+def test_what_is_no_number_is_told_what_would_be_right(
+    capsys: pytest.CaptureFixture[str], command: str, told: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(command.split())
+    assert ended.value.code == 2
+    assert told in capsys.readouterr().err
