@@ -18,6 +18,7 @@ from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker
 from integration_tests.wire.recorder import Scenario
 from integration_tests.wire.registry import OF_SCENARIOS_ALONE, all_scenarios
 from tests.foreign_sockets import let_them_close
+from tests.garbage import what_is_made_here_stays
 
 # Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had
 # made by vfork.
@@ -30,6 +31,13 @@ _KINDS = {
     "container": "Kafka 4.4.0 in containers",
     "java": "Kafka 4.4.0 as plain Java processes, since no container could be run",
 }
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays to the end of the run."""
+    with what_is_made_here_stays():
+        return (yield)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

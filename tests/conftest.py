@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.foreign_sockets import let_them_close
+from tests.garbage import what_is_made_here_stays
 
 settings.register_profile(
     "machines are noisy", deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -20,6 +21,13 @@ settings.load_profile("machines are noisy")
 # Linux 6.18 was seen to answer EFAULT to the execve of a child that a process with many threads had
 # made by vfork.
 setattr(subprocess, "_USE_VFORK", False)  # noqa: B010  a documented switch that the type stubs do not know
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """What is collected stays to the end of the run."""
+    with what_is_made_here_stays():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
