@@ -63,6 +63,10 @@ _LISTS: Final = {
 """Lists of what everybody has left on a broker: what is of this run is compared."""
 
 
+Served = list[tuple[str, type[Message], range]]
+"""APIs with their requests and versions."""
+
+
 class Guess:
     """Sound and less sound values of fields, drawn."""
 
@@ -79,12 +83,14 @@ class Guess:
         self.producer_id = _prepared(s, self.topic, self.ids)
         s.names.value("producer_id", self.producer_id)
 
-    def request(self, api: str, cls: StructType, version: int) -> Plain:
-        """The fields of a request that Kafka can be asked beside others."""
+    def request(self, apis: Served) -> tuple[str, int, Plain]:
+        """API, version and fields of a request that Kafka can be asked beside others."""
         while True:
+            api, cls, versions = self.rng.choice(apis)
+            version = self.rng.choice(versions)
             fields = self.fields(cls, version)
             if not _passed_over(api, version, fields):
-                return fields
+                return api, version, fields
 
     def fields(self, cls: StructType, version: int) -> Plain:
         """Of a struct, by the names of its fields."""
@@ -253,20 +259,19 @@ def _in_any_order(value: Any) -> Any:
     return value
 
 
-def _apis(s: Session) -> list[tuple[str, type[Message], range]]:
-    """What the broker serves."""
+def _apis(s: Session) -> Served:
+    """What the broker serves, in versions that we can write."""
     served = s.stage().ask_quietly(
         "ApiVersions", 3, client_software_name="raw", client_software_version="1"
     )["api_keys"]
-    return [
-        (
-            API_KEYS[row["api_key"]],
-            request_type(row["api_key"]),
-            range(row["min_version"], row["max_version"] + 1),
-        )
-        for row in sorted(served, key=lambda row: row["api_key"])
-        if API_KEYS[row["api_key"]] not in _LEFT_OUT
-    ]
+    apis: Served = []
+    for row in sorted(served, key=lambda row: int(row["api_key"])):
+        api, cls = API_KEYS[row["api_key"]], request_type(row["api_key"])
+        first, last = cls.versions
+        versions = range(max(first, row["min_version"]), min(last, row["max_version"]) + 1)
+        if api not in _LEFT_OUT:
+            apis.append((api, cls, versions))
+    return apis
 
 
 def episode(seed: int) -> Callable[[Session], None]:
@@ -278,9 +283,7 @@ def episode(seed: int) -> Callable[[Session], None]:
 
         def requests() -> Iterator[tuple[str, int, bytes, Plain]]:
             for _ in range(REQUESTS):
-                api, cls, versions = rng.choice(apis)
-                version = rng.choice(versions)
-                fields = guess.request(api, cls, version)
+                api, version, fields = guess.request(apis)
                 body = s.codec.encode(api, version, fields)
                 yield api, version, body, {"fields": s.names.value("", fields)}
 
