@@ -56,13 +56,14 @@ class Plan(NamedTuple):
 
 class Wanted(NamedTuple):
     """A topic as asked for. `assignments`: (index, replicas) each, or none to have them placed; -1
-    means the default."""
+    means the default. `nulls`: configurations without a value, as often as they were named."""
 
     name: str
     partitions: int = -1
     replication_factor: int = -1
     assignments: tuple[tuple[int, list[int]], ...] = ()
-    configs: Mapping[str, str | None] = {}
+    configs: Mapping[str, str] = {}
+    nulls: tuple[str, ...] = ()
 
 
 UNWRITTEN = "The emulator's event log cannot be written now, so nothing is changed."
@@ -87,7 +88,7 @@ def plan(broker: Broker, wanted: Wanted, existing: TopicNames) -> Plan:
             ErrorCode.INVALID_TOPIC_EXCEPTION,
             f"Topic '{wanted.name}' collides with existing topic: {other}",
         )
-    configs = _configs(wanted.configs, broker.controller_release)
+    configs = _configs(wanted, broker.controller_release)
     planned = Plan(wanted.name, _assignment(broker, wanted), configs)
     check_log(broker)
     return planned
@@ -228,14 +229,13 @@ def grow(broker: Broker, name: str, assignment: list[list[int]], call: Call) -> 
     broker.controller.add_partitions(name, assignment, call.now, call.cause)
 
 
-def _configs(asked: Mapping[str, str | None], release: Release) -> dict[str, str]:
-    nulls = [name for name, value in asked.items() if value is None]
-    if nulls:
+def _configs(wanted: Wanted, release: Release) -> dict[str, str]:
+    if wanted.nulls:
         raise Refused(
             ErrorCode.INVALID_CONFIG,
-            f"Null value not supported for topic configs: {','.join(nulls)}",
+            f"Null value not supported for topic configs: {','.join(wanted.nulls)}",
         )
-    configs = {name: value for name, value in asked.items() if value is not None}
+    configs = dict(wanted.configs)
     in_order = in_hash_order(configs, java_hash)  # which decides which fault is told
     try:
         validate({name: configs[name] for name in in_order}, release)

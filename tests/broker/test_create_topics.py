@@ -270,3 +270,11 @@ def test_the_log_tells_of_it_with_its_cause() -> None:
     create(admin, topic("x", 2))
     [event] = admin.logged("TopicCreated")
     assert (event["topic"], event["partitions"], event["cause"]) == ("x", 2, 7)
+
+
+def test_a_null_is_told_as_often_as_it_was_named_whatever_else_the_name_was_given() -> None:
+    asked = topic("x")
+    for name, value in (("a", None), ("b", None), ("a", "1"), ("a", None), ("c", "1")):
+        asked.configs.append(CreatableTopicConfig(name=name, value=value))
+    [(_, code, message)] = verdicts(create(Admin(), asked, version=5))
+    assert (code, message) == (40, "Null value not supported for topic configs: a,b,a")

@@ -121,12 +121,18 @@ def _plan(
     broker: Broker, topic: CreatableTopic, existing: TopicNames
 ) -> Plan | CreatableTopicResult:
     assignments = tuple((each.partition_index, each.broker_ids) for each in topic.assignments)
-    configs = {config.name: config.value for config in topic.configs}
+    configs = {config.name: config.value for config in topic.configs if config.value is not None}
+    nulls = tuple(config.name for config in topic.configs if config.value is None)
     try:
         return plan(
             broker,
             Wanted(
-                topic.name, topic.num_partitions, topic.replication_factor, assignments, configs
+                topic.name,
+                topic.num_partitions,
+                topic.replication_factor,
+                assignments,
+                configs,
+                nulls,
             ),
             existing,
         )

@@ -52,6 +52,8 @@ _PASSING: Final = (14, 15, 16)
 """Codes of a coordinator that does not serve yet."""
 _STRANGER: Final = 987654321
 """An id that no producer was given: small ones are minted by both brokers, each for another."""
+_RECENT_MS: Final = batches.TIMESTAMP_MS + 1_000_000
+"""Later than any record's time stamp."""
 _LISTS: Final = {
     "DescribeAcls": "resources",
     "DescribeClientQuotas": "entries",
@@ -76,7 +78,7 @@ class Guess:
         self.groups = (self.group, self.group, s.name("h"), "", s.name("nobody"))
         self.topics = (self.topic, self.topic, self.topic, s.name("nope"), "", s.name("a b"))
         self.ids = (s.name("x"), s.name("x"), s.name("y"), "")
-        self.members = ("m", "m", "n", "")
+        self.members = (s.name("m"), s.name("m"), s.name("n"), "")
         found = id_of(s, self.topic)
         s.names.topic_id(found)
         self.topic_ids = (found, found, "ab" * 16, ZERO_ID, "00" * 15 + "01")
@@ -122,7 +124,7 @@ class Guess:
             case "boolean":
                 return self.rng.random() < 0.5
             case "uuid":
-                return self.rng.choice(self.topic_ids)
+                return "ab" * 16 if "directory" in name else self.rng.choice(self.topic_ids)
             case "float64":
                 return self.rng.choice((0.0, 1.0, -1.0))
             case "records":
@@ -209,19 +211,35 @@ _PASSED_OVER: Final[dict[str, Callable[[int, Plain], bool]]] = {
     "Produce": lambda _, asked: any(
         p["records"] is None for t in asked["topic_data"] for p in t["partition_data"]
     ),
-    "WriteTxnMarkers": lambda _, asked: any(
-        _twice((t["name"], i) for t in m["topics"] for i in t["partition_indexes"])
-        for m in asked["markers"]
+    "WriteTxnMarkers": lambda _, asked: (
+        any(
+            _twice((t["name"], i) for t in m["topics"] for i in t["partition_indexes"])
+            for m in asked["markers"]
+        )
+        or (
+            len(asked["markers"]) > 1
+            and not any(
+                i in (0, 1)
+                for t in asked["markers"][-1]["topics"]
+                if t["name"].startswith("t-")
+                for i in t["partition_indexes"]
+            )
+        )
     ),
     # Kafka keeps of it what makes a later request fail (the same page):
     "AlterShareGroupOffsets": lambda _, asked: any(
         p["partition_index"] < 0 for t in asked["topics"] for p in t["partitions"]
     ),
+    # Kafka looks the host up (the same page):
+    "AlterClientQuotas": lambda _, asked: any(
+        e["entity_type"] == "ip" and e["entity_name"] for q in asked["entries"] for e in q["entity"]
+    ),
     # Each would make a topic, or tell of everybody's:
     "DescribeTopicPartitions": lambda _, asked: not asked["topics"],
     "ElectLeaders": lambda _, asked: asked["topic_partitions"] is None,
     "Metadata": lambda version, asked: version < 4 or not asked["topics"],
-    # Each would change the broker:
+    # Each would change the broker, or be told the cluster's id:
+    "RemoveRaftVoter": lambda _, asked: asked["cluster_id"] is not None,
     "UnregisterBroker": lambda _, asked: bool(asked["broker_id"] == 1),
     "UnregisterController": lambda _, asked: bool(asked["controller_id"] == 1),
     "UpdateFeatures": lambda version, _: version < 1,  # cannot only validate
@@ -242,12 +260,22 @@ def _mine(s: Session) -> Callable[[str, Plain], Plain]:
             return answer | {
                 "finalized_features": [f for f in features if f["name"] != "streams.version"]
             }
+        if api == "ListOffsets":  # the time of a marker
+            answer = _without_the_present(answer)
         listed = _LISTS.get(api)
         if listed is None or not answer[listed]:
             return answer
         return answer | {listed: [item for item in answer[listed] if s.nonce in str(item)]}
 
     return mine
+
+
+def _without_the_present(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_the_present(of) for name, of in value.items()}
+    if isinstance(value, list):
+        return [_without_the_present(of) for of in value]
+    return "now" if isinstance(value, int) and _RECENT_MS < value < 2 * _RECENT_MS else value
 
 
 def _in_any_order(value: Any) -> Any:
