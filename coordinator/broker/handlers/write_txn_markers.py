@@ -163,9 +163,11 @@ def _write(
             continue
         try:
             if entry.transaction_version == _NO_VERSION and entry.producer_id >= 0:
-                found.log.producers.check_marker(
-                    entry.producer_id, entry.producer_epoch, entry.coordinator_epoch, 0
-                )
+                producers = found.log.producers
+                if entry.producer_id in producers.states:
+                    producers.check_marker(
+                        entry.producer_id, entry.producer_epoch, entry.coordinator_epoch, 0
+                    )
                 row.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
                 continue
             broker.transactions.write_marker(found, marker, call.now, call.cause)

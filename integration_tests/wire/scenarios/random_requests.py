@@ -50,6 +50,8 @@ _VALUES: Final = ("1", "-1", "delete", "x", "", "60000")
 _ENTITIES: Final = ("user", "client-id", "ip", "nope")
 _PASSING: Final = (14, 15, 16)
 """Codes of a coordinator that does not serve yet."""
+_KINDS: Final = (2, 4, 8, 16, 32)
+"""Types of configuration resources; Kafka takes all others for one."""
 _STRANGER: Final = 987654321
 """An id that no producer was given: small ones are minted by both brokers, each for another."""
 _RECENT_MS: Final = batches.TIMESTAMP_MS + 1_000_000
@@ -201,7 +203,8 @@ _PASSED_OVER: Final[dict[str, Callable[[int, Plain], bool]]] = {
     # Kafka never answers these (docs/divergences.md):
     "AddPartitionsToTxn": lambda version, asked: version >= 4 and not asked["transactions"],
     "AlterConfigs": lambda _, asked: _twice(
-        (r["resource_type"], r["resource_name"]) for r in asked["resources"]
+        (r["resource_type"] if r["resource_type"] in _KINDS else 0, r["resource_name"])
+        for r in asked["resources"]
     ),
     "DescribeShareGroupOffsets": lambda _, asked: any(
         _twice(t["topic_name"] for t in g["topics"] or ())

@@ -213,6 +213,22 @@ def markers_below_every_epoch(s: Session) -> None:
 
 
 @scenario(since="4.4")
+def markers_without_a_version_below_every_epoch(s: Session) -> None:
+    """-1 for a producer that nothing is known of, 47 for one whose epoch is higher."""
+    a, name = s.connect(), topic(s, "t")
+    for producer_epoch, version in ((-2, -1), (5, -1), (5, 0), (-2, -1), (4, -1)):
+        marker = {
+            "producer_id": 987654321,
+            "producer_epoch": producer_epoch,
+            "transaction_result": False,
+            "coordinator_epoch": 0,
+            "transaction_version": version,
+            "topics": [{"name": name, "partition_indexes": [0]}],
+        }
+        a.ask("WriteTxnMarkers", 2, markers=[marker])
+
+
+@scenario(since="4.4")
 def patterns_are_read_first(s: Session) -> None:
     """A pattern that is none (128) is told also where no transaction is in the states asked for."""
     a = s.connect()
