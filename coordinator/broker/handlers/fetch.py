@@ -79,7 +79,9 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
         return FetchResponse(error_code=fetch)
     operation = Operation(broker, call, request, fetch)
     if operation.partitions and request.isolation_level not in (0, READ_COMMITTED):
-        return _failed(request, request.session_id)  # if there is any partition to read
+        return _failed(
+            request, request.session_id, call.version
+        )  # if there is any partition to read
     response = operation.answer_now()
     if response is None:
         broker.parked_fetches.park(operation)

@@ -286,3 +286,28 @@ def segments_that_times_begin(s: Session) -> None:
     fill(s, hours, *(batch(b"a", timestamp_ms=began_ms + i * 1_800_000) for i in range(6)))
     for offset in range(6):
         fetch(a, wanted(hours, offset))
+
+
+@scenario(since="4.4")
+def an_isolation_level_that_there_is_not(s: Session) -> None:
+    """-1 for all of it; since topics have ids no partition is in the answer."""
+    a, name = s.connect(), topic(s, "t")
+    for version in (4, 12, 13, 18):
+        named = {"topic": name} if version < 13 else {"topic_id": topic_id(s, name)}
+        a.ask(
+            "Fetch",
+            version,
+            replica_id=-1,
+            max_wait_ms=0,
+            min_bytes=0,
+            max_bytes=1000,
+            isolation_level=3,
+            topics=[
+                {
+                    **named,
+                    "partitions": [
+                        {"partition": 0, "fetch_offset": 0, "partition_max_bytes": 1000}
+                    ],
+                }
+            ],
+        )
