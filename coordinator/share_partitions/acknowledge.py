@@ -164,7 +164,11 @@ def _refuse(
         said = before.last_offset
     if not partition.is_followed(batch):
         run = next(partition.runs.between(*batch))
-        if run.condition.state is not RecordState.ACQUIRED or batch.last_offset == said:
+        if (
+            run.condition.state is not RecordState.ACQUIRED
+            or batch.last_offset == said
+            or partition.is_stored(*batch)
+        ):
             return Refused(ErrorCode.INVALID_RECORD_STATE, BATCH_NOT_ACQUIRED)
         if run.condition.member_id != member_id:
             return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_OWNER)
@@ -172,10 +176,13 @@ def _refuse(
             return _refuse_renewal(of, 0, 0) if not may_renew else None
         partition.follow(batch)
     for run in partition.runs.between(*part):
-        if run.condition.state is not RecordState.ACQUIRED or run.first == said:
+        acquired = run.condition.state is RecordState.ACQUIRED and run.first != said
+        if not acquired or partition.is_stored(run.first, run.first):
             return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_ACQUIRED)
         if run.condition.member_id != member_id:
             return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_OWNER_OF_OFFSET)
+        if partition.is_stored(run.first, run.last):
+            return Refused(ErrorCode.INVALID_RECORD_STATE, NOT_ACQUIRED)
         refused = None if may_renew else _refuse_renewal(of, run.first, run.last)
         if refused:
             return refused

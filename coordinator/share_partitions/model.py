@@ -4,8 +4,8 @@ rule lives in `acquire`, `acknowledge` and `release`."""
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .events import Span
@@ -33,12 +33,18 @@ class SharePartition:
     Where the log's start overtakes the start offset, batches before it are known until
     acknowledgements move the start offset again, as in Kafka: records that were acquired before
     stay so, and hold it up.
+
+    Records of which an acknowledgement is being stored are their holder's no more, and nobody's
+    yet: no lock and no session that ends gives them back, and nothing else is said of them, until
+    the share coordinator has taken the acknowledgement or refused it. No event tells of that, so
+    it is not a part of `snapshot`.
     """
 
     __slots__ = (
         "_firsts",
         "_followed",
         "_lasts",
+        "_storing",
         "key",
         "leader_epoch",
         "next_offset",
@@ -58,6 +64,7 @@ class SharePartition:
         self._firsts: array[int] = array("q")
         self._lasts: array[int] = array("q")
         self._followed: set[int] = set()
+        self._storing: list[Span] = []
 
     # -- batches: the records that came into flight together
 
@@ -121,6 +128,35 @@ class SharePartition:
     def first_batch(self) -> Span | None:
         """The batch with the lowest offsets."""
         return Span(self._firsts[0], self._lasts[0]) if self._firsts else None
+
+    # -- acknowledgements that are being stored
+
+    def stores(self, records: Iterable[Span]) -> None:
+        """An acknowledgement of these records, of which none is being stored, begins to be."""
+        for of in records:
+            insort(self._storing, of)
+
+    def settled(self, records: Iterable[Span]) -> None:
+        """That is over, however it ended."""
+        for of in records:
+            self._storing.remove(of)
+
+    def is_stored(self, first: int, last: int) -> bool:
+        """Whether an acknowledgement of any of these records is being stored."""
+        return any(of.first_offset <= last and first <= of.last_offset for of in self._storing)
+
+    def held(self, runs: Iterable[Run]) -> Iterator[Run]:
+        """What members hold of these runs."""
+        for run in runs:
+            if run.condition.state is RecordState.ACQUIRED:
+                first, last, condition = run
+                for of in self._storing:
+                    if first <= of.last_offset and of.first_offset <= last:
+                        if first < of.first_offset:
+                            yield Run(first, of.first_offset - 1, condition)
+                        first = of.last_offset + 1
+                if first <= last:
+                    yield Run(first, last, condition)
 
     # -- what is asked about it
 

@@ -55,14 +55,7 @@ def give_back(
 
 def next_deadline(partition: SharePartition) -> int | None:
     """When the next lock ends."""
-    return min(
-        (
-            run.condition.deadline_ms
-            for run in partition.runs
-            if run.condition.state is RecordState.ACQUIRED
-        ),
-        default=None,
-    )
+    return min((run.condition.deadline_ms for run in partition.held(partition.runs)), default=None)
 
 
 def _released(
@@ -74,8 +67,8 @@ def _released(
 ) -> tuple[ev.RecordsReleased, ...]:
     """The start offset moves with the last of the events, which end at one instant."""
     found: dict[str, list[ev.RecordRange]] = {}
-    for run in runs:
-        if run.condition.state is RecordState.ACQUIRED and chosen(run):
+    for run in partition.held(runs):
+        if chosen(run):
             count = run.condition.delivery_count
             records = found.setdefault(run.condition.member_id, [])
             first = run.first

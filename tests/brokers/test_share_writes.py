@@ -4,7 +4,7 @@ it stored (SH-LD-4)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 from coordinator.cluster.model import SHARE_GROUP_STATE as STATES
 from coordinator.control.cluster import (
@@ -16,6 +16,7 @@ from coordinator.control.cluster import (
 )
 from coordinator.errors import ErrorCode
 from coordinator.explain.output import as_text, timeline_of
+from coordinator.share_partitions.acknowledge import NOT_ACQUIRED
 from coordinator.wire.messages.share_acknowledge import (
     AcknowledgementBatch,
     AcknowledgePartition,
@@ -116,6 +117,14 @@ class Waits(Story):
         lines = self.cluster.logged("AcknowledgementWaited")
         return [(line["reason"], line["waited_ms"], line["failed"]) for line in lines]
 
+    def told_of(self, kind: str, offset: int) -> int:
+        """How many lines of a kind are about a record."""
+        return sum(
+            int(of["first_offset"]) <= offset <= int(of["last_offset"])
+            for line in self.cluster.logged(kind)
+            for of in cast("list[dict[str, int]]", line.get("records", [line]))
+        )
+
     def explained(self) -> str:
         """What `explain` says of the group."""
         timeline = timeline_of(self.cluster.log.events())
@@ -186,7 +195,8 @@ def test_an_acknowledgement_that_nobody_stores() -> None:
 
 
 def test_locks_do_not_end_meanwhile() -> None:
-    """SH-LD-4: what a member has said in time counts; locks of a refused acknowledgement end then."""
+    """SH-LD-4: what a member has said in time counts. Locks of which nothing was said end in time,
+    and those of a refused acknowledgement when it is refused."""
     story = Waits(config={"group.share.min.record.lock.duration.ms": "1000"})
     groups = [image.group_configs for image in story.cluster.runtime.images.values()]
     for of in groups:
@@ -198,7 +208,7 @@ def test_locks_do_not_end_meanwhile() -> None:
     assert story.told() == [(0, None)]
     released = story.cluster.logged("RecordsReleased")
     assert [(line["at_ms"], line["records"][0]["first_offset"]) for line in released] == [  # type: ignore[index]
-        (story.cluster.now, 1)
+        (story.cluster.now - 2_000, 1)
     ]
     assert story.verdict() == {}
 
@@ -335,4 +345,48 @@ def test_who_is_gone_is_not_told() -> None:
     story.client.connection.lost()
     story.cluster.pass_time(10_000)
     assert story.read(story.coordinator)[1][0] == (0, 0, 2, 1)
+    assert story.verdict() == {}
+
+
+def test_a_session_that_ends_gives_nothing_back_of_which_something_is_being_stored() -> None:
+    """SH-SES-3: of a record that is delivered for the last time and released there is one dead
+    letter, though its member's connection ends before that is stored."""
+    story = Waits(config={"errors.deadletterqueue.auto.create.topics.enable": "true"})
+    for image in story.cluster.runtime.images.values():
+        image.group_configs["g"] = {
+            **image.group_configs["g"],
+            "share.delivery.count.limit": "2",
+            "errors.deadletterqueue.topic.name": "dlq.orders",
+        }
+    assert story.fetch() == [(0, 2, 1)]
+    story.say(0, 2, kind=RELEASE)
+    story.cluster.pass_time(100)
+    assert story.told() == [(0, None)]
+    assert story.fetch(epoch=2) == [(0, 2, 2)]
+    story.crash()
+    story.say(0, 0, epoch=3, kind=RELEASE)
+    story.client.connection.lost()
+    story.cluster.pass_time(15_000)
+    assert story.told_of("RecordsReleased", 0) == 0 < story.told_of("RecordsReleased", 1)
+    assert story.told_of("RecordsAcknowledged", 0) == 2
+    assert story.told_of("DeadLettersWritten", 0) == 1
+    assert story.verdict() == {}
+
+
+def test_nothing_else_is_said_of_what_is_being_stored() -> None:
+    """SH-ACK-3: the records are not acquired any more, nor done with yet; the others are their
+    member's as before."""
+    story = Waits()
+    story.fetch()
+    story.crash()
+    story.say(0, 1)
+    other = story.cluster.client(story.leader)
+    story.client, first = other, story.client
+    story.say(1, 1, epoch=2)
+    assert story.told() == [(ErrorCode.INVALID_RECORD_STATE, NOT_ACQUIRED)]
+    story.say(2, 2, epoch=3)
+    story.cluster.pass_time(3_000)
+    assert story.told() == [(0, None)]
+    story.client = first
+    assert story.told() == [(0, None)]
     assert story.verdict() == {}

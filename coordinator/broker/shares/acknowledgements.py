@@ -6,8 +6,7 @@ acknowledged waits as long as it is being stored (SH-LD-4). Does not depend on r
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ErrorCode
@@ -22,7 +21,7 @@ from .written import state_key, written
 
 if TYPE_CHECKING:
     from ...share_partitions.acknowledge import Acknowledged
-    from ...share_partitions.model import SharePartition, SharePartitionKey
+    from ...share_partitions.model import SharePartition
     from ...share_states.decide import Decision, Written
     from .partitions import SharePartitions
 
@@ -54,12 +53,6 @@ class Acknowledgements:
 
     def __init__(self, partitions: SharePartitions) -> None:
         self._partitions = partitions
-        self._settling: Counter[SharePartitionKey] = Counter()
-        """How many acknowledgements are being stored, of share partitions that have any."""
-
-    def are_stored(self, key: SharePartitionKey) -> bool:
-        """Whether an acknowledgement of records of a share partition is being stored."""
-        return key in self._settling
 
     def acknowledge(
         self,
@@ -120,15 +113,14 @@ class Acknowledgements:
     def _wait_for(
         self, write: Write, pending: Pending, ranges: Sequence[Acknowledged], cause: int | None
     ) -> Pending:
-        partition, key = pending.partition, pending.partition.key
-        self._settling[key] += 1
+        partition = pending.partition
+        records = _spans(pending.decided.event.records)
+        partition.stores(records)
 
         def settled(decision: Decision, now: int) -> None:
-            self._settling[key] -= 1
-            if not self._settling[key]:
-                del self._settling[key]
+            partition.settled(records)
             pending.answer = self._partitions.refusal(partition, decision, now, cause)
-            if self._partitions.open_ones.get(key) is partition:
+            if self._partitions.open_ones.get(partition.key) is partition:
                 self._tell(write, pending, now, cause)
                 if pending.answer is None:
                     pending.answer = self._taken(partition, pending.decided, ranges, now, cause)
@@ -145,7 +137,7 @@ class Acknowledgements:
             event = ev.AcknowledgementWaited(
                 said.member_id,
                 ", then ".join(write.failures),
-                tuple(ev.Span(of.first_offset, of.last_offset) for of in _stored(said)),
+                _spans(_stored(said)),
                 now - write.begun_ms,
                 None if pending.answer is None else pending.answer.error.name,
             )
@@ -204,12 +196,20 @@ class Acknowledgements:
 def _still_holds(partition: SharePartition, event: ev.RecordsAcknowledged) -> bool:
     """Whether a member holds all records that it acknowledges."""
     return all(
-        run.condition.state is RecordState.ACQUIRED and run.condition.member_id == event.member_id
+        of.last_offset - of.first_offset + 1
+        == sum(
+            run.last - run.first + 1
+            for run in partition.held(partition.runs.between(of.first_offset, of.last_offset))
+            if run.condition.member_id == event.member_id
+        )
         for of in event.records
-        for run in partition.runs.between(of.first_offset, of.last_offset)
     )
 
 
 def _stored(event: ev.RecordsAcknowledged) -> list[ev.AcknowledgedRange]:
     """What is stored of an acknowledgement: all but renewals of locks."""
     return [of for of in event.records if of.state != str(RecordState.ACQUIRED)]
+
+
+def _spans(records: Iterable[ev.AcknowledgedRange]) -> tuple[ev.Span, ...]:
+    return tuple(ev.Span(of.first_offset, of.last_offset) for of in records)

@@ -144,8 +144,7 @@ class Shares:
 
     def tick(self, now: int) -> None:
         """End sessions whose connection is gone, and locks whose time is over; ask share coordinators
-        again, and write dead letters. No lock of a partition ends while an acknowledgement of its
-        records is being stored."""
+        again, and write dead letters."""
         lost, self._lost = self._lost, []
         for peer in lost:
             key = self.sessions.of_peer(peer)
@@ -156,8 +155,7 @@ class Shares:
         self.partitions.writes.tick(now)
         self.opener.tick(now)
         for partition in self.partitions.locks_due(now):
-            if not self.acknowledgements.are_stored(partition.key):
-                self.releases.expire(partition, now)
+            self.releases.expire(partition, now)
         self.partitions.letters.tick(now)
 
     def stopped(self, now: int) -> None:
