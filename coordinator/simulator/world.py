@@ -189,6 +189,10 @@ class World(ClientHosts):
     def arm(self, member: Client) -> None:
         """A member's next deadline may have changed. If it is quiet, it is called when it has
         something else to do than to heartbeat."""
+        if self._quiet and isinstance(member, SimulatedMember) and member in self._quiet:
+            # quiet since this very instant, at which something else has happened to it: it has lost
+            # one of its connections, then another
+            self._quiet.pop(member).end(self._place, self.now)
         if (
             self._may_skip
             and isinstance(member, SimulatedMember)

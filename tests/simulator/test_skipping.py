@@ -313,6 +313,37 @@ def test_a_topic_that_somebody_else_makes_ends_the_quiet_of_a_consumer_group(pro
 
 
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_a_member_that_loses_one_connection_after_the_other_is_not_quiet(protocol: str) -> None:
+    """That to any broker goes first, at the same instant. It has no other before its next heartbeat
+    is due."""
+    text = f"""
+        duration = "5m"
+        [topics]
+        orders = 7
+        [brokers]
+        count = 3
+        [links]
+        delay = ["100ms", "100ms"]
+        [[members]]
+        name = "app"
+        count = 3
+        topics = "orders"
+        protocol = "{protocol}"
+        start = "0s"
+        config = {{ "metadata.max.age.ms" = 10000 }}
+        """ + "".join(
+        f"""
+        [[faults]]
+        verb = "ResetMember"
+        member = "app-{1 + number % 3}"
+        at = "{30_000 + 4_117 * number}ms"
+        """
+        for number in range(60)
+    )
+    assert_same(read_scenario(text, "reset"), 1)
+
+
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_a_member_that_leaves_by_itself_ends_the_quiet_of_all(protocol: str) -> None:
     scenario = read_scenario(SILENT.format(protocol=protocol), "silent")
     slow, fast = assert_same(scenario, 5)
