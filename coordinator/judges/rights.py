@@ -5,7 +5,7 @@ Owns its own reading of what ACLs mean, apart from the authorizer's.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from ..security.acls import Acl, Operation, PatternType, Permission, ResourceType, read_acl, word
 from .base import Judge, Line
@@ -56,6 +56,23 @@ def allowed(acls: list[Acl], principal: str, operation: int, resource: int, name
     )
 
 
+class _Asked(NamedTuple):
+    """A request of a group that is not answered."""
+
+    may: bool
+    api: str
+    who: str
+    wanted: Operation
+    group: str
+
+    def is_allowed(self, acls: list[Acl]) -> bool:
+        """Whether ACLs allow it."""
+        return allowed(acls, self.who, self.wanted, ResourceType.GROUP, self.group)
+
+    def __str__(self) -> str:
+        return f"{self.api} of {self.who} to group {self.group}"
+
+
 class AclsDecide(Judge):
     """Who has a right is not refused, and who has none does not do it."""
 
@@ -87,8 +104,9 @@ class AclsDecide(Judge):
         self._before: list[tuple[int, list[Acl]]] = []
         """Until when other ACLs were in force, and which, the latest last."""
         self._who: dict[str, str] = {}
-        self._asked: dict[int, tuple[bool, str]] = {}
-        """Requests that are not answered: whether they are allowed, and what they are."""
+        self._asked: dict[int, _Asked] = {}
+        """Requests that are not answered. One whose right changes meanwhile, as it waits for a link
+        that is cut, may be answered either way."""
 
     def see(self, line: Line) -> None:
         """Look at the next line."""
@@ -116,6 +134,9 @@ class AclsDecide(Judge):
     def _change(self, line: Line, acls: list[Acl]) -> None:
         self._before.append((line["at_ms"], self._acls))
         self._acls = acls
+        self._asked = {
+            seq: asked for seq, asked in self._asked.items() if asked.is_allowed(acls) == asked.may
+        }
 
     def _refused(self, line: Line) -> None:
         resource = ResourceType[line["resource"].upper()]
@@ -131,22 +152,18 @@ class AclsDecide(Judge):
         who = self._who.get(line["peer"])
         if wanted is None or group is None or who is None:
             return
-        told = f"{line['api']} of {who} to group {group}"
-        self._asked[line["seq"]] = (
-            allowed(self._acls, who, wanted, ResourceType.GROUP, group),
-            told,
-        )
+        asked = _Asked(False, line["api"], who, wanted, group)
+        self._asked[line["seq"]] = asked._replace(may=asked.is_allowed(self._acls))
 
     def _answered(self, line: Line) -> None:
         asked = self._asked.pop(line["cause"] or -1, None)
         if asked is None:
             return
-        may, told = asked
         is_refused = _REFUSED in (line.get("errors") or ())
-        if may and is_refused:
-            self.blame(line, f"{told} is refused, which an ACL allows")
-        elif not may and not is_refused:
-            self.blame(line, f"{told} is not refused, and no ACL allows it")
+        if asked.may and is_refused:
+            self.blame(line, f"{asked} is refused, which an ACL allows")
+        elif not asked.may and not is_refused:
+            self.blame(line, f"{asked} is not refused, and no ACL allows it")
 
     def _moved(self, line: Line, operation: Operation, verb: str) -> None:
         topic, who = line["topic"], self._who.get(line.get("peer", ""))

@@ -4,6 +4,10 @@ and each partition is somebody's.
 Owns no promise; `liveness` asks when a run is over. A member is passed over while its application
 is at work on what it was given, or something is still done to it or to requests: it may not have
 heard yet.
+
+A cooperative assignor leaves out what has to be revoked first, and who revoked it joins once more. If
+that is a static member whose process ends before it joins, its successor is given the same assignment
+without a rebalance (KIP-345, KIP-814). Kafka lets the partition be nobody's then, so it is no fault.
 """
 
 from __future__ import annotations
@@ -45,6 +49,8 @@ class Settled:
         self._stored: dict[str, Line] = {}
         self._members: dict[str, dict[str, str]] = {}
         """Of each group, the member id of each client, as the coordinator has it."""
+        self._replaced: set[str] = set()
+        """Groups of which a static member was replaced since their generation began."""
         self._last: dict[str, Line] = {}
         """What changed each consumer group last."""
         self._topics: dict[str, dict[str, list[str]]] = {}
@@ -105,6 +111,10 @@ class Settled:
             self._members[group] = {
                 row.get("client_id", ""): row["member_id"] for row in line.get("members", ())
             }
+        elif kind == "MemberReplaced":
+            self._replaced.add(group)
+        elif kind == "GenerationStarted":
+            self._replaced.discard(group)
         elif kind in (
             "GroupEmptied",
             "GroupDeleted",
@@ -149,8 +159,10 @@ class Settled:
                     for row in line["members"]
                 }
                 yield from self._of_applications(group, line, has)
-                named = {topic for row in line["members"] for topic in _subscribed(row)}
-                yield from self._of_partitions(group, line, named, has, self._began.get(group, 0))
+                if group not in self._replaced:
+                    named = {topic for row in line["members"] for topic in _subscribed(row)}
+                    began = self._began.get(group, 0)
+                    yield from self._of_partitions(group, line, named, has, began)
         for group, seen in consumers.groups.items():
             if seen.members and group in self._last:
                 has = {name: set(member.held) for name, member in seen.members.items()}

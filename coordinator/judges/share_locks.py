@@ -3,7 +3,7 @@
 Owns until when each record is held, at the leader that gave it away. While something is done to
 brokers no lock is too late; nothing excuses one that ends too soon. A lock lasts as long as an
 acknowledgement of its record waits to be stored, so neither is one too late while a follower is slow
-or a coordinator takes long to load.
+or a coordinator takes long to load, nor until a write that failed has been tried again.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ from .of_shares import (
 _LOCK_ENDED: Final = "the lock ended"
 _GROUPS: Final = "share.record.lock.duration.ms"
 _RENEWED: Final = "RecordsAcknowledged"
+_WAITED: Final = "AcknowledgementWaited"
+_TRIED_AGAIN_MS: Final = 8_000
+"""Within this time a write that has failed is tried again (SH-LD-4)."""
 _SLOWS: Final = {"SlowFollower": ("delay_ms", "bytes_per_second"), "SlowLoad": ("load_ms",)}
 """Verbs that let acknowledgements wait, and by which fields; without all of them it is over."""
 
@@ -47,7 +50,7 @@ class LocksLast(JudgeOfShares):
     )
     of_streams = frozenset({"share", "cluster", "fault"})
     timed = True
-    SEES = OPEN_OR_NOT | ENDS | DONE_TO_BROKERS | {DELIVERS, "ConfigChanged", "RunEnded"}
+    SEES = OPEN_OR_NOT | ENDS | DONE_TO_BROKERS | {DELIVERS, _WAITED, "ConfigChanged", "RunEnded"}
 
     def __init__(self, duration_ms: int | None = None, late_ms: int = REAL_TIME.late_ms) -> None:
         super().__init__()
@@ -56,6 +59,8 @@ class LocksLast(JudgeOfShares):
         self._until: dict[Key, Spans[int]] = {}
         self._held: dict[Key, Line] = {}
         """What gave records of each away last."""
+        self._waited: dict[Key, int] = {}
+        """When an acknowledgement of its records had been tried again last."""
         self._ends: list[tuple[int, Key]] = []
         self._brokers = DoneToBrokers()
         self._slow: set[tuple[str, int]] = set()
@@ -72,6 +77,8 @@ class LocksLast(JudgeOfShares):
             self._durations.see(line)
         elif kind in OPEN_OR_NOT:
             self._until.pop(key_of(line), None)
+        elif kind == _WAITED:
+            self._waited[key_of(line)] = line["at_ms"]
         else:
             self._of_records(line, kind, key_of(line))
 
@@ -106,17 +113,21 @@ class LocksLast(JudgeOfShares):
         for at, _, end in until.within(first, last):
             if kind == "RecordsReleased" and line["reason"] == _LOCK_ENDED and now < end:
                 text = f"the lock of {line['member']} on offset {at} of {told(line)} ended {end - now} ms early"
-            elif kind != "RecordsArchived" and now > self._excused(end) + self._late_ms:
+            elif (
+                kind != "RecordsArchived"
+                and now > self._excused(end) + self._late_ms
+                and self._waited.get(key_of(line)) != now
+            ):
                 text = f"the lock on offset {at} of {told(line)} was to end {now - end} ms ago"
             else:
                 continue
             self.blame(line, text)
             return
 
-    def _excused(self, end: int) -> int:
+    def _excused(self, end: int, tried_again_ms: int = 0) -> int:
         """Until when a lock may last that was to end at an instant."""
         lasts = self._brokers.lasts or bool(self._slow)
-        return NEVER if lasts else max(end, self._brokers.last_ms)
+        return NEVER if lasts else max(end, self._brokers.last_ms + tried_again_ms)
 
     def passed(self, now_ms: int) -> None:
         while self._ends and self._ends[0][0] + self._late_ms < now_ms:
@@ -127,7 +138,7 @@ class LocksLast(JudgeOfShares):
                 for at, _, until in (still.within(0, NEVER) if still is not None else ())
                 if until <= end
             ]
-            if held and self._excused(end) + self._late_ms >= now_ms:
+            if held and self._excused(end, _TRIED_AGAIN_MS) + self._late_ms >= now_ms:
                 self.due_ms = now_ms + 1
                 return
             heappop(self._ends)

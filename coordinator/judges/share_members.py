@@ -18,20 +18,32 @@ from .quiet import DONE_TO_MEMBERS, NOTHING_DONE
 _ANSWERED: Final = "AcknowledgementsEnded"
 
 
+_STORED: Final = "ShareStateUpdated"
+_STORED_AS: Final = {
+    "gap": frozenset({4}),
+    "accept": frozenset({2}),
+    "release": frozenset({0, 3, 4}),
+    "reject": frozenset({3, 4}),
+}
+"""The states that share coordinators store of acknowledgements, by number."""
+
+
 class AcknowledgementsAreStored(JudgeOfShares):
-    """What a member was told to be acknowledged is so at the leader."""
+    """What a member was told to be acknowledged is so at the leader; or, if another broker became
+    leader while that was stored, at the share coordinator, whom the new leader asks."""
 
     name = "acknowledgements_are_stored"
     promise = (
-        "an acknowledgement that a member of a share group was told to be taken is in its leader's log, word for word, or its record was "
-        "done with before"
+        "an acknowledgement that a member of a share group was told to be taken is in its leader's log, word for word, or in its share "
+        "coordinator's, or its record was done with before"
     )
     needs = frozenset({"share", "member"})
     of_streams = frozenset({"share", "member"})
-    SEES = OPEN_OR_NOT | ENDS | {DELIVERS, _ANSWERED}
+    SEES = OPEN_OR_NOT | ENDS | {DELIVERS, _ANSWERED, _STORED}
 
     def __init__(self) -> None:
         super().__init__()
+        self._stored: dict[Key, Spans[int]] = {}
         self._said: dict[tuple[Key, str], Spans[str]] = {}
         """What each member said, by the leader's word, and was not told yet to have been taken."""
         self._starts: dict[Key, int] = {}
@@ -44,6 +56,11 @@ class AcknowledgementsAreStored(JudgeOfShares):
                 self._answered(line, said, self._starts.get(key, 0))
             for of in line["records"]:
                 said.put(of["first_offset"], of["last_offset"], None)
+            return
+        if kind == _STORED:
+            stored = self._stored.setdefault(key, Spans())
+            for of in line["batches"]:
+                stored.put(of["first_offset"], of["last_offset"], of["delivery_state"])
             return
         if "start_offset" in line:
             self._starts[key] = max(self._starts.get(key, 0), line["start_offset"])
@@ -58,6 +75,12 @@ class AcknowledgementsAreStored(JudgeOfShares):
             expected, taken = max(of["first_offset"], start), word
             for first, last, taken in said.within(expected, of["last_offset"]):
                 if first > expected or taken != word:
+                    break
+                expected = last + 1
+            for first, last, state in self._stored.get(key_of(line), Spans[int]()).within(
+                expected, of["last_offset"]
+            ):
+                if first > expected or state not in _STORED_AS.get(word, ()):
                     break
                 expected = last + 1
             if expected <= of["last_offset"]:

@@ -408,6 +408,13 @@ def _rests(
         log.line("cluster", "PartitionsAdded", 6, topic="t", partitions=made + 1, added=[made])
     if excuse == "deleted":
         log.line("cluster", "TopicDeleted", 6, topic="t", partitions=made)
+    if excuse.startswith("replaced"):
+        log.group(
+            "MemberReplaced", 6, member="m", replaced="l", group_instance_id="i", generation=1
+        )
+    if excuse == "replaced, then stored anew":
+        log.group("GenerationStarted", 7, generation=2)
+        log.group("GenerationStored", 7, members=[row], generation=2, protocol_type="consumer")
     log.ends(60_000)
     return log.blamed(judges)
 
@@ -420,6 +427,8 @@ def test_at_rest_applications_have_what_they_were_given_and_all_is_given() -> No
         "nobody in group g has t-1",
     ]
     assert _rests(made=3) == ["nobody in group g has t-2"]
+    assert _rests(made=3, excuse="replaced") == [], "who was to join once more joined as another"
+    assert _rests(made=3, excuse="replaced, then stored anew") == ["nobody in group g has t-2"]
     assert (
         _rests(told=(0,), excuse="busy")
         == _rests(told=(0,), excuse="slow")

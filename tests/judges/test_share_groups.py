@@ -250,3 +250,28 @@ def test_a_lock_lasts_as_long_as_its_acknowledgement_waits_to_be_stored() -> Non
     assert found(loads, later) == [], "what the share coordinator of a broker is asked waits, too"
     assert found(loads, pace, later) == [], "that of a follower is another slowness"
     assert found(loads, loads | {"load_ms": 0}, later), "its slowness is over"
+
+
+def test_a_lock_lasts_until_a_write_that_failed_is_tried_again() -> None:
+    """SH-LD-4: the share coordinator is back before the leader asks it once more, up to 8 s later."""
+    run = Run()
+    run.a.fetch(0)
+    run.wait(LOCK_MS - 1_000)
+    run.a.said((0, 3, ACCEPT))
+    lines = list(run.log.events())
+    (at,) = [at for at, line in enumerate(lines) if line["type"] == "RecordsAcknowledged"]
+    began = lines[at]["at_ms"]
+    down = {"stream": "fault", "type": "StopBroker", "broker": 3, "cause": None, "how": "crash"}
+    gone, back = down | {"at_ms": began}, down | {"type": "StartBroker", "at_ms": began + 2_000}
+    waited = lines[at] | {"type": "AcknowledgementWaited", "at_ms": began + 9_000}
+    end = {"stream": "fault", "type": "RunEnded", "cause": None}
+
+    def found(*told: Any) -> list[str]:
+        (verdict,) = judge([*lines[:at], *told], [partial(LocksLast, LOCK_MS, 0)])
+        return [of.text for of in verdict.findings]
+
+    stored = lines[at] | {"at_ms": began + 9_000}
+    assert found(gone, back, waited, stored) == []
+    assert found(gone, back, stored), "nothing says that it waited"
+    assert found(gone, back, end | {"at_ms": began + 10_000}) == []
+    assert found(gone, back, end | {"at_ms": began + 10_001}), "it has been tried again by then"

@@ -198,3 +198,32 @@ def test_nobody_is_known_without_a_login(world: WorldKind) -> None:
     scenario = read_scenario(SCENARIO, "mine.toml")
     with pytest.raises(ScenarioError, match=r"RevokeAcls cannot be in|security\.acls cannot be in"):
         check_world(scenario, world)
+
+
+def test_a_right_that_changes_while_its_request_waits() -> None:
+    """A commit that came over a link that is cut is answered when the link is whole. If its right
+    was taken away, or given, meanwhile, either answer is right; if it is as it was, only one is."""
+    text = (
+        SCENARIO
+        + """
+        [[faults]]
+        verb = "CutClient"
+        client_id = "app-1"
+        broker = 1
+        at = "58600ms"
+        lasts = "8s"
+    """
+    )
+    scenario, lines = run(text)
+    found = [
+        (asked, line)
+        for line in of(lines, "RequestRefused")
+        for asked in lines
+        if asked["seq"] == line["cause"] and asked["api"] == "offset_commit"
+    ]
+    assert any(asked["at_ms"] < 60_000 <= line["at_ms"] for asked, line in found)
+    assert rights(scenario, lines).judgement is Judgement.KEPT
+    kept = [line for line in lines if line["type"] not in ("AclsDeleted", "AuthorizationRefused")]
+    assert "offset_commit of User:app to group app is refused, which an ACL allows" in {
+        finding.text for finding in rights(scenario, kept).findings
+    }
