@@ -32,13 +32,16 @@ _LOOKS_AT: Final = _BEGINS | {
     "GroupLoaded",
 }
 _JUMPS: Final = frozenset({"JumpClock"})
+_LOST: Final = "LogTruncated"
 Place = tuple[str, int]
 
 
 class _Kept(NamedTuple):
-    """An offset: when it was committed, and whether its commit named a retention of its own."""
+    """An offset: when it was committed, by which line, and whether its commit named a retention of
+    its own."""
 
     at_ms: int
+    seq: int
     has_own: bool
 
 
@@ -71,7 +74,7 @@ class OffsetsExpireInTime(Judge):
         "for a topic to which nobody subscribes, when it was committed so long ago (EXP-1, EXP-2); no sooner, and in a group without "
         "members no later than one offsets.retention.check.interval.ms after that (EXP-5), unless something is done to brokers"
     )
-    looks_at = _LOOKS_AT | DONE_TO_BROKERS | _JUMPS
+    looks_at = _LOOKS_AT | DONE_TO_BROKERS | _JUMPS | {_LOST}
     timed = True
 
     def __init__(
@@ -95,6 +98,9 @@ class OffsetsExpireInTime(Judge):
         if line["stream"] == "fault":
             self._has_jumped = self._has_jumped or kind in _JUMPS
             self._brokers.see(kind, now)
+        elif kind == _LOST:
+            if line["topic"] == "__consumer_offsets":
+                self._lost(set(line["lost"]))
         elif line["stream"] == "group" and kind in _LOOKS_AT:
             name = line["group"]
             group = self._groups.setdefault(name, _Group())
@@ -151,6 +157,14 @@ class OffsetsExpireInTime(Judge):
             group.emptied_ms = None
         elif group.emptied_ms is not None:
             group.unused_ms = line["at_ms"]
+
+    def _lost(self, seqs: set[int]) -> None:
+        """Only a former coordinator had these commits: of when those before them were made nothing
+        is known here."""
+        for group in self._groups.values():
+            for offsets in (group.offsets, *group.pending.values()):
+                for place in [place for place, kept in offsets.items() if kept.seq in seqs]:
+                    del offsets[place]
 
     # -- too early
 
@@ -212,6 +226,8 @@ class OffsetsExpireInTime(Judge):
 
 def _rows(line: Line) -> dict[Place, _Kept]:
     return {
-        (row["topic"], row["partition"]): _Kept(line["at_ms"], row.get("expire_ms") is not None)
+        (row["topic"], row["partition"]): _Kept(
+            line["at_ms"], line["seq"], row.get("expire_ms") is not None
+        )
         for row in line["offsets"]
     }

@@ -65,8 +65,9 @@ class RevokedBeforeAssigned(Judge):
         "a member is told of a partition only after its former owner's listener gave it up (revoked or lost), "
         "or after the coordinator removed that owner, or began a generation for which that owner, a static member, did not rejoin in time, "
         "or was replaced by its successor, who owns nothing until it is told, or the group was deleted; who was removed or replaced and "
-        "does not know yet owns nothing; a static member of a consumer group that left for a while keeps only what it was not to give up "
-        "(K8-LV-2); a topic that was deleted and is made again under its name is another one"
+        "does not know yet owns nothing, nor who is told late of a generation that is over; a static member of a consumer group that left "
+        "for a while keeps only what it was not to give up (K8-LV-2); a topic that was deleted and is made "
+        "again under its name is another one"
     )
     needs = frozenset({"group", "member"})
     looks_at = frozenset(
@@ -96,6 +97,8 @@ class RevokedBeforeAssigned(Judge):
         self._rejoined: dict[str, set[str]] = {}
         self._static: set[tuple[str, str]] = set()
         self._removed: set[tuple[str, str]] = set()
+        self._generations: dict[str, int] = {}
+        """The generation of each classic group that began last."""
         self._of_client: dict[tuple[str, str], str] = {}
         """The member id of each client, which it has forgotten when it tells that its partitions
         are lost."""
@@ -104,7 +107,9 @@ class RevokedBeforeAssigned(Judge):
         kind, group, member = line["type"], line.get("group", ""), line.get("member", "")
         self._see_membership(line, kind, group, member)
         if line["stream"] == "member":
-            if kind == "PartitionsAssigned" and (group, member) not in self._removed:
+            # who was paused may be told of a generation that is over, and owns nothing by that
+            late = (line.get("generation") or 0) < self._generations.get(group, 0)
+            if kind == "PartitionsAssigned" and not late and (group, member) not in self._removed:
                 self._of_client[group, line.get("client", "")] = member
                 self._assigned(line, group, member)
             elif kind in ("PartitionsRevoked", "PartitionsLost"):
@@ -118,6 +123,7 @@ class RevokedBeforeAssigned(Judge):
         elif (
             kind == "GenerationStarted"
         ):  # a static member that did not rejoin stays a member, and does not know (KIP-345)
+            self._generations[group] = line["generation"]
             rejoined = self._rejoined.pop(group, set())
             self._holders = {
                 key: holder
@@ -126,6 +132,8 @@ class RevokedBeforeAssigned(Judge):
             }
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved", "GroupDeleted"):
             gone = kind == "GroupDeleted"
+            if gone:
+                self._generations.pop(group, None)
             self._holders = {
                 key: holder
                 for key, holder in self._holders.items()
@@ -172,6 +180,7 @@ class RevokedBeforeAssigned(Judge):
             kind == "GroupLoaded"
         ):  # a coordinator loads the members of the stored generation (ERR-7)
             self._removed = {key for key in self._removed if key[0] != group}
+            self._generations.pop(group, None)
         if kind in ("MemberJoined", "MemberReplaced") and line.get("group_instance_id") is not None:
             self._static.add((group, member))
 

@@ -148,13 +148,14 @@ class DeliveriesAreCounted(JudgeOfShares):
         "above the largest limit that the group has had"
     )
     of_streams = frozenset({"share", "cluster", "run", "coordinator"})
-    SEES = OPEN_OR_NOT | STORES | ENDS | {DELIVERS, "ConfigChanged", "RunStarted"}
+    SEES = OPEN_OR_NOT | STORES | {DELIVERS, "ConfigChanged", "RunStarted"}
 
     def __init__(self, limit: int = _LIMIT) -> None:
         super().__init__()
         self._counts: dict[Key, Spans[int]] = {}
         self._stored: dict[Key, Spans[int]] = {}
-        """What outlives a leader: how often what was given back had been delivered."""
+        """What outlives a leader: how often records had been delivered, as share coordinators have
+        stored it. What a leader could not have stored is forgotten with it."""
         self._lost = LostStates()
         self._of_brokers = limit
         self._of_groups: dict[str, int] = {}
@@ -164,7 +165,7 @@ class DeliveriesAreCounted(JudgeOfShares):
         if kind in STORES:
             for lost in self._lost.see(line):
                 self._stored.pop(lost, None)
-        if kind in ("LogTruncated", "ShareStateUpdated"):
+        if kind == "LogTruncated":
             return
         if line["stream"] == "share":
             self._of_records(line, kind)
@@ -204,10 +205,9 @@ class DeliveriesAreCounted(JudgeOfShares):
                 counts.put(first, last, count)
         elif kind == DELIVERS:
             self._delivered(line, counts)
-        elif kind in ENDS:
-            for of in line["records"]:
-                if of["state"] != "Acquired":
-                    stored.put(of["first_offset"], of["last_offset"], of["delivery_count"])
+        elif kind == "ShareStateUpdated":
+            for of in line["batches"]:
+                stored.put(of["first_offset"], of["last_offset"], of["delivery_count"])
 
     def _delivered(self, line: Line, counts: Spans[int]) -> None:
         limit = max(self._of_groups.get(line["group"], 0), self._of_brokers)

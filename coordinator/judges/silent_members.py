@@ -43,12 +43,14 @@ class SilentMembers:
         """What each process, by group and client, called itself last."""
         self._slowed: Counter[str] = Counter()
         self._cuts: Counter[str] = Counter()
-        """Of each client, how many faults last that slow its links down, and how many that cut
-        them."""
+        self._pauses: Counter[str] = Counter()
+        """Of each client, how many faults last that slow its links down, that cut them, and that
+        pause it."""
         self._held_since: dict[str, int] = {}
         """When each client was paused or cut off that is so still, whether it has an id or not."""
         self._partly: set[str] = set()
-        """Clients of which at least one of the lasting cuts leaves a way."""
+        """Clients of which at least one of the lasting cuts leaves a way; also those of which one
+        cut or pause is over while another one lasts."""
 
     def told(self, line: Line, kind: str) -> bool:
         """Look at a line of a member; whether somebody fell silent by it."""
@@ -75,6 +77,7 @@ class SilentMembers:
             and line.get("direction") != "from_broker"
         ):
             self._cuts[client] += kind == "CutMember"
+            self._pauses[client] += kind == "PauseMember"
             self._held_since.setdefault(client, line["at_ms"])
             self._falls_silent(line, client, self._clients.items())
         elif kind in _GOES_ON:
@@ -107,10 +110,15 @@ class SilentMembers:
         """One fault of a client is over; others may last."""
         if kind == "MemberSpedUp":
             self._slowed[client] -= 1
-        elif kind == "MemberHealed":
+            return
+        if kind == "MemberHealed":
             self._cuts[client] -= 1
-            if self._cuts[client] <= 0:
-                self._partly.discard(client)
+        else:
+            self._pauses[client] -= 1
+        if self._cuts[client] > 0 or self._pauses[client] > 0:
+            self._partly.add(client)
+        else:
+            self._partly.discard(client)
 
     def is_slow(self, client: str) -> bool:
         """May what it said long ago still be on its way?"""

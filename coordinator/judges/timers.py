@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from ..history.consumer_groups import LEFT_FOR_NOW
 from .base import NEVER, Line
 
 JOINS: Final = frozenset({"MemberJoined", "MemberRejoined", "MemberReplaced"})
@@ -190,7 +191,8 @@ class Timers:
             }
         elif kind == "ConsumerMemberReconciled":
             key = REVOCATION, group, line["member"]
-            if line["state"] != _REVOKING:
+            if line["state"] != _REVOKING or line["member_epoch"] == LEFT_FOR_NOW:
+                # a static member that left for a while has no time to revoke (K8-LV-2)
                 self.due.pop(key, None)
             elif (to_revoke := self._to_revoke.get(group, {}).get(line["member"])) is not None:
                 self.expect(key, to_revoke, line)

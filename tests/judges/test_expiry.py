@@ -110,3 +110,30 @@ def test_an_offset_with_a_retention_of_its_own_is_not_judged() -> None:
     gone(log, 2_500)
     log.ends(900_000)
     assert log.blamed(exact) == []
+
+
+def test_a_commit_that_only_a_former_coordinator_had_counts_for_nothing() -> None:
+    """Whoever took over expires what was committed before it in time, which is not known here."""
+
+    def early(*lost: int) -> list[str]:
+        log = Log()
+        log.group("ConsumerMemberSubscribed", 0, member="m", topics=["orders"])
+        log.group("OffsetsCommitted", 1_000, member="m", offsets=[ROW])
+        seq = log.group("OffsetsCommitted", 9_000, member="m", offsets=[ROW])
+        for ahead in lost:
+            log.line(
+                "coordinator",
+                "LogTruncated",
+                10_000,
+                topic="__consumer_offsets",
+                partition=0,
+                lost=[seq + ahead],
+                restored=[],
+            )
+        log.group("ConsumerMemberRemoved", 11_000, member="m", reason="left")
+        gone(log, 1_000 + KEPT_MS)
+        return log.blamed(exact)
+
+    assert early() == early(-1)
+    assert early(0) == []
+    assert "expires 8000 ms before its 60000 ms are over" in early()[0]

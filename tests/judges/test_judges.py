@@ -674,6 +674,8 @@ def test_a_static_member_that_did_not_rejoin_in_time_may_be_overtaken() -> None:
         is Judgement.KEPT
     )
     assert judge([*before, *after, late], [RevokedBeforeAssigned])[0].judgement is Judgement.BROKEN
+    next_one = [{**line, "generation": 2} for line in after]  # it was paused until that had begun
+    assert judge([*before, *next_one, late], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT
     removed = {**base, "seq": 5, "stream": "group", "type": "MemberRemoved", "member": "old"}
     assert (
         judge([*dynamic, removed, *after], [RevokedBeforeAssigned])[0].judgement is Judgement.KEPT

@@ -297,3 +297,28 @@ def test_a_heartbeat_that_was_refused_renewed_no_session() -> None:
     assert ends_early(95_000, "app-2", "heartbeat") == [130_000]
     assert ends_early(84_000, "app-1", "heartbeat") == [130_000]
     assert ends_early(95_000, "app-1", "metadata") == [130_000]
+
+
+@pytest.mark.parametrize("lasts", ["CutMember", "PauseMember"])
+@pytest.mark.parametrize("ends", ["MemberHealed", "MemberResumed"])
+def test_who_is_cut_off_or_paused_twice_speaks_when_both_are_over(lasts: str, ends: str) -> None:
+    """A session that began before both ends in time, whatever the member does meanwhile."""
+    began = {"MemberHealed": "CutMember", "MemberResumed": "PauseMember"}[ends]
+
+    def ends_early(*faults: tuple[int, str]) -> list[int]:
+        (verdict,) = judge(
+            [
+                *CLASSIC,
+                *(fault(at, kind, client="app-1", direction="to_broker") for at, kind in faults),
+                told(120_000, "MemberClosed"),
+                of_group(121_000, "MemberRemoved", member="m-1", reason="session expired"),
+            ],
+            [lambda: SessionsEnd(SESSION_MS, virtual_time(100, 5_000))],
+        )
+        return [each.at_ms for each in verdict.findings]
+
+    once = (40_000, began), (50_000, ends)
+    assert ends_early(*once) == [121_000]
+    assert ends_early((41_000, lasts), *once) == []
+    over = {"CutMember": "MemberHealed", "PauseMember": "MemberResumed"}[lasts]
+    assert ends_early((39_000, lasts), *once, (51_000, over)) == [121_000]

@@ -74,8 +74,18 @@ def _pending(log: Log, at_ms: int) -> None:
 def _revocation(log: Log, at_ms: int) -> None:
     """K8-REC-6."""
     log.group("ConsumerMemberSubscribed", 0, member="m", classic=None, rebalance_timeout_ms=30_000)
-    log.group("ConsumerMemberReconciled", 0, member="m", state="unrevoked partitions")
+    log.group(
+        "ConsumerMemberReconciled", 0, member="m", state="unrevoked partitions", member_epoch=4
+    )
     log.group("ConsumerMemberRemoved", at_ms, member="m", reason="did not revoke in time")
+
+
+def test_who_left_for_a_while_has_no_time_to_revoke() -> None:
+    """K8-LV-2: a static member, until its session is over."""
+    log = Log()
+    _revocation(log, 60_000)
+    log.lines.insert(-1, {**log.lines[-2], "at_ms": 10_000, "member_epoch": -2})
+    assert log.blamed(exact_timeouts) == []
 
 
 TIMERS: dict[str, Callable[[Log, int], None]] = {
