@@ -60,6 +60,11 @@ class EpochsFence(Judge):
             return
         key, epoch = (name, line["producer_id"]), line["producer_epoch"]
         before = self._epochs.get(key)
+        if before is not None and epoch < before and _is_anew(line) and line["cause"] is None:
+            # no request made it so: the write of the last epoch was not replicated in time, and who
+            # asked for it was refused
+            self._epochs[key] = epoch
+            return
         if before is not None and epoch <= before and _is_anew(line):
             self.blame(
                 line,

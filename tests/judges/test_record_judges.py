@@ -11,6 +11,7 @@ import pytest
 
 from coordinator.event_log import EventLog
 from coordinator.judges import Judgement, judge
+from coordinator.judges.fencing import EpochsFence
 from coordinator.judges.intervals import Offsets
 from coordinator.judges.transactions import PipelinesWriteOnce
 from coordinator.members import offsets
@@ -750,3 +751,29 @@ def test_a_commit_that_was_refused_because_it_was_not_replicated_in_time_is_no_c
     assert "duplicates_are_uncommitted" in broken(
         [*before, seen, written, answered, assigned, polled]
     )
+
+
+def test_an_epoch_that_was_not_replicated_may_be_told_again() -> None:
+    """Kafka takes it back; whoever asked was refused, and asks again."""
+
+    def told(*epochs: tuple[int, int | None]) -> list[str]:
+        lines = [
+            {
+                "seq": seq,
+                "at_ms": seq,
+                "stream": "transaction",
+                "type": "ProducerInitialized",
+                "cause": cause,
+                "transactional_id": "t",
+                "producer_id": 7,
+                "producer_epoch": epoch,
+                "last_producer_epoch": -1,
+            }
+            for seq, (epoch, cause) in enumerate(epochs, 1)
+        ]
+        (verdict,) = judge(lines, [EpochsFence])
+        return [finding.text for finding in verdict.findings]
+
+    assert told((0, 5), (1, 5), (0, None), (1, 5)) == []
+    assert len(told((0, 5), (1, 5), (1, 5))) == len(told((0, 5), (1, 5), (0, 5))) == 1
+    assert len(told((0, None), (0, None))) == 1, "no log of requests"
