@@ -49,8 +49,9 @@ class Settled:
         self._stored: dict[str, Line] = {}
         self._members: dict[str, dict[str, str]] = {}
         """Of each group, the member id of each client, as the coordinator has it."""
-        self._replaced: set[str] = set()
-        """Groups of which a static member was replaced since their generation began."""
+        self._replaced: dict[str, Line] = {}
+        """Groups of which a static member was replaced since their generation began, and how that
+        was stored before."""
         self._last: dict[str, Line] = {}
         """What changed each consumer group last."""
         self._topics: dict[str, dict[str, list[str]]] = {}
@@ -112,9 +113,10 @@ class Settled:
                 row.get("client_id", ""): row["member_id"] for row in line.get("members", ())
             }
         elif kind == "MemberReplaced":
-            self._replaced.add(group)
+            if group in self._stored:
+                self._replaced.setdefault(group, self._stored[group])
         elif kind == "GenerationStarted":
-            self._replaced.discard(group)
+            self._replaced.pop(group, None)
         elif kind in (
             "GroupEmptied",
             "GroupDeleted",
@@ -154,15 +156,12 @@ class Settled:
         last was done to them."""
         for group, line in self._stored.items():
             if line.get("protocol_type") == "consumer":
-                has = {
-                    row["member_id"]: _flat(assignment(row.get("assignment", "")) or {})
-                    for row in line["members"]
-                }
+                has = _assigned(line)
                 yield from self._of_applications(group, line, has)
-                if group not in self._replaced:
-                    named = {topic for row in line["members"] for topic in _subscribed(row)}
-                    began = self._began.get(group, 0)
-                    yield from self._of_partitions(group, line, named, has, began)
+                named = {topic for row in line["members"] for topic in _subscribed(row)}
+                began, before = self._began.get(group, 0), self._replaced.get(group)
+                only = None if before is None else _all(_assigned(before))
+                yield from self._of_partitions(group, line, named, has, began, only)
         for group, seen in consumers.groups.items():
             if seen.members and group in self._last:
                 has = {name: set(member.held) for name, member in seen.members.items()}
@@ -206,16 +205,31 @@ class Settled:
         topics: set[str],
         has: dict[str, set[TopicPartition]],
         since_ms: int,
+        only: set[TopicPartition] | None = None,
     ) -> Iterator[Unsettled]:
         """What nobody has although somebody subscribes to it and it was there at `since_ms`: later
-        ones may not have been noticed."""
+        ones may not have been noticed. `only`: others may be nobody's."""
         if "" in topics:
             return
-        owned = set[TopicPartition]().union(*has.values())
+        owned = _all(has)
         for partition, made_ms in self._made.items():
+            if only is not None and partition not in only:
+                continue
             if partition[0] in topics and partition not in owned and made_ms <= since_ms:
                 yield Unsettled(line, f"nobody in group {group} has {partition[0]}-{partition[1]}")
                 break
+
+
+def _assigned(line: Line) -> dict[str, set[TopicPartition]]:
+    """What each member of a stored generation was given."""
+    return {
+        row["member_id"]: _flat(assignment(row.get("assignment", "")) or {})
+        for row in line["members"]
+    }
+
+
+def _all(has: dict[str, set[TopicPartition]]) -> set[TopicPartition]:
+    return set[TopicPartition]().union(*has.values())
 
 
 def _flat(topics: dict[str, tuple[int, ...]]) -> set[TopicPartition]:
