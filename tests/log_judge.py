@@ -31,7 +31,6 @@ from coordinator.cluster import Cluster
 from coordinator.cluster.model import SHARE_GROUP_STATE
 from coordinator.cluster_runtime import Brokers
 from coordinator.event_log.replay_brokers import ReplayedBrokers
-from coordinator.event_log.replay_shares import ReplayedShares
 from coordinator.group_coordinator import GroupCoordinator, LoggedEvent
 from coordinator.groups import events as ev
 from coordinator.groups.evolve import evolve
@@ -40,6 +39,7 @@ from coordinator.shards.availability import PartitionsEmptied
 from coordinator.shards.shard import Shard
 from coordinator.share_partitions.model import SharePartitionKey
 from coordinator.share_states.model import ShareState, ShareStateKey
+from tests.replayed_shares import ReplayedShares
 
 Groups = dict[str, dict[str, object]]
 _DURABLE = ev.DURABLE

@@ -9,7 +9,6 @@ import pytest
 
 from coordinator.broker.shares import dead_letters, letters
 from coordinator.event_log import EventLog
-from coordinator.event_log.replay_shares import ReplayedShares
 from coordinator.explain.share_story import sentence
 from coordinator.history.shares.records import ShareRecords
 from coordinator.judges import OF_SHARE_GROUPS, judge
@@ -18,6 +17,7 @@ from coordinator.share_partitions.states import Deliveries, RecordState
 from coordinator.storage.record_codec import Record, build_batch, read_records
 from coordinator.storage.records import HEADER_SIZE, parse_header
 from tests.broker.shares import LOCK_MS, Member, ShareDriver, initialize
+from tests.replayed_shares import ReplayedShares
 
 ACCEPT, RELEASE, REJECT = 1, 2, 3
 ENABLED = {"errors_deadletterqueue_group_enable": "true"}

@@ -10,9 +10,10 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.broker.apis import SERVED, title
-from coordinator.broker.authorization.table import CHECKS, as_markdown
+from coordinator.broker.authorization.table import CHECKS, LISTED, SHOWN
 from coordinator.control.in_process_requests import ControlError
 from coordinator.emulator.embedded import EmulatorError
+from coordinator.security.acls import word
 
 pytest.importorskip("confluent_kafka")
 pytest.importorskip("kafka")
@@ -254,3 +255,17 @@ class TestActingAsAUser:
                 kafka.produce("orders", ["a"], user="billing")
             with pytest.raises(ControlError, match="give a user's name"):
                 kafka.produce("orders", ["a"], user="")
+
+
+def as_markdown() -> str:
+    """The table, as docs/security_apis.md has it."""
+    lines = ["| API | operation | on | refused | how |", "|---|---|---|---|---|"]
+    for api, checks in CHECKS.items():
+        for check in checks:
+            error = "" if check.how in (LISTED, SHOWN) else str(int(check.error))
+            how = {LISTED: "left out", SHOWN: "shown"}.get(check.how, check.how)
+            note = f"{how}; {check.note}" if check.note else how
+            resource = check.resource.name.lower().replace("_", " ")
+            lines.append(f"| {api} | {word(check.operation)} | {resource} | {error} | {note} |")
+            api = ""
+    return "\n".join(lines)

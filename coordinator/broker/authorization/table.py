@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from ...errors import ErrorCode
-from ...security.acls import Operation, ResourceType, word
+from ...security.acls import Operation, ResourceType
 
 WHOLE, EACH, LISTED, SHOWN = "whole", "each", "listed", "shown"
 
@@ -179,17 +179,3 @@ CHECKS: Final[dict[str, tuple[Check, ...]]] = {
     "WriteShareGroupState": (_ACTION,),
     "WriteTxnMarkers": (_ACTION,),
 }
-
-
-def as_markdown() -> str:
-    """The table, as docs/security_apis.md has it."""
-    lines = ["| API | operation | on | refused | how |", "|---|---|---|---|---|"]
-    for api, checks in CHECKS.items():
-        for check in checks:
-            error = "" if check.how in (LISTED, SHOWN) else str(int(check.error))
-            how = {LISTED: "left out", SHOWN: "shown"}.get(check.how, check.how)
-            note = f"{how}; {check.note}" if check.note else how
-            resource = check.resource.name.lower().replace("_", " ")
-            lines.append(f"| {api} | {word(check.operation)} | {resource} | {error} | {note} |")
-            api = ""
-    return "\n".join(lines)

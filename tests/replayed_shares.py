@@ -12,26 +12,26 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..cluster.internal_topics import partition_for
-from ..cluster.model import SHARE_GROUP_STATE
-from ..shards.availability import (
+from coordinator.cluster.internal_topics import partition_for
+from coordinator.cluster.model import SHARE_GROUP_STATE
+from coordinator.event_log.codec import coordinator_from_plain, share_from_plain
+from coordinator.event_log.reader import Line
+from coordinator.shards.availability import (
     LogTruncated,
     ShareStatesEmptied,
     ShareStatesLoading,
     ShareStatesUnloaded,
 )
-from ..share_partitions import events as ev
-from ..share_partitions.evolve import evolve
-from ..share_partitions.model import SharePartition, SharePartitionKey
-from ..share_states import events as sev
-from ..share_states.evolve import evolve as evolve_state
-from ..share_states.model import ShareState, ShareStateKey
-from .codec import coordinator_from_plain, share_from_plain
-from .reader import Line
+from coordinator.share_partitions import events as ev
+from coordinator.share_partitions.evolve import evolve
+from coordinator.share_partitions.model import SharePartition, SharePartitionKey
+from coordinator.share_states import events as sev
+from coordinator.share_states.evolve import evolve as evolve_state
+from coordinator.share_states.model import ShareState, ShareStateKey
 
 if TYPE_CHECKING:
-    from ..configs.broker_configs import BrokerConfigs
-    from ..shards.availability import AvailabilityEvent
+    from coordinator.configs.broker_configs import BrokerConfigs
+    from coordinator.shards.availability import AvailabilityEvent
 
 StateEvent = sev.ShareStateSnapshotted | sev.ShareStateUpdated | sev.ShareStateDeleted
 
