@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..common.slices import ITEMS_A_STEP, done, each, whole
 from ..errors import ErrorCode
@@ -36,6 +36,9 @@ from ..wire.schema import Request, Response
 
 if TYPE_CHECKING:
     from ..common.slices import Slices
+
+
+T = TypeVar("T")
 
 
 class Place(NamedTuple):
@@ -366,10 +369,11 @@ def _refuse_nested(
     return Refusal(copied(message, **{shape.topics: rest}) if rest else None, completing)
 
 
-def copied(value: Any, /, **changes: Any) -> Any:
+def copied(value: T, /, **changes: Any) -> T:
     """A copy of a struct, not of what it holds, with other values in some fields."""
-    fields = {field.name: getattr(value, field.name) for field in type(value).fields}
-    return type(value)(**(fields | changes))
+    kind: Any = type(value)
+    made: T = kind(**{field.name: getattr(value, field.name) for field in kind.fields} | changes)
+    return made
 
 
 # -- one list

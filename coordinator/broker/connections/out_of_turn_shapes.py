@@ -26,11 +26,23 @@ _ELECTS_WITH_AN_ERROR = 1
 
 
 def _kind(message: Request, *lists: str) -> Any:
-    """The class of the answer, or of the elements of a list in it."""
+    """The class of the elements of a list in the answer; without a list that of the answer."""
     kind: Any = response_type(message.api_key)
     for name in lists:
         kind = next(field.elem for field in kind.fields if field.name == name)
     return kind
+
+
+def _answer(message: Request, **values: Any) -> Response:
+    """The answer, with these values."""
+    made: Response = _kind(message)(**values)
+    return made
+
+
+def _whole(message: Request, **values: Any) -> Response:
+    """The answer, with the error for the whole request, and these values."""
+    made: Response = _failed(_kind(message), **values)
+    return made
 
 
 def _failed(kind: Any, **values: Any) -> Any:
@@ -57,7 +69,7 @@ def _produce(message: Any, version: int) -> Response | None:
 
 
 def _fetch(message: Any, version: int) -> Response:
-    kind, topic_kind = _kind(message), _kind(message, "responses")
+    topic_kind = _kind(message, "responses")
     row = _kind(message, "responses", "partitions")
     topics = [
         topic_kind(
@@ -74,7 +86,7 @@ def _fetch(message: Any, version: int) -> Response:
         )
         for topic in (message.topics if version < _FETCHES_BY_ID else ())
     ]
-    return kind(error_code=ILLEGAL, session_id=message.session_id, responses=topics)  # type: ignore[no-any-return]
+    return _answer(message, error_code=ILLEGAL, session_id=message.session_id, responses=topics)
 
 
 def _metadata(message: Any, version: int) -> Response:
@@ -83,7 +95,7 @@ def _metadata(message: Any, version: int) -> Response:
         topic(error_code=ILLEGAL, name=each.name, topic_id=each.topic_id)
         for each in message.topics or ()
     ]
-    return _kind(message)(topics=named, error_code=ILLEGAL)  # type: ignore[no-any-return]
+    return _answer(message, topics=named, error_code=ILLEGAL)
 
 
 def _with_topics(
@@ -107,7 +119,7 @@ def _with_topics(
                 for each in getattr(topic, rows)
             ]
             topics.append(topic_kind(**{**who, told_rows: partitions}))
-        return _kind(message)(**{told: topics})  # type: ignore[no-any-return]
+        return _answer(message, **{told: topics})
 
     return make
 
@@ -133,7 +145,7 @@ def _kept_empty(
             )
             for topic in topics
         ]
-        return _kind(message)(**{told: empty})  # type: ignore[no-any-return]
+        return _answer(message, **{told: empty})
 
     return make
 
@@ -145,31 +157,31 @@ def _acls(told: str, asked: str) -> Callable[[Any, int], Response | None]:
         if means_nothing(message):
             return None
         kind = _kind(message, told)
-        return _kind(message)(**{told: [_failed(kind) for _ in getattr(message, asked)]})  # type: ignore[no-any-return]
+        return _answer(message, **{told: [_failed(kind) for _ in getattr(message, asked)]})
 
     return make
 
 
 def _describe_acls(message: Any, version: int) -> Response | None:
-    return None if means_nothing(message) else _failed(_kind(message))
+    return None if means_nothing(message) else _whole(message)
 
 
 def _join(message: Any, version: int) -> Response:
-    made: Any = refused_whole("JoinGroup", message, version, ILLEGAL)
-    return copied(made, member_id="")  # type: ignore[no-any-return]
+    made = refused_whole("JoinGroup", message, version, ILLEGAL)
+    return copied(made, member_id="")
 
 
 def _init_producer_id(message: Any, version: int) -> Response:
-    made: Any = refused_whole("InitProducerId", message, version, ILLEGAL)
-    return copied(made, producer_epoch=-1)  # type: ignore[no-any-return]
+    made = refused_whole("InitProducerId", message, version, ILLEGAL)
+    return copied(made, producer_epoch=-1)
 
 
 def _elect(message: Any, version: int) -> Response:
     elect = _kept_empty(
         "ElectLeaders", "topic_partitions", "partitions", "replica_election_results"
     )
-    made: Any = elect(message, version)
-    return copied(made, error_code=ILLEGAL if version >= _ELECTS_WITH_AN_ERROR else 0)  # type: ignore[no-any-return]
+    made = elect(message, version)
+    return copied(made, error_code=ILLEGAL if version >= _ELECTS_WITH_AN_ERROR else 0)
 
 
 def _reassign(message: Any, version: int) -> Response:
@@ -177,12 +189,12 @@ def _reassign(message: Any, version: int) -> Response:
         "topics", "partitions", "partition_index", "responses", "partitions", "partition_index"
     )
     rows: Any = make(message, version)
-    made: Any = refused_whole("AlterPartitionReassignments", message, version, ILLEGAL)
-    return copied(made, responses=rows.responses)  # type: ignore[no-any-return]
+    made = refused_whole("AlterPartitionReassignments", message, version, ILLEGAL)
+    return copied(made, responses=rows.responses)
 
 
 def _offset_delete(message: Any, version: int) -> Response:
-    return _kind(message)(error_code=ILLEGAL)  # type: ignore[no-any-return]
+    return _answer(message, error_code=ILLEGAL)
 
 
 def _create_token(message: Any, version: int) -> Response:
@@ -200,12 +212,13 @@ def _create_token(message: Any, version: int) -> Response:
 
 
 def _describe_quotas(message: Any, version: int) -> Response:
-    return _failed(_kind(message), entries=None)  # type: ignore[no-any-return]
+    return _whole(message, entries=None)
 
 
 def _alter_quotas(message: Any, version: int) -> Response:
     entry, part = _kind(message, "entries"), _kind(message, "entries", "entity")
-    return _kind(message)(  # type: ignore[no-any-return]
+    return _answer(
+        message,
         entries=[
             _failed(
                 entry,
@@ -215,7 +228,7 @@ def _alter_quotas(message: Any, version: int) -> Response:
                 ],
             )
             for asked in message.entries
-        ]
+        ],
     )
 
 
@@ -225,19 +238,19 @@ def _describe_credentials(message: Any, version: int) -> Response | None:
         return None
     result = _kind(message, "results")
     users = [_failed(result) for _ in message.users]
-    return _failed(_kind(message), results=users)  # type: ignore[no-any-return]
+    return _whole(message, results=users)
 
 
 def _alter_credentials(message: Any, version: int) -> Response:
     result = _kind(message, "results")
     users = dict.fromkeys(each.name for each in [*message.deletions, *message.upsertions])
-    return _kind(message)(results=[_failed(result, user=user) for user in users])  # type: ignore[no-any-return]
+    return _answer(message, results=[_failed(result, user=user) for user in users])
 
 
 def _describe_topics(message: Any, version: int) -> Response:
     topic = _kind(message, "topics")
-    return _kind(message)(  # type: ignore[no-any-return]
-        topics=[topic(error_code=ILLEGAL, name=each.name) for each in message.topics]
+    return _answer(
+        message, topics=[topic(error_code=ILLEGAL, name=each.name) for each in message.topics]
     )
 
 
@@ -248,7 +261,7 @@ def _list_reassignments(message: Any, version: int) -> Response:
         rows = [row(partition_index=index) for index in each.partition_indexes]
         asked.setdefault(each.name, []).extend(rows)
     named = [topic(name=name, partitions=rows) for name, rows in asked.items()]
-    return _failed(_kind(message), topics=named)  # type: ignore[no-any-return]
+    return _whole(message, topics=named)
 
 
 def _markers(message: Any, version: int) -> Response:
@@ -266,12 +279,13 @@ def _markers(message: Any, version: int) -> Response:
             topic_kind(name=name, partitions=list(rows.values())) for name, rows in topics.items()
         ]
         told.append(_kind(message, "markers")(producer_id=producer_id, topics=listed))
-    return _kind(message)(markers=told)  # type: ignore[no-any-return]
+    return _answer(message, markers=told)
 
 
 def _move_replicas(message: Any, version: int) -> Response:
     topic_kind, row = _kind(message, "results"), _kind(message, "results", "partitions")
-    return _kind(message)(  # type: ignore[no-any-return]
+    return _answer(
+        message,
         results=[
             topic_kind(
                 topic_name=topic.name,
@@ -281,14 +295,14 @@ def _move_replicas(message: Any, version: int) -> Response:
             )
             for each in message.dirs
             for topic in each.topics
-        ]
+        ],
     )
 
 
 def _share_offsets(message: Any, version: int) -> Response:
     group = _kind(message, "groups")
-    return _kind(message)(  # type: ignore[no-any-return]
-        groups=[_failed(group, group_id=each.group_id) for each in message.groups]
+    return _answer(
+        message, groups=[_failed(group, group_id=each.group_id) for each in message.groups]
     )
 
 
