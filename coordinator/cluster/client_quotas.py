@@ -85,15 +85,16 @@ def entity(parts: Iterable[tuple[str, str | None]]) -> Entity:
     """An entity from its parts; of a type named twice the last name counts."""
     given = list(parts)
     names = dict(given)
-    capacity = (
-        1 << max(len(given) - 1, 0).bit_length()
-    )  # Kafka sizes the map by the parts it was given
-    while len(names) * 4 > capacity * 3:
+    return tuple((kind, names[kind]) for kind in _in_map(names, len(given)))
+
+
+def _in_map(names: Iterable[str], size: int) -> list[str]:
+    """Distinct names in the order of a HashMap that Kafka made for so many."""
+    unique = list(names)
+    capacity = 1 << max(size - 1, 0).bit_length()
+    while len(unique) * 4 > capacity * 3:
         capacity *= 2
-    return tuple(
-        (kind, names[kind])
-        for kind in sorted(names, key=lambda kind: spread(java_hash(kind)) & (capacity - 1))
-    )
+    return sorted(unique, key=lambda name: spread(java_hash(name)) & (capacity - 1))
 
 
 class ClientQuotas:
@@ -113,9 +114,10 @@ class ClientQuotas:
         """Change one entity's quotas, all or none, as a controller of a release does. Removing what
         is not there is no error. Raises QuotaRefused."""
         keys, only_finite = _keys(whose), release.has("QUO-44-1")
-        for change in changes:
-            if change.value is not None:
-                _check(keys, change.key, change.value, only_finite=only_finite)
+        values = dict(changes)
+        for key in _in_map(values, len(values)):  # which decides which fault is told
+            if (value := values[key]) is not None:
+                _check(keys, key, value, only_finite=only_finite)
         if validate_only:
             return
         quotas = self._set.setdefault(whose, {})

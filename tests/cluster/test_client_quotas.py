@@ -129,6 +129,27 @@ def test_addresses(name: str | None) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        (("producer_byte_rate", "nope"), "Invalid configuration key nope"),
+        (("nope", ""), "Invalid configuration key "),
+        (
+            ("controller_mutation_rate", "consumer_byte_rate"),
+            "Quota consumer_byte_rate must be greater than 0",
+        ),
+        (
+            ("producer_byte_rate", "consumer_byte_rate", "request_percentage", "a"),
+            "Invalid configuration key a",
+        ),
+    ],
+)
+def test_of_several_faults_the_first_of_a_java_map_is_told(
+    keys: tuple[str, ...], told: str
+) -> None:
+    assert refusal(ME, **dict.fromkeys(keys, -1.0)) == told
+
+
 def test_all_of_an_entry_or_none() -> None:
     quotas = ClientQuotas()
     with pytest.raises(QuotaRefused):
