@@ -178,6 +178,8 @@ def _put(group: ConsumerMembership, member: Member) -> None:
         _own(group, member.held, member.member_epoch)
         _own(group, member.revoking, member.member_epoch)
     _tell_apart(group, old, member)
+    if old is not None and old.instance_id != member.instance_id:
+        _forget_instance(group, old)
     if member.instance_id is not None:
         group.static_members[member.instance_id] = member.member_id
 
@@ -188,6 +190,10 @@ def _take_out(group: ConsumerMembership, member: Member) -> None:
     group.followings.pop(member.member_id, None)
     _release(group, member)
     _tell_apart(group, member, None)
+    _forget_instance(group, member)
+
+
+def _forget_instance(group: ConsumerMembership, member: Member) -> None:
     if (
         member.instance_id is not None
         and group.static_members.get(member.instance_id) == member.member_id

@@ -90,3 +90,29 @@ def leave_group_names_consumer_members(s: Session) -> None:
     b.link.ask("LeaveGroup", 2, group_id=a.group, member_id="member-b")
     b.link.ask("LeaveGroup", 5, group_id=a.group, members=[])
     describe(b.link, b.group)
+
+
+@scenario("consumer", since="4.4")
+def a_member_takes_another_instance_id(s: Session) -> None:
+    """A member that joins again with another instance id leaves its former one to others: it is
+    unknown. With none it keeps it (K8-ST-5)."""
+    (t,) = topics(s, 3)
+    a = Consumer(s, "a", s.name("g"), instance="i")
+    b = Consumer(s, "b", a.group, instance="i")
+    a.join(t)
+    a.ack()
+    a.join(t, instance_id="j")
+    a.leave(-2)
+    a.leave()
+    describe(a.link, a.group)
+    a.join(t)
+    a.join(t, instance_id=None)
+    a.leave(-2)
+    a.beat(instance_id="i")
+    b.join(t)
+    a.beat(instance_id=None, topic_partitions=[])
+    b.ack()
+    a.join(t)
+    describe(a.link, a.group)
+    b.leave()
+    describe(a.link, a.group)

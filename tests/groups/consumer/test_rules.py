@@ -115,6 +115,23 @@ def test_static_identities() -> None:
     assert w.hello("a", "orders", "other").member_epoch == 3
 
 
+def test_a_member_that_takes_another_instance_id_gives_up_its_own() -> None:
+    """K8-ST-5: it is unknown, is another's for the asking, and is nothing to its former member's
+    end. Joining again with none changes nothing."""
+    w = ConsumerWorld(orders=1)
+    w.instances = {"a": "i"}
+    w.hello("a", "orders")
+    w.instances = {}
+    w.hello("a", "orders")
+    assert w.consumers.static_members == {"i": "a"}
+    w.instances = {"a": "j", "b": "i"}
+    w.hello("a", "orders")
+    assert error_of(w.beat("a", member_epoch=-2, instance_id="i")) is ErrorCode.UNKNOWN_MEMBER_ID
+    assert w.hello("b", "orders").ok
+    assert w.bye("a").ok
+    assert w.consumers.static_members == {"i": "b"}
+
+
 def test_empty_groups_convert_whatever_the_policy_says() -> None:
     """K8-MIG-3: and their offsets stay."""
     w = ConsumerWorld(settings={"migration": MigrationPolicy.DISABLED}, orders=1)
