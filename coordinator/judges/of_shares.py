@@ -58,6 +58,18 @@ class Spans(Generic[V]):
         self._starts[low:high], self._found[low:high] = starts, found
 
 
+Highest = TypeVar("Highest", int, tuple[int, int])
+
+
+def put_highest(spans: Spans[Highest], first: int, last: int, value: Highest) -> None:
+    """As `put`, but what is known and higher stays: a share coordinator keeps the highest delivery
+    count, and a write that is tried again may come behind a later one."""
+    higher = [each for each in spans.within(first, last) if each[2] > value]
+    spans.put(first, last, value)
+    for at, end, known in higher:
+        spans.put(at, end, known)
+
+
 class LostStates:
     """Of which share partitions a later share coordinator has not all that was stored: a record of
     `__share_group_state` was on the former leader's disk alone."""

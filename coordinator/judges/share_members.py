@@ -12,7 +12,17 @@ from typing import Final
 
 from ..verbs.row import Hurts, undone_by
 from .base import NEVER, Judge, Line
-from .of_shares import DELIVERS, ENDS, OPEN_OR_NOT, JudgeOfShares, Key, Spans, key_of, told
+from .of_shares import (
+    DELIVERS,
+    ENDS,
+    OPEN_OR_NOT,
+    JudgeOfShares,
+    Key,
+    Spans,
+    key_of,
+    put_highest,
+    told,
+)
 from .quiet import DONE_TO_MEMBERS, NOTHING_DONE
 
 _ANSWERED: Final = "AcknowledgementsEnded"
@@ -43,7 +53,8 @@ class AcknowledgementsAreStored(JudgeOfShares):
 
     def __init__(self) -> None:
         super().__init__()
-        self._stored: dict[Key, Spans[int]] = {}
+        self._stored: dict[Key, Spans[tuple[int, int]]] = {}
+        """How often records had been delivered, and in which state they are stored."""
         self._said: dict[tuple[Key, str], Spans[str]] = {}
         """What each member said, by the leader's word, and was not told yet to have been taken."""
         self._starts: dict[Key, int] = {}
@@ -60,7 +71,8 @@ class AcknowledgementsAreStored(JudgeOfShares):
         if kind == _STORED:
             stored = self._stored.setdefault(key, Spans())
             for of in line["batches"]:
-                stored.put(of["first_offset"], of["last_offset"], of["delivery_state"])
+                value = of["delivery_count"], of["delivery_state"]
+                put_highest(stored, of["first_offset"], of["last_offset"], value)
             return
         if "start_offset" in line:
             self._starts[key] = max(self._starts.get(key, 0), line["start_offset"])
@@ -77,9 +89,8 @@ class AcknowledgementsAreStored(JudgeOfShares):
                 if first > expected or taken != word:
                     break
                 expected = last + 1
-            for first, last, state in self._stored.get(key_of(line), Spans[int]()).within(
-                expected, of["last_offset"]
-            ):
+            stored = self._stored.get(key_of(line), Spans[tuple[int, int]]())
+            for first, last, (_, state) in stored.within(expected, of["last_offset"]):
                 if first > expected or state not in _STORED_AS.get(word, ()):
                     break
                 expected = last + 1

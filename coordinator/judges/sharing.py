@@ -24,6 +24,7 @@ from .of_shares import (
     LostStates,
     Spans,
     key_of,
+    put_highest,
     told,
 )
 from .share_locks import LocksLast
@@ -207,7 +208,7 @@ class DeliveriesAreCounted(JudgeOfShares):
             self._delivered(line, counts)
         elif kind == "ShareStateUpdated":
             for of in line["batches"]:
-                stored.put(of["first_offset"], of["last_offset"], of["delivery_count"])
+                put_highest(stored, of["first_offset"], of["last_offset"], of["delivery_count"])
 
     def _delivered(self, line: Line, counts: Spans[int]) -> None:
         limit = max(self._of_groups.get(line["group"], 0), self._of_brokers)

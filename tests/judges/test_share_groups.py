@@ -14,8 +14,10 @@ from coordinator.event_log import EventLog
 from coordinator.history.shares import deliveries as history
 from coordinator.history.shares.deliveries import Delivery
 from coordinator.judges import OF_SHARE_GROUPS, judge
-from coordinator.judges.of_shares import Spans
+from coordinator.judges.of_shares import Spans, put_highest
 from coordinator.judges.share_locks import LocksLast
+from coordinator.judges.share_members import AcknowledgementsAreStored
+from coordinator.judges.sharing import DeliveriesAreCounted
 from coordinator.share_partitions import acknowledge, evolve, release
 from coordinator.share_partitions import events as ev
 from coordinator.share_partitions.states import Deliveries, RecordState
@@ -275,3 +277,61 @@ def test_a_lock_lasts_until_a_write_that_failed_is_tried_again() -> None:
     assert found(gone, back, stored), "nothing says that it waited"
     assert found(gone, back, end | {"at_ms": began + 10_000}) == []
     assert found(gone, back, end | {"at_ms": began + 10_001}), "it has been tried again by then"
+
+
+def test_a_write_that_comes_late_leaves_what_is_higher() -> None:
+    """SH-LD-4: one that failed is tried again after a later one was taken."""
+    spans = Spans[int]()
+    put_highest(spans, 3, 5, 2)
+    put_highest(spans, 0, 9, 1)
+    put_highest(spans, 5, 6, 3)
+    assert list(spans.within(0, 9)) == [(0, 2, 1), (3, 4, 2), (5, 6, 3), (7, 9, 1)]
+
+
+def test_what_only_a_former_leader_had_counts_for_nothing() -> None:
+    """Another leader counts from what its share coordinator has stored."""
+    run = Run()
+    run.a.fetch(0)
+    run.wait()
+    run.leader_change()
+    run.b.fetch(0)
+    lines = list(run.log.events())
+    (of,) = [line for line in lines if line["type"] == "ShareStateUpdated"]
+    again = [line for line in lines if line["type"] == "RecordsAcquired"][-1]
+
+    def found(counted: int, *, stored: bool) -> bool:
+        rows = [{**row, "delivery_count": counted} for row in again["records"]]
+        told = [line | {"records": rows} if line is again else line for line in lines]
+        kept = [line for line in told if stored or line is not of]
+        opened = [
+            line | {"records": []} if line["type"] == "SharePartitionOpened" else line
+            for line in kept
+        ]
+        (verdict,) = judge(opened, [DeliveriesAreCounted])
+        return bool(verdict.findings)
+
+    assert found(1, stored=True)
+    assert not found(2, stored=True)
+    assert not found(1, stored=False)
+
+
+def test_an_acknowledgement_may_be_stored_while_its_leader_moves() -> None:
+    """Its share coordinator has it, and the next leader reads it there."""
+    run = Run()
+    run.a.fetch(0)
+    run.a.said((0, 3, ACCEPT))
+    lines = [line for line in run.log.events() if line["type"] != "RecordsAcknowledged"]
+    (of,) = [line for line in lines if line["type"] == "ShareStateUpdated"]
+    key = {name: of[name] for name in ("group", "topic", "partition", "at_ms")}
+    said = [{"first_offset": 0, "last_offset": 3, "acknowledgement": "accept"}]
+    told = {**key, "seq": of["seq"] + 100, "stream": "member", "type": "AcknowledgementsEnded"}
+    told |= {"cause": None, "client": "c", "member": "a", "records": said, "failed": None}
+
+    def found(*lines: Any) -> bool:
+        (verdict,) = judge(lines, [AcknowledgementsAreStored])
+        return bool(verdict.findings)
+
+    assert not found(*lines, told)
+    released = [{**row, "delivery_state": 0} for row in of["batches"]]
+    assert found(*[line | {"batches": released} if line is of else line for line in lines], told)
+    assert found(*[line for line in lines if line is not of], told)
