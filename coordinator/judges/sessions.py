@@ -46,6 +46,8 @@ _RENEWING: Final = frozenset(
     }
 )
 """The requests that renew a session, and the one without which they are not sent."""
+_FATAL: Final = frozenset({"consumer_group_heartbeat", "share_group_heartbeat"})
+"""Without a right to these a member fails (KIP-848, KIP-932)."""
 _JOINING: Final = frozenset({"RebalanceStarted", "GenerationStarted", "GroupUnloaded"})
 _BEGIN_ANEW: Final = frozenset({"GenerationStored", "GroupLoaded"})
 _OF_SESSIONS: Final = _JOINING | _BEGIN_ANEW | GROUP_GONE | REPLACED | REMOVED | SUBSCRIBED
@@ -93,7 +95,8 @@ class SessionsEnd(Judge):
         self._anew: dict[str, int] = {}
         """When the sessions of a group may have begun anew last."""
         self._refused_at: dict[str, int] = {}
-        """When each client had no right to renew its session last: what is refused renews none."""
+        """When each client had no right to renew its session last: what is refused renews none.
+        NEVER: it fails by that, and sends no more, whenever its application looks."""
         self._undone: Counter[str] = Counter()
         self._disturbed_at = 0
         self._late: dict[_Key, int] = {}
@@ -114,6 +117,8 @@ class SessionsEnd(Judge):
                 self._of_group(line, kind)
             self._signs.see(line, kind)
         elif stream == "member" and "group" in line:
+            if kind == "MemberStarted":
+                self._refused_at.pop(line.get("client", ""), None)
             if self._silent.told(line, kind):
                 self._look_at = 0
         elif stream == "fault":
@@ -122,7 +127,7 @@ class SessionsEnd(Judge):
                 self._disturbed(line, kind)
         elif kind == _REFUSED:
             if line["api"] in _RENEWING:
-                self._refused_at[line["client"]] = self._now
+                self._refused_at[line["client"]] = NEVER if line["api"] in _FATAL else self._now
         elif kind == "ConfigChanged":
             self._sessions.set_anew(line)
         elif kind == "RunStarted":

@@ -297,6 +297,8 @@ def test_a_heartbeat_that_was_refused_renewed_no_session() -> None:
     assert ends_early(95_000, "app-2", "heartbeat") == [130_000]
     assert ends_early(84_000, "app-1", "heartbeat") == [130_000]
     assert ends_early(95_000, "app-1", "metadata") == [130_000]
+    assert ends_early(50_000, "app-1", "share_group_heartbeat") == []
+    assert ends_early(50_000, "app-2", "share_group_heartbeat") == [130_000]
 
 
 @pytest.mark.parametrize("lasts", ["CutMember", "PauseMember"])
