@@ -227,14 +227,20 @@ def test_ranges() -> None:
     assert list(spans.within(0, 100)) == [(0, 0, 1), (1, 20, 3)]
 
 
-def test_a_lock_lasts_as_long_as_its_acknowledgement_waits_to_be_stored() -> None:
-    """The leader answers when the share coordinator's record is replicated; the lock ends then."""
+def acknowledged_late() -> tuple[list[Any], int]:
+    """The log of a member that acknowledges a second before its lock ends, and where it is told."""
     run = Run()
     run.a.fetch(0)
     run.wait(LOCK_MS - 1_000)
     run.a.said((0, 3, ACCEPT))
     lines = list(run.log.events())
     (at,) = [at for at, line in enumerate(lines) if line["type"] == "RecordsAcknowledged"]
+    return lines, at
+
+
+def test_a_lock_lasts_as_long_as_its_acknowledgement_waits_to_be_stored() -> None:
+    """The leader answers when the share coordinator's record is replicated; the lock ends then."""
+    lines, at = acknowledged_late()
     end = {"stream": "fault", "type": "SlowFollower", "broker": 3, "cause": None}
     slow = end | {"at_ms": lines[at - 1]["at_ms"], "delay_ms": 9_000, "bytes_per_second": None}
     pace = end | {"at_ms": lines[at]["at_ms"] + 8_000, "delay_ms": 0, "bytes_per_second": None}
@@ -256,12 +262,7 @@ def test_a_lock_lasts_as_long_as_its_acknowledgement_waits_to_be_stored() -> Non
 
 def test_a_lock_lasts_until_a_write_that_failed_is_tried_again() -> None:
     """SH-LD-4: the share coordinator is back before the leader asks it once more, up to 8 s later."""
-    run = Run()
-    run.a.fetch(0)
-    run.wait(LOCK_MS - 1_000)
-    run.a.said((0, 3, ACCEPT))
-    lines = list(run.log.events())
-    (at,) = [at for at, line in enumerate(lines) if line["type"] == "RecordsAcknowledged"]
+    lines, at = acknowledged_late()
     began = lines[at]["at_ms"]
     down = {"stream": "fault", "type": "StopBroker", "broker": 3, "cause": None, "how": "crash"}
     gone, back = down | {"at_ms": began}, down | {"type": "StartBroker", "at_ms": began + 2_000}
