@@ -4,7 +4,7 @@ rule lives in `acquire`, `acknowledge` and `release`."""
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_left, bisect_right, insort
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -133,28 +133,34 @@ class SharePartition:
 
     def stores(self, records: Iterable[Span]) -> None:
         """An acknowledgement of these records, of which none is being stored, begins to be."""
-        for of in records:
-            insort(self._storing, of)
+        self._storing = sorted([*self._storing, *records])
 
     def settled(self, records: Iterable[Span]) -> None:
         """That is over, however it ended."""
-        for of in records:
-            self._storing.remove(of)
+        over = set(records)
+        self._storing = [of for of in self._storing if of not in over]
 
     def is_stored(self, first: int, last: int) -> bool:
         """Whether an acknowledgement of any of these records is being stored."""
-        return any(of.first_offset <= last and first <= of.last_offset for of in self._storing)
+        return any(True for _ in self._stored(first, last))
+
+    def _stored(self, first: int, last: int) -> Iterator[Span]:
+        storing = self._storing
+        at = max(bisect_left(storing, (first, first)) - 1, 0)
+        while at < len(storing) and storing[at].first_offset <= last:
+            if first <= storing[at].last_offset:
+                yield storing[at]
+            at += 1
 
     def held(self, runs: Iterable[Run]) -> Iterator[Run]:
         """What members hold of these runs."""
         for run in runs:
             if run.condition.state is RecordState.ACQUIRED:
                 first, last, condition = run
-                for of in self._storing:
-                    if first <= of.last_offset and of.first_offset <= last:
-                        if first < of.first_offset:
-                            yield Run(first, of.first_offset - 1, condition)
-                        first = of.last_offset + 1
+                for of in self._stored(first, last):
+                    if first < of.first_offset:
+                        yield Run(first, of.first_offset - 1, condition)
+                    first = of.last_offset + 1
                 if first <= last:
                     yield Run(first, last, condition)
 

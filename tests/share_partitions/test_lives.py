@@ -16,6 +16,7 @@ from coordinator.share_partitions.acquire import Read, Wanted, acquire
 from coordinator.share_partitions.events import Span
 from coordinator.share_partitions.evolve import evolve
 from coordinator.share_partitions.model import SharePartition, SharePartitionKey
+from coordinator.share_partitions.runs import Condition, Run
 from coordinator.share_partitions.states import Deliveries, RecordState
 
 ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
@@ -437,3 +438,25 @@ def test_records_that_nobody_holds_share_their_conditions() -> None:
     conditions = [run.condition for run in life.partition.runs]
     assert len(conditions) == 10
     assert len(set(map(id, conditions))) == 2
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_what_is_being_stored_is_in_nobodys_hands(seed: int) -> None:
+    """Runs are cut around it, wherever it begins and ends."""
+    chance, partition = Random(seed), Life().partition
+    records, offset = [], 0
+    while offset < 60:
+        first = offset + chance.randint(0, 5)
+        offset = first + chance.randint(1, 5)
+        records.append(Span(first, offset - 1))
+    chance.shuffle(records)
+    partition.stores(records)
+    stored = {each for of in records for each in range(of.first_offset, of.last_offset + 1)}
+    first = chance.randint(0, 60)
+    last = first + chance.randint(0, 20)
+    run = Run(first, last, Condition(RecordState.ACQUIRED, 1, "m", 5))
+    held = [each for of in partition.held([run]) for each in range(of.first, of.last + 1)]
+    assert held == [each for each in range(first, last + 1) if each not in stored]
+    assert partition.is_stored(first, last) == (len(held) <= last - first)
+    partition.settled(records)
+    assert list(partition.held([run])) == [run]
