@@ -82,6 +82,11 @@ def test_a_changed_transcript_is_a_difference(transcript: dict[str, Any]) -> Non
             [BOTH, "subscription: ['orders']"],
             id="and a look in it",
         ),
+        pytest.param(
+            [BOTH, "revoked orders/0 orders/1", "subscription: ['orders']", "assigned orders/0"],
+            [BOTH, "subscription: ['orders']", "revoked orders/0 orders/1", "assigned orders/0"],
+            id="a look in a round that changes something",
+        ),
         pytest.param(["assigned orders/1", "assigned orders/0"], [BOTH], id="portions"),
         pytest.param(
             [BOTH, "revoked orders/1", "assigned orders/1", "revoked orders/0"],

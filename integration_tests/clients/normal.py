@@ -12,7 +12,9 @@ rebalance) may meet in one round or in two, on any broker. So the normal form
 - counts calls in a row of one kind as one call with all their partitions;
 - leaves out a round that changes nothing for its member: partitions given up that come back with
   the next call, with no more than a look at the consumer in between. Values that are delivered once
-  more after such a round, because nothing was committed, count once.
+  more after such a round, because nothing was committed, count once;
+- puts a look at the subscription before partitions given up just before it: that changes no
+  subscription, and kafka-python may begin such a round of its own at any moment after a rebalance.
 
 Nothing else is left out: lost partitions, a call too few, another owner, another result, a record
 too many each show. Depends on steps only.
@@ -27,6 +29,7 @@ CALLS: Final = ("assigned", "revoked", "lost")
 CONSUMED: Final = "consumed"
 LOOKS: Final = ("assignment: ", "committed ", "paused: ", "position ", "subscription: ")
 """Beginnings of the results of calls that change nothing."""
+SUBSCRIPTION: Final = "subscription: "
 IN_REVOKED: Final = "committed in revoked: "
 
 
@@ -66,7 +69,7 @@ def normal(steps: Iterable[str]) -> Normal:
         elif step.startswith(IN_REVOKED):
             reading.committed(step)
         else:
-            reading.entries.append(step)
+            reading.resulted(step)
     return Normal(
         [str(entry) for entry in reading.entries],
         {at: "".join(values) for at, values in sorted(reading.records.items())},
@@ -123,6 +126,15 @@ class _Reading:
             for partition in partitions:
                 self._delivered[partition] = []
                 self._delivered_before.pop(partition, None)
+
+    def resulted(self, step: str) -> None:
+        """A call of the member itself was answered."""
+        last = self.entries[-1] if self.entries else None
+        revoked = isinstance(last, _Call) and last.kind == "revoked"
+        if revoked and step.startswith(SUBSCRIPTION):
+            self.entries.insert(-1, step)
+        else:
+            self.entries.append(step)
 
     def _last_but_looks(self) -> _Call | None:
         """The last call, if there is nothing but looks at the consumer after it."""
