@@ -196,7 +196,7 @@ kafka-image: $(STAMP)
 bench: $(STAMP)
 	$(PY) -m benchmarks
 
-# Part by part, each timed; `python -m tools.fuzz --list` names them. Older Kafkas are in it (docs/releases.md).
+# Two parts at a time, each timed; `python -m tools.fuzz --list` names them. Older Kafkas are in it (docs/releases.md).
 fuzz: $(STAMP) $(SPARK_STAMP)
 	$(PY) -m tools.fuzz
 

@@ -1,24 +1,28 @@
-"""The long half of the tests, part by part: `python -m tools.fuzz [--list] [PART ...]`.
+"""The long half of the tests, part by part: `python -m tools.fuzz [--list] [--jobs N] [PART ...]`.
 
-`make fuzz` makes both environments and calls it. A part that fails does not keep the others from
-running; the table at the end, which is in `build/fuzz.txt` as well, has each part's outcome, its
-time, and the processor time of its processes. Containers' own time is not in it. Status 1: a part
-failed; 2: there is no such part.
+`make fuzz` makes both environments and calls it. Two parts run at a time, since many use one
+processor alone; what a part prints stands in `build/fuzz/PART.txt`, and comes whole when it has
+ended. A part that fails does not keep the others from running; the table at the end, which is in
+`build/fuzz.txt` as well, has each part's outcome, its time, and the processor time of its
+processes. Containers' own time is not in it. Status 1: a part failed; 2: there is no such part.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
-import resource
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Final, NamedTuple
 
 _OLDER_KAFKAS: Final = ("4.3.1", "4.2.2", "4.1.2", "4.0.2", "3.9.2")
 _TABLE: Final = Path("build", "fuzz.txt")
+_PRINTED: Final = Path("build", "fuzz")
+_JOBS: Final = 2
 _SPARK: Final = str(Path(".venv-spark", "bin", "python"))
 
 
@@ -85,16 +89,38 @@ PARTS: Final = (
 
 
 def run(part: Part) -> Outcome:
-    """Run a part to its end; its output goes where ours goes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    """Run a part to its end; its output goes into its file."""
     began = time.monotonic()
-    print(f"\n== {part.name}: {part}", flush=True)
-    status = subprocess.run(
-        part.command, env={**os.environ, **dict(part.settings)}, check=False
-    ).returncode
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Outcome(part, status, time.monotonic() - began, cpu_s)
+    with (_PRINTED / f"{part.name}.txt").open("wb") as printed:
+        process = subprocess.Popen(
+            part.command,
+            env={**os.environ, **dict(part.settings)},
+            stdout=printed,
+            stderr=subprocess.STDOUT,
+        )
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    took_s = time.monotonic() - began
+    return Outcome(part, process.returncode, took_s, used.ru_utime + used.ru_stime)
+
+
+class _Outcomes:
+    """What has come of the parts until now. The threads of the parts share it."""
+
+    def __init__(self) -> None:
+        self.all: list[Outcome] = []
+        self._lock = Lock()
+
+    def run(self, part: Part) -> None:
+        """Run a part, and tell of it."""
+        with self._lock:
+            print(f"== {part.name} begins: {part}", flush=True)
+        outcome = run(part)
+        printed = (_PRINTED / f"{part.name}.txt").read_text(encoding="utf-8", errors="replace")
+        with self._lock:
+            print(f"\n== {part.name}:\n{printed}\n{outcome}\n", flush=True)
+            self.all.append(outcome)
+            _TABLE.write_text("".join(f"{each}\n" for each in self.all), encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:
@@ -104,24 +130,33 @@ def main(arguments: list[str]) -> int:
         prog="python -m tools.fuzz", description="The long half of the tests, part by part."
     )
     parser.add_argument("--list", action="store_true", help="name the parts and run none")
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=_JOBS,
+        metavar="N",
+        help="parts at a time (default: %(default)s)",
+    )
     parser.add_argument("parts", nargs="*", metavar="PART", help="default: all")
     options = parser.parse_args(arguments)
     unknown = sorted({*options.parts} - {*names})
     if unknown:
         parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(names)}")
+    if options.jobs < 1:
+        parser.error(f"--jobs: 1 or more, not {options.jobs}")
     chosen = [part for part in PARTS if not options.parts or part.name in options.parts]
     if options.list:
         print(*(f"{part.name:<20} {part}" for part in chosen), sep="\n")
         return 0
-    _TABLE.parent.mkdir(exist_ok=True)
-    outcomes = []
-    for part in chosen:
-        outcomes.append(run(part))
-        _TABLE.write_text("".join(f"{each}\n" for each in outcomes), encoding="utf-8")
-    print("", *outcomes, sep="\n")
-    wall_s, cpu_s = sum(each.wall_s for each in outcomes), sum(each.cpu_s for each in outcomes)
-    print(f"{'all of these':<33} {wall_s:>8,.0f} s {cpu_s:>8,.0f} s CPU")
-    return 1 if any(each.status for each in outcomes) else 0
+    _PRINTED.mkdir(parents=True, exist_ok=True)
+    outcomes = _Outcomes()
+    began = time.monotonic()
+    with ThreadPoolExecutor(options.jobs) as lanes:
+        for running in [lanes.submit(outcomes.run, part) for part in chosen]:
+            running.result()
+    wall_s, cpu_s = time.monotonic() - began, sum(each.cpu_s for each in outcomes.all)
+    print(*outcomes.all, f"{'all of these':<33} {wall_s:>8,.0f} s {cpu_s:>8,.0f} s CPU", sep="\n")
+    return 1 if any(each.status for each in outcomes.all) else 0
 
 
 if __name__ == "__main__":

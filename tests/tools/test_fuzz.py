@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,12 +29,26 @@ def test_a_part_that_fails_keeps_no_other_from_running(
         _part("second", "import os; open('ran', 'w').write(os.environ['ROUNDS'])", ("ROUNDS", "7")),
     )
     monkeypatch.setattr(fuzz, "PARTS", parts)
-    assert fuzz.main([]) == 1
+    assert fuzz.main(["--jobs", "1"]) == 1
     assert Path("ran").read_text() == "7"
     first, second = (tmp_path / "build" / "fuzz.txt").read_text().splitlines()
     assert first.split()[:3] == ["first", "failed", "(3)"]
     assert second.split()[:2] == ["second", "passed"]
     assert first.endswith(" s CPU") and second.endswith(" s CPU")
+
+
+def test_two_parts_run_at_a_time(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each waits for the other at a pipe; what each printed stays together."""
+    os.mkfifo("pipe")
+    reads = _part("first", "print('one'); print(open('pipe').read())")
+    writes = _part("second", "open('pipe', 'w').write('two'); print('three')")
+    monkeypatch.setattr(fuzz, "PARTS", (reads, writes))
+    assert fuzz.main([]) == 0
+    told = capsys.readouterr().out
+    assert "one\ntwo\n" in told and "three\n" in told
+    assert Path("build", "fuzz", "second.txt").read_text() == "three\n"
 
 
 def test_parts_by_name(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,6 +58,9 @@ def test_parts_by_name(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     with pytest.raises(SystemExit, match="2"):
         fuzz.main(["third", "first"])
     assert "there is no part third; there are first, second" in capsys.readouterr().err
+    with pytest.raises(SystemExit, match="2"):
+        fuzz.main(["--jobs", "0"])
+    assert "--jobs: 1 or more, not 0" in capsys.readouterr().err
 
 
 def test_what_the_parts_run_is_there(project_root: Path) -> None:
