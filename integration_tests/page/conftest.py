@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playw
 from coordinator.page.server import PageServer
 from tools.page_site.__main__ import HERE, build, install
 
+from .engine_here import played_here
 from .undisturbed import undisturbed
 
 REQUIRED = os.environ.get("REQUIRE_PAGE", "") not in ("", "0")
@@ -81,6 +82,13 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     fresh.set_default_timeout(PATIENT_MS)
     yield fresh
     fresh.close()
+
+
+@pytest.fixture(params=["here", pytest.param("webassembly", marks=pytest.mark.thorough)])
+def engine(request: pytest.FixtureRequest, context: BrowserContext, tmp_path: Path) -> None:
+    """What plays for the page: this Python, or, in `make fuzz`, WebAssembly as for a reader."""
+    if request.param == "here":
+        played_here(context, tmp_path)
 
 
 @pytest.fixture

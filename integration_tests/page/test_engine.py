@@ -1,4 +1,5 @@
-"""The engine as WebAssembly writes, byte for byte, the log that it writes here."""
+"""The engine as WebAssembly writes, byte for byte, the log that it writes here, and gives the same
+answer to each operation: so the page's tests may take answers from here (engine_here.py)."""
 
 from __future__ import annotations
 
@@ -10,12 +11,14 @@ from typing import Any
 
 import pytest
 
+from coordinator.page import engine
 from coordinator.page.engine import play
 from coordinator.page.lessons import SEED, load
 from coordinator.simulator.files import catalogue
 from tools.page_site.__main__ import HERE
 
 from .chosen import TOGETHER
+from .engine_here import MOUNTED
 
 ACTIONS = [
     {"kind": "freeze", "member": "app-1", "at_ms": 20_000, "lasts_ms": 12_000},
@@ -39,15 +42,21 @@ def asked(slugs: tuple[str, ...]) -> list[dict[str, Any]]:
     return [{"op": "play", "seed": SEED, "log": True, **each} for each in [*lessons, *shipped]]
 
 
+def answered(site: Path, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What the site's engine says to requests, in Node."""
+    command = ["node", str(HERE / "engine_check.mjs"), str(site)]
+    done = subprocess.run(
+        command, input=json.dumps(asked), capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers: list[dict[str, Any]] = json.loads(done.stdout)
+    return answers
+
+
 @pytest.mark.parametrize("lessons", TOGETHER)
 def test_every_lesson_has_the_same_log_as_webassembly(site: Path, lessons: tuple[str, ...]) -> None:
     plays = asked(lessons)
-    command = ["node", str(HERE / "engine_check.mjs"), str(site)]
-    done = subprocess.run(
-        command, input=json.dumps(plays), capture_output=True, text=True, timeout=600, check=False
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    answers = json.loads(done.stdout)
+    answers = answered(site, plays)
     here = {
         each["name"]: digest(
             play(
@@ -66,3 +75,46 @@ def test_every_lesson_has_the_same_log_as_webassembly(site: Path, lessons: tuple
         for each, answer in zip(plays, answers, strict=True)
     }
     assert there == here
+
+
+def every_operation() -> list[dict[str, Any]]:
+    """Requests of each operation, in the ways that the page asks."""
+    lesson = load("04_slowest_decides")
+    log = "\n".join(lesson.lines) + "\n"
+    run = {"scenario": lesson.scenario, "name": lesson.slug, "seed": SEED, "actions": ACTIONS}
+    changed = {**run, "settings": ["members.app.assignor=sticky"]}
+    beside = {"settings": [], "actions": ACTIONS[:1]}
+    (group,) = lesson.plain()["picture"]["groups"]
+    name = group["group"]
+    return [
+        {"op": "play", "as": "main", **changed, "beside": beside},
+        {"op": "steps", "begin": 0, "end": 40},
+        {"op": "as_file", **changed},
+        {"op": "as_test", **changed},
+        {"op": "open", "as": "taken", "name": "run.jsonl", "text": log},
+        {"op": "copy", "as": "taken", "group": name},
+        {"op": "diagnose", "as": "taken"},
+        {"op": "diagnose", "as": "taken", "group": name},
+        {"op": "follow", "path": MOUNTED, "name": "run.jsonl", "file": log},
+        {"op": "read"},
+        {"op": "follow", "path": MOUNTED, "name": "notes.txt", "file": "this is no log\n"},
+        {"op": "play", "scenario": "nmae = 1", "name": "wrong", "seed": SEED},
+        {"op": "keys"},
+        {"op": "version"},
+    ]
+
+
+def test_every_operation_has_the_same_answer_as_webassembly(site: Path, tmp_path: Path) -> None:
+    requests = every_operation()
+    assert {each["op"] for each in requests} == set(engine._OPERATIONS)
+    there = answered(site, requests)
+    here = []
+    for request in requests:
+        asked = dict(request)
+        if "file" in asked:
+            file = tmp_path / "file"
+            file.write_text(asked.pop("file"))
+            asked["path"] = str(file)
+        here.append(json.loads(engine.request(json.dumps(asked))))
+    assert there == here
+    assert ["error" in each for each in here].count(True) == 2

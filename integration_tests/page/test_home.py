@@ -36,6 +36,7 @@ def test_the_group_moves_by_itself(browser: Browser, server: PageServer) -> None
         moving.close()
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_reader_acts_on_the_group_from_the_instant_in_view(
     page: Page, server: PageServer
 ) -> None:

@@ -128,6 +128,7 @@ def test_without_scripts_questions_and_answers_are_there(
         plain.close()
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_log_that_was_opened_is_diagnosed(page: Page, server: PageServer) -> None:
     page.goto(f"{server.url}open.html")
     page.wait_for_selector("body[data-ready]")

@@ -115,6 +115,7 @@ def test_at_200_percent_nothing_is_cut_off(browser: Browser, server: PageServer,
         zoomed.close()
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_run_is_changed_linked_and_found_again(page: Page, server: PageServer) -> None:
     open_lesson(page, server, "01_leader_dies")
     change(page)
@@ -248,6 +249,7 @@ def test_every_thing_to_try_is_a_button_that_answers(page: Page, server: PageSer
     assert accessible(page) == []
 
 
+@pytest.mark.usefixtures("engine")
 def test_the_lessons_own_actions_are_left_out_and_what_cannot_be_is_not_offered(
     page: Page, server: PageServer
 ) -> None:
@@ -267,6 +269,7 @@ def test_the_lessons_own_actions_are_left_out_and_what_cannot_be_is_not_offered(
     expect(page.locator(".said-of .changed")).to_contain_text("The run ends in generation 1")
 
 
+@pytest.mark.usefixtures("engine")
 def test_what_is_touched_says_what_can_be_done_to_it(page: Page, server: PageServer) -> None:
     open_lesson(page, server, "04_slowest_decides")
     plot = page.locator(".plot").first
@@ -299,6 +302,7 @@ def test_what_is_touched_says_what_can_be_done_to_it(page: Page, server: PageSer
     expect(page.locator(".left .branch")).to_have_count(0)
 
 
+@pytest.mark.usefixtures("engine")
 def test_who_was_added_is_acted_on_too_and_what_no_test_can_do_is_said(
     page: Page, server: PageServer
 ) -> None:
@@ -316,6 +320,7 @@ def test_who_was_added_is_acted_on_too_and_what_no_test_can_do_is_said(
     expect(page.locator(".only-here")).to_contain_text("commit without asking")
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_run_that_does_not_change_says_why(page: Page, server: PageServer) -> None:
     open_lesson(page, server, "08_leader_leaves")
     change(page)

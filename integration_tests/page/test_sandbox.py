@@ -17,6 +17,7 @@ from .conftest import PATIENT_MS, accessible
 expect.set_options(timeout=PATIENT_MS)
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_scenario_is_completed_run_changed_and_shared(page: Page, server: PageServer) -> None:
     page.goto(f"{server.url}sandbox.html")
     page.wait_for_selector("body[data-ready]")
@@ -55,6 +56,7 @@ def test_a_scenario_is_completed_run_changed_and_shared(page: Page, server: Page
     expect(page.locator(".done")).to_have_count(0)
 
 
+@pytest.mark.usefixtures("engine")
 def test_what_is_wrong_in_a_scenario_is_said_with_its_line(page: Page, server: PageServer) -> None:
     page.goto(f"{server.url}sandbox.html")
     page.wait_for_selector("body[data-ready]")
@@ -81,6 +83,7 @@ HOSTILE = (
         pytest.param("\u202e" * 200, id="RTL", marks=pytest.mark.thorough),
     ],
 )
+@pytest.mark.usefixtures("engine")
 def test_a_hostile_scenario_file_runs_nothing_and_widens_nothing(
     page: Page, server: PageServer, tmp_path: Path, name: str
 ) -> None:
@@ -107,6 +110,7 @@ def test_a_hostile_scenario_file_runs_nothing_and_widens_nothing(
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_log_becomes_a_scenario(page: Page, server: PageServer, tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text("\n".join(load("04_slowest_decides").lines) + "\n")

@@ -3,6 +3,7 @@ picture, in a browser."""
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from coordinator.page.choices import choices
@@ -47,6 +48,7 @@ def plot_of(page: Page) -> tuple[Locator, float, float]:
     return plot, box["width"], box["height"]
 
 
+@pytest.mark.usefixtures("engine")
 def test_two_settings_beside_each_other_by_keyboard_and_by_link(
     page: Page, server: PageServer
 ) -> None:

@@ -230,6 +230,7 @@ def test_a_readers_own_log_is_opened_in_the_page(
     expect(page.locator(".problem")).to_contain_text("damaged, or cut short")
 
 
+@pytest.mark.usefixtures("engine")
 def test_a_long_log_of_a_reader_is_drawn_while_it_is_read(
     page: Page, server: PageServer, log: Path, tmp_path: Path
 ) -> None:

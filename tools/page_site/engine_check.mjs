@@ -1,4 +1,5 @@
-// The log that Python as WebAssembly writes of each lesson: a JSON array of engine requests on standard input, of answers on standard output.
+// What Python as WebAssembly answers: a JSON array of engine requests on standard input, of answers on standard output.
+// A request's `file`, a text, is there as /log/file, as worker.js has a reader's.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
@@ -8,5 +9,11 @@ const python = await loadPyodide({ indexURL: `${site}/pyodide/` });
 python.unpackArchive(new Uint8Array(readFileSync(`${site}/engine.zip`)), "zip", { extractDir: "/engine" });
 python.runPython("import sys; sys.path.insert(0, '/engine'); from coordinator.page.engine import request");
 const request = python.globals.get("request");
-const answers = JSON.parse(readFileSync(0, "utf8")).map((asked) => JSON.parse(request(JSON.stringify(asked))));
+python.FS.mkdir("/log");
+let given = "";
+for await (const piece of process.stdin.setEncoding("utf8")) given += piece; // as it comes: a long one comes in pieces
+const answers = JSON.parse(given).map(({ file, ...asked }) => {
+  if (file) python.FS.writeFile("/log/file", file);
+  return JSON.parse(request(JSON.stringify(asked)));
+});
 process.stdout.write(JSON.stringify(answers));
