@@ -8,7 +8,7 @@ All cores work; bugs are told as they are found.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Any
 
@@ -305,7 +305,7 @@ def _every_bug() -> dict[str, Callable[[Patch], None]]:
     }
 
 
-def find(name: str, seeds: range) -> SeedResult | None:
+def find(name: str, seeds: Sequence[int]) -> SeedResult | None:
     """The first seed that finds a bug; None if none does. A bug that has a scenario of its own is
     looked for there."""
     text = SCENARIOS.get(name)

@@ -4,6 +4,7 @@ planted bugs."""
 from __future__ import annotations
 
 from collections import Counter
+from functools import cache
 
 import pytest
 
@@ -372,6 +373,16 @@ def test_variants_of_a_share_group_are_compared(capsys: pytest.CaptureFixture[st
     assert measure_shares(lines_of("share_lock_expiry")).locks_ended > 300
 
 
+LASTS = {"the_limit_is_forgotten": "20s"}
+"""How long a shipped scenario is played for a bug, if not 70 s: each delivery too many comes again."""
+
+
+@cache
+def broken_without_a_bug(text: str, seed: int, settings: tuple[str, ...]) -> tuple[str, ...]:
+    """Promises that a run does not keep; several bugs are planted in one scenario."""
+    return run_text(text, seed, settings).broken
+
+
 @pytest.mark.parametrize(
     ("bug", "scenario", "seed", "judges"),
     [
@@ -393,7 +404,7 @@ def test_a_planted_bug_is_found(
 ) -> None:
     """Of those that the swarm finds only after many seeds; without them all is well."""
     text = catalogue.text(scenario) if scenario else SCENARIOS.get(bug, MOVED)
-    settings = ("duration=70s",) if scenario else ()
-    assert run_text(text, seed, settings).broken == ()
+    settings = (f"duration={LASTS.get(bug, '70s')}",) if scenario else ()
+    assert broken_without_a_bug(text, seed, settings) == ()
     BUGS[bug](monkeypatch)
     assert judges in run_text(text, seed, settings).broken
