@@ -1,26 +1,9 @@
-"""Each shipped scenario keeps what it promises, and its lesson is what happens."""
+"""What the lesson of a shipped scenario says is what happens. That each keeps what it promises is
+shown in tests/test_shipped.py."""
 
 from __future__ import annotations
 
-from functools import partial
-
-import pytest
-
-from coordinator.judges import ALL, OF_SHARE_GROUPS, judge
-from coordinator.simulator.files import catalogue
-from coordinator.simulator.files.scenario import read_scenario
-from tests.judges.shown_all import shown_all
 from tests.simulator.kit import Line, kinds, lines_of
-
-
-@pytest.mark.parametrize("name", catalogue.names())
-def test_what_must_hold_holds(name: str) -> None:
-    lines = lines_of(name)
-    assert kinds(lines, "GenerationStored") or kinds(lines, "ShareTargetAssigned")
-    assert read_scenario(catalogue.text(name), name).lesson
-    assert judge(lines) == judge(
-        lines, [partial(shown_all, kind) for kind in (*ALL, *OF_SHARE_GROUPS)]
-    )
 
 
 def test_a_crash_costs_the_session_timeout() -> None:

@@ -290,7 +290,8 @@ async def test_answers_come_in_the_order_of_the_requests() -> None:
 
 
 class TestPeersAndWaits:
-    async def test_beside_an_unmodified_application(self) -> None:
+    @pytest.mark.parametrize("lasts_s", [600, pytest.param(3600, marks=pytest.mark.thorough)])
+    async def test_beside_an_unmodified_application(self, lasts_s: int) -> None:
         async with virtual_kafka({"orders": 4}, seed=5) as kafka:
             consumer = AIOKafkaConsumer(
                 "orders",
@@ -305,7 +306,7 @@ class TestPeersAndWaits:
                 await group.wait(state="Stable", members=2, assigned="all", acted=True)
                 await peer.stable(members=2)
                 assert len(peer.owned) == len(consumer.assignment()) == 2
-                await asyncio.sleep(3600)  # an hour of its heartbeats, too
+                await asyncio.sleep(lasts_s)  # many sessions of its heartbeats, too
                 assert len(group.members) == 2
                 peer.pause()
                 before = kafka.now_ms
