@@ -48,13 +48,23 @@ def test_a_member_that_stood_still_and_woke_as_a_zombie() -> None:
     assert "): its host stood still since 1.000 s" in text
 
 
-def test_a_follower_of_any_pace_is_told_without_one() -> None:
+def test_what_is_slow_is_told_by_how_slow_and_when_that_is_over() -> None:
     w = world()
     fault(w, "SlowFollower", broker=2, delay_ms=500)
     fault(w, "SlowFollower", broker=2, delay_ms=0, bytes_per_second=1000)
+    fault(w, "SlowFollower", broker=2, delay_ms=0, bytes_per_second=None)
+    fault(w, "SlowBroker", broker=2, by_ms=70)
+    fault(w, "SlowBroker", broker=2, by_ms=0)
+    fault(w, "SlowLoad", broker=2, load_ms=90)
+    fault(w, "SlowLoad", broker=2, load_ms=0)
     text = w.text()
-    assert "follows 500 ms late." in text
-    assert "follows 0 ms late, at 1000 bytes a second." in text
+    assert "Broker 2 follows 500 ms late." in text
+    assert "Broker 2 follows, at 1000 bytes a second." in text
+    assert "Broker 2 follows without delay again." in text
+    assert "Every answer of broker 2 takes 70 ms longer." in text
+    assert "Answers of broker 2 take no longer than before." in text
+    assert "Coordinators of broker 2 take 90 ms to load." in text
+    assert "Coordinators of broker 2 load as quickly as before." in text
 
 
 def test_what_another_process_of_the_same_name_went_through_is_over() -> None:

@@ -373,12 +373,15 @@ def to_plain(fault: Fault) -> dict[str, Any]:
 
 _OWN = ("nth", "times", "probability", "name", "may_miss", "missing_ok", "any_error")
 _SELECTORS = tuple(entry.name for entry in fields(Selector))
+_ARGUMENTS = tuple(entry.name for kind in ACTIONS.values() for entry in fields(kind))
 
 
 def from_plain(plain: Mapping[str, Any]) -> Fault:
     """The fault that these JSON values are. Raises FaultError for a key or a value that cannot
     be."""
     if "action" not in plain:
+        for key in plain:
+            choose(key, ("action", *_ARGUMENTS, *_SELECTORS, *_OWN), "key of a fault")
         raise FaultError(f"action is missing: one of {', '.join(ACTIONS)}")
     kind = ACTIONS[choose(str(plain["action"]), ACTIONS, "action")]
     arguments = tuple(entry.name for entry in fields(kind))

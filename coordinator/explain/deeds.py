@@ -58,8 +58,8 @@ def deed(line: Line) -> str:
     if row is None or line["type"] in _OTHERS:
         form = _OTHERS[line["type"]]
     else:
-        more = (text for name, text in row.further.items() if line.get(name) is not None)
-        form = "".join((row.sentence, *more))
+        more = [text for name, text in row.further.items() if line.get(name)]
+        form = "".join((row.sentence, *more)) if more or not row.ended else row.ended
     fields = _Fields(line)
     return form.format_map(fields).replace(_BETWEEN.format_map(fields), _way(line, fields))
 

@@ -50,13 +50,18 @@ class Guard:
             return Problem(401, f"{said}: send Authorization: Bearer {whose}", "TokenRefused")
         if method in ("POST", "PUT", "PATCH"):
             kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-            if kind != "application/json":
+            if kind != "application/json" and (kind or _has_body(headers)):
                 return Problem(
                     415,
                     f"Content-Type {kind!r}: send a JSON body, with Content-Type: application/json",
                     "ContentTypeRefused",
                 )
         return None
+
+
+def _has_body(headers: Mapping[str, str]) -> bool:
+    """Whether a body comes with a request."""
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def _name(host: str) -> str:

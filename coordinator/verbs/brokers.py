@@ -169,8 +169,12 @@ class HealClient:
 
 
 @verb(
-    "broker {broker} follows {delay_ms} ms late",
-    further={"bytes_per_second": ", at {bytes_per_second} bytes a second"},
+    "broker {broker} follows",
+    further={
+        "delay_ms": " {delay_ms} ms late",
+        "bytes_per_second": ", at {bytes_per_second} bytes a second",
+    },
+    ended="broker {broker} follows without delay again",
     undone_by="SlowFollower",
     hurts=Hurts.A_WHILE,
     command="slow",
@@ -186,7 +190,9 @@ class SlowFollower:
 
 
 @verb(
-    "every answer of broker {broker} takes {by_ms} ms longer",
+    "every answer of broker {broker} takes",
+    further={"by_ms": " {by_ms} ms longer"},
+    ended="answers of broker {broker} take no longer than before",
     undone_by="SlowBroker",
     hurts=Hurts.A_WHILE,
     command="slow-broker",
@@ -201,7 +207,9 @@ class SlowBroker:
 
 
 @verb(
-    "coordinators of broker {broker} take {load_ms} ms to load",
+    "coordinators of broker {broker} take",
+    further={"load_ms": " {load_ms} ms to load"},
+    ended="coordinators of broker {broker} load as quickly as before",
     undone_by="SlowLoad",
     hurts=Hurts.A_WHILE,
     command="slow-load",

@@ -35,7 +35,8 @@ class Hurts(Enum):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One verb. `kind`: its data. `sentence`: what happened, with the fields of its line; `further`:
-    what is added to it for a field that a line may leave out, by its name.
+    what is added to it for a field that is neither left out nor 0, by its name; `ended`: the
+    sentence where no such number is left, "" for the same one.
 
     `undone_by`: the verb, or of members the line, that undoes it; "" for none. `again`: it may be
     carried out again although nothing was undone. `command`: its word in `coordinator ctl broker`.
@@ -45,6 +46,7 @@ class Row:
     kind: type[Any]
     sentence: str
     further: Mapping[str, str]
+    ended: str
     undone_by: str
     hurts: Hurts
     worlds: frozenset[WorldKind]
@@ -146,6 +148,7 @@ def verb(
     sentence: str,
     *,
     further: Mapping[str, str] = {},
+    ended: str = "",
     undone_by: str = "",
     hurts: Hurts = Hurts.NOBODY,
     worlds: frozenset[WorldKind] = OURS,
@@ -160,6 +163,7 @@ def verb(
             kind=kind,
             sentence=sentence,
             further=further,
+            ended=ended,
             undone_by=undone_by,
             hurts=hurts,
             worlds=worlds,

@@ -335,6 +335,20 @@ def test_partitions_of_members_are_compared_by_name() -> None:
 
 
 class TestVerification:
+    @pytest.mark.parametrize("error", ["ILLEGAL_GENERATION", "STALE_MEMBER_EPOCH"])
+    def test_what_a_fault_refused_is_no_stale_commit(self, emulator: Emulator, error: str) -> None:
+        by_hand = {"enable.auto.commit": False}
+        with (
+            emulator.peer("g", topics=["orders"], config=by_hand, keep_going=True) as peer,
+            emulator.fail("OffsetCommit", error, group="g", times=1, any_error=True) as refused,
+        ):
+            peer.wait_stable()
+            peer.seek("orders", 0, 1)
+            with pytest.raises(Exception, match=error):
+                peer.wait_commit()
+            assert refused.hits == 1
+            emulator.group("g").verify().no_stale_commit()
+
     def test_promises_and_counts(self, emulator: Emulator) -> None:
         group = emulator.group("g")
         fast = {"heartbeat.interval.ms": 50}

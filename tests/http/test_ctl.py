@@ -117,6 +117,10 @@ class TestGroups:
 
 
 class TestOthers:
+    def test_a_peer_without_topics_is_wrong_use(self, ctl: Ctl) -> None:
+        status, _, said = ctl("group", "peer", "billing")
+        assert (status, "either topics or a pattern" in said) == (2, True)
+
     def test_faults(self, ctl: Ctl) -> None:
         status, out, _ = ctl("fault", "add", "hold", "JoinGroup", "--group", "g", "--times", "1")
         number = out.partition(":")[0]

@@ -51,6 +51,21 @@ class TestCallers:
         assert status == 415
         assert "Content-Type: application/json" in problem["detail"]
 
+    @pytest.mark.parametrize("length", ["0", None])
+    def test_without_a_body_none_is_declared(self, client: Client, length: str | None) -> None:
+        given = {} if length is None else {"Content_Length": length}
+        status, _, answer = raw(client, "POST", "/reset", None, **given)
+        assert (status, answer) == (200, {"done": True})
+
+    @pytest.mark.parametrize("how", [{"Content_Length": "2"}, {"Transfer_Encoding": "chunked"}])
+    def test_a_body_that_is_not_declared_at_all_is_refused(
+        self, client: Client, how: dict[str, str]
+    ) -> None:
+        body = b"{}" if "Content_Length" in how else b"2\r\n{}\r\n0\r\n\r\n"
+        status, _, problem = raw(client, "POST", "/reset", body, **how)
+        assert status == 415
+        assert "Content-Type '': send a JSON body" in problem["detail"]
+
     def test_an_allowed_origin_may_read_the_answers(self) -> None:
         with (
             Emulator(remember=100) as kafka,
@@ -190,7 +205,7 @@ class TestAddresses:
             "topics: 'orders'; a list is meant, such as ['orders']",
         ),
         ("/peers", {"topics": ["orders"]}, 400, "the field 'group' is missing"),
-        ("/peers", {"group": "g"}, 409, "give a peer either topics or a pattern"),
+        ("/peers", {"group": "g"}, 400, "give a peer either topics or a pattern"),
         ("/peers", {"group": "g", "topics": ["orders"], "config": {"nix": 1}}, 400, "nix"),
         (
             "/peers",
@@ -206,6 +221,8 @@ class TestAddresses:
             "did you mean OffsetCommit",
         ),
         ("/faults", {"api": "Fetch"}, 400, "action is missing: one of fail, delay"),
+        ("/faults", {"acton": "fail"}, 400, "'acton' is no key of a fault: did you mean action"),
+        ("/faults", {"duration_ms": 5, "nosuch": 1}, 400, "'nosuch' is no key of a fault"),
         ("/faults", {"action": "hold", "grup": "g"}, 400, "did you mean group"),
         ("/faults", {"action": "delay", "duration_ms": "1"}, 400, "give whole milliseconds"),
         ("/faults", [], 400, "a JSON object is meant"),

@@ -349,10 +349,18 @@ class Verification:
         return found
 
     def _refusals(self, *apis: str) -> Iterable[Line]:
+        """Refused requests of these APIs, but for those that a fault alone refused."""
+        injected = {
+            line["cause"]
+            for line in self._lines
+            if line["type"] == "FaultInjected" and line["action"] == "fail"
+        }
         return (
             line
             for line in self._lines
-            if line["type"] == "RequestRefused" and line.get("api") in apis
+            if line["type"] == "RequestRefused"
+            and line.get("api") in apis
+            and not (len(line["errors"]) == 1 and line["cause"] in injected)
         )
 
     def _fail(self, what: str, line: Line) -> None:

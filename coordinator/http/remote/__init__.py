@@ -32,8 +32,7 @@ from ..plain import to_bytes
 from .calls import Caller, far
 from .faults import RemoteFault
 from .groups import RemoteGroup
-from .peers import RemotePeer
-from .share_peers import RemoteSharePeer
+from .peers import RemotePeer, RemoteSharePeer
 from .snapshots import RemoteSnapshot, number_of
 
 if TYPE_CHECKING:

@@ -134,7 +134,7 @@ class Fleet:
         MemberConfigError, FleetError.
         """
         if (topics is None) == (pattern is None):
-            raise FleetError("give a peer either topics or a pattern")
+            raise MemberConfigError("give a peer either topics or a pattern")
         topics = None if topics is None else topic_names(topics)
         if topics == []:
             raise MemberConfigError("topics=[]: give one name at least, such as ['orders']")
