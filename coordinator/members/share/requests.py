@@ -5,18 +5,11 @@ Owns how offsets with their acknowledgements become ranges. Does not depend on w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from assignors import TopicPartition
 
-from ...wire.messages.share_acknowledge import (
-    AcknowledgementBatch as Acknowledgement,
-)
-from ...wire.messages.share_acknowledge import (
-    AcknowledgePartition,
-    AcknowledgeTopic,
-    ShareAcknowledgeRequest,
-)
+from ...wire.messages.share_acknowledge import ShareAcknowledgeRequest
 from ...wire.messages.share_fetch import (
     AcknowledgementBatch,
     FetchPartition,
@@ -44,16 +37,6 @@ def fetch(
     """Fetch from these partitions, with acknowledgements. One that renews locks reads nothing
     (SH-ACK-2)."""
     added = wanted if session.epoch == 0 else wanted - session.partitions
-    topics: dict[bytes, list[FetchPartition]] = {}
-    for partition in sorted(added | said.keys()):
-        row = FetchPartition(
-            partition_index=partition.partition,
-            acknowledgement_batches=[
-                AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=of)
-                for first, last, of in _ranges(said.get(partition, {}))
-            ],
-        )
-        topics.setdefault(id_of(partition), []).append(row)
     forgotten: dict[bytes, list[int]] = {}
     for partition in sorted(session.partitions - wanted):
         forgotten.setdefault(id_of(partition), []).append(partition.partition)
@@ -68,7 +51,7 @@ def fetch(
         batch_size=0 if renews else config.max_poll_records,
         share_acquire_mode=config.acquire_number,
         is_renew_ack=renews,
-        topics=[FetchTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
+        topics=_named(sorted(added | said.keys()), said, id_of),
         forgotten_topics_data=[
             ForgottenTopic(topic_id=of, partitions=numbers) for of, numbers in forgotten.items()
         ],
@@ -85,23 +68,28 @@ def acknowledge(
     renews: bool,
 ) -> ShareAcknowledgeRequest:
     """Acknowledge, without a fetch."""
-    topics: dict[bytes, list[AcknowledgePartition]] = {}
-    for partition, offsets in said.items():
-        row = AcknowledgePartition(
-            partition_index=partition.partition,
-            acknowledgement_batches=[
-                Acknowledgement(first_offset=first, last_offset=last, acknowledge_types=of)
-                for first, last, of in _ranges(offsets)
-            ],
-        )
-        topics.setdefault(id_of(partition), []).append(row)
     return ShareAcknowledgeRequest(
         group_id=config.group_id,
         member_id=member_id,
         share_session_epoch=session.epoch,
         is_renew_ack=renews,
-        topics=[AcknowledgeTopic(topic_id=of, partitions=rows) for of, rows in topics.items()],
+        topics=_named(said, said, id_of),
     )
+
+
+def _named(partitions: Iterable[TopicPartition], said: Said, id_of: IdOf) -> list[FetchTopic]:
+    """Partitions with what is said of their records."""
+    topics: dict[bytes, list[FetchPartition]] = {}
+    for partition in partitions:
+        row = FetchPartition(
+            partition_index=partition.partition,
+            acknowledgement_batches=[
+                AcknowledgementBatch(first_offset=first, last_offset=last, acknowledge_types=of)
+                for first, last, of in _ranges(said.get(partition, {}))
+            ],
+        )
+        topics.setdefault(id_of(partition), []).append(row)
+    return [FetchTopic(topic_id=of, partitions=rows) for of, rows in topics.items()]
 
 
 def _ranges(offsets: Mapping[int, int]) -> Iterator[tuple[int, int, list[int]]]:

@@ -1,40 +1,21 @@
-"""ShareAcknowledge (key 79)."""
+"""ShareAcknowledge (key 79). It names partitions as a ShareFetch does."""
 
 from __future__ import annotations
 
-from ..schema import (
-    ZERO_UUID,
-    Request,
-    Response,
-    Struct,
-    array,
-    boolean,
-    int16,
-    int32,
-    int64,
-    int8,
-    string,
-    struct,
-    uuid,
+from ..schema import Request, Response, Struct, array, boolean, int16, int32, string, struct, uuid
+from ..schema import ZERO_UUID
+from .share_fetch import (
+    AcknowledgementBatch,
+    FetchPartition,
+    FetchTopic,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
 )
 
+__all__ = ["AcknowledgementBatch", "LeaderIdAndEpoch", "NodeEndpoint"]
 KEY = 79
-
-
-class AcknowledgementBatch(Struct):
-    first_offset: int = int64(default=0)
-    last_offset: int = int64(default=0)
-    acknowledge_types: list[int] = array(int8, default=())
-
-
-class AcknowledgePartition(Struct):
-    partition_index: int = int32(default=0)
-    acknowledgement_batches: list[AcknowledgementBatch] = array(AcknowledgementBatch, default=())
-
-
-class AcknowledgeTopic(Struct):
-    topic_id: bytes = uuid(default=ZERO_UUID)
-    partitions: list[AcknowledgePartition] = array(AcknowledgePartition, default=())
+AcknowledgePartition = FetchPartition
+AcknowledgeTopic = FetchTopic
 
 
 class ShareAcknowledgeRequest(Request, key=KEY, versions=(1, 2), flexible=1):
@@ -42,12 +23,7 @@ class ShareAcknowledgeRequest(Request, key=KEY, versions=(1, 2), flexible=1):
     member_id: str | None = string(nullable=1, default="")
     share_session_epoch: int = int32(default=0)
     is_renew_ack: bool = boolean(since=2, default=False)
-    topics: list[AcknowledgeTopic] = array(AcknowledgeTopic, default=())
-
-
-class LeaderIdAndEpoch(Struct):
-    leader_id: int = int32(default=0)
-    leader_epoch: int = int32(default=0)
+    topics: list[FetchTopic] = array(FetchTopic, default=())
 
 
 class PartitionData(Struct):
@@ -60,13 +36,6 @@ class PartitionData(Struct):
 class ShareAcknowledgeTopicResponse(Struct):
     topic_id: bytes = uuid(default=ZERO_UUID)
     partitions: list[PartitionData] = array(PartitionData, default=())
-
-
-class NodeEndpoint(Struct):
-    node_id: int = int32(default=0)
-    host: str = string(default="")
-    port: int = int32(default=0)
-    rack: str | None = string(nullable=1, default=None)
 
 
 class ShareAcknowledgeResponse(Response, key=KEY, versions=(1, 2), flexible=1):
