@@ -203,7 +203,7 @@ class Broker(FreshNames):
             gone = [(event.topic, index) for index in range(event.partitions)]
             self.send_replies(self.coordinator.on_partitions_deleted(gone, now, cause), now)
             if self._shares is not None:
-                self._shares.topic_deleted(event.topic, now, cause)
+                self._shares.topic_deleted(event.topic, event.topic_id, now, cause)
             self.parked_fetches.wake_topic(event.topic, now)
         elif isinstance(event, PartitionChanged):
             if self._shares is not None:

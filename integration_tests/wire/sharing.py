@@ -235,6 +235,16 @@ class Sharer:
         answer = self.link.ask("ShareAcknowledge", version, **(fields | other))
         return self.took(answer) if "share_session_epoch" not in other else answer
 
+    def name(self, *partitions: Plain, api: str = "ShareAcknowledge", **other: Any) -> Plain:
+        """A request that names partitions as they are given, one of them maybe twice. They are told
+        in the order of their numbers."""
+        topics = [{"topic_id": self.shared.id, "partitions": list(partitions)}]
+        fields = self.fields(**({"topics": topics} | other))
+        if api == "ShareAcknowledge":
+            known = ("group_id", "member_id", "share_session_epoch", "topics", "is_renew_ack")
+            fields = {key: fields[key] for key in known if key in fields}
+        return self.took(self.link.ask(api, 2, shuffled="responses", **fields))
+
     def close(self, *acks: tuple[int, ...]) -> Plain:
         """End the session."""
         self.epoch = -1

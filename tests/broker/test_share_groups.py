@@ -20,6 +20,7 @@ from coordinator.wire.messages.find_coordinator import (
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
+from coordinator.wire.messages.share_fetch import FetchPartition
 from tests.broker.shares import LOCK_MS, Member, ShareDriver, given, initialize, partitions
 
 ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
@@ -327,6 +328,33 @@ class TestAcknowledging:
         answer = member.acknowledge((0, 1, ACCEPT), index=2)
         assert [of.error_code for of in answer.responses[0].partitions] == [3]
         assert member.acknowledge(index=1).responses == []
+
+    def test_of_partitions_without_ranges(self, driver: ShareDriver, member: Member) -> None:
+        """SH-ACK-3: they are answered where another has ranges; the last entry of one counts."""
+        member.fetch(0)
+        request = member.request(1, acks=((0, 1, ACCEPT),))
+        answer = partitions(member.ask(request))
+        assert {index: of.acknowledge_error_code for index, of in answer.items()} == {0: 0, 1: 0}
+        request = member.request(acks=((2, 3, ACCEPT),))
+        request.topics[0].partitions.append(FetchPartition(partition_index=0))
+        assert partitions(member.ask(request)) == {}
+        assert member.said((2, 3, ACCEPT)) == 0
+
+    def test_of_a_deleted_topic(self, driver: ShareDriver, member: Member) -> None:
+        """SH-SES-5: its partitions are unknown as long as they are in the session."""
+        member.fetch(0)
+        topic_id = driver.t.id
+        driver.broker.controller.delete_topic(driver.t, driver.now, None)
+        told = [
+            member.ask(member.request(*of, topic_id=topic_id, forget=forgotten))
+            for of, forgotten in (((), ()), ((), (0,)), ((0,), ()))
+        ]
+        assert [[of.error_code for of in partitions(answer).values()] for answer in told] == [
+            [3],
+            [],
+            [100],
+        ]
+        assert not driver.broker.shares.states.states
 
     def test_locks_are_renewed(self, driver: ShareDriver, member: Member) -> None:
         """SH-ACK-2: with the flag of version 2, and no limits in a fetch."""

@@ -24,18 +24,16 @@ _ERROR = ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 class _Shape(NamedTuple):
     """How an API names topics. `partition`: the field of a partition's number, None: partitions are
-    numbers; `rows`: an answer has partitions below its topics; `says`: an error has its message."""
+    numbers; `rows`: an answer has partitions below its topics."""
 
     partition: str | None = "partition_index"
     rows: bool = True
-    says: bool = True
 
 
 _SHAPES = {
     "AlterShareGroupOffsets": _Shape(),
     "DeleteShareGroupOffsets": _Shape(rows=False),
     "DescribeShareGroupOffsets": _Shape(partition=None),
-    "ShareAcknowledge": _Shape(says=False),
 }
 
 
@@ -49,7 +47,7 @@ def _is_hidden(asker: Asker, operation: Operation, topic: Any) -> bool:
 def _rows(shape: _Shape, kind: Any, topics: list[Any]) -> Slices[list[Any]]:
     """What an answer says of topics that are hidden; `kind`: the class of its rows of topics."""
     made = []
-    error = {"error_code": _ERROR, "error_message": message_of(_ERROR) if shape.says else None}
+    error = {"error_code": _ERROR, "error_message": message_of(_ERROR)}
     for seen, topic in enumerate(topics, 1):
         if not seen % ITEMS_A_STEP:
             yield
@@ -108,16 +106,20 @@ def of_topics(api: str) -> Decide:
     return decided
 
 
-def fetched(asker: Asker) -> Slices[Verdict | None]:
-    """The group first. Topics are asked for by the handler, which knows what the session remembers."""
-    api = "ShareFetch"
-    verdict = yield from by_table(asker, api, CHECKS[api][:1])
-    if verdict is not None:
-        return verdict
+def in_session(api: str) -> Decide:
+    """The group first. Topics are asked for by the handler, which knows what the session remembers,
+    and what is wrong before that."""
     operation = CHECKS[api][1].operation
-    return Verdict(
-        asker.call.message, sees=lambda topic: not asker.is_refused(operation, TOPIC, topic)
-    )
+
+    def decided(asker: Asker) -> Slices[Verdict | None]:
+        verdict = yield from by_table(asker, api, CHECKS[api][:1])
+        if verdict is not None:
+            return verdict
+        return Verdict(
+            asker.call.message, sees=lambda topic: not asker.is_refused(operation, TOPIC, topic)
+        )
+
+    return decided
 
 
 def offsets_described(asker: Asker) -> Slices[Verdict | None]:

@@ -17,8 +17,7 @@ from .by_table import by_table
 from .hidden_topics import describe_topic_partitions, metadata
 from .of_groups import described, heartbeat, list_groups, offset_fetch
 from .of_records import add_partitions_to_txn, fetch, init_producer_id, produce
-from .of_shares import fetched as share_fetched
-from .of_shares import of_topics, offsets_described
+from .of_shares import in_session, of_topics, offsets_described
 from .of_tokens import create_delegation_token, describe_delegation_token
 from .table import CHECKS, CLUSTER, GROUP, TOPIC, TXN
 from .verdicts import Decide, Verdict, refused
@@ -274,8 +273,8 @@ SPECIAL: Final[dict[str, Decide]] = {
     "Metadata": metadata,
     "OffsetFetch": offset_fetch,
     "Produce": produce,
-    "ShareAcknowledge": of_topics("ShareAcknowledge"),
-    "ShareFetch": share_fetched,
+    "ShareAcknowledge": in_session("ShareAcknowledge"),
+    "ShareFetch": in_session("ShareFetch"),
     "ShareGroupDescribe": described("ShareGroupDescribe"),
     "ShareGroupHeartbeat": heartbeat("ShareGroupHeartbeat"),
 }

@@ -1,7 +1,7 @@
 """ShareAcknowledge (key 79), v1-2: a member of a share group says what became of records (KIP-932).
 v2: that it still works on some (KIP-1222).
 
-Partitions without a range of offsets are not answered. Epoch -1 ends the session, after its
+Partitions without a range of offsets are answered where another has some (SH-ACK-3). Epoch -1 ends the session, after its
 acknowledgements were taken (SH-SES-3).
 """
 
@@ -21,7 +21,15 @@ from ...wire.messages.share_acknowledge import (
     ShareAcknowledgeTopicResponse,
 )
 from ..call import Sliced
-from ..shares.acknowledging import decide, names_much, once_settled, take, why_not
+from ..shares.acknowledging import (
+    decide,
+    hidden_topics,
+    named_topics,
+    names_much,
+    once_settled,
+    take,
+    why_not,
+)
 from ..shares.fetching import endpoints, leader_of
 from ..shares.service import is_enabled
 from ..shares.sessions import FINAL_EPOCH, INITIAL_EPOCH, SessionKey
@@ -59,8 +67,11 @@ def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse | Sliced | No
 def _take(
     broker: Broker, call: Call, key: SessionKey, request: ShareAcknowledgeRequest
 ) -> Slices[ShareAcknowledgeResponse | None]:
+    hidden = yield from hidden_topics(call, named_topics(broker, request.topics))
+    if hidden is None:
+        return ShareAcknowledgeResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     decided = yield from decide(
-        broker.shares, call, key, request.topics, renewing=request.is_renew_ack
+        broker.shares, call, key, request.topics, hidden=hidden, renewing=request.is_renew_ack
     )
     taken = yield from take(broker.shares, call, decided)
     if taken is None:

@@ -22,11 +22,11 @@ from ...share_partitions.release import SESSION_CLOSED
 from ...wire.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
 from ..call import Sliced
 from ..shares.acknowledging import (
-    HIDDEN,
-    acknowledged_of,
+    brings_any,
     decide,
     hidden_topics,
     named,
+    named_topics,
     names_much,
     once_settled,
     take,
@@ -61,8 +61,6 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | Sliced | None:
     assert request.group_id is not None and request.member_id is not None
     key = SessionKey(request.group_id, request.member_id)
     ensure_internal_topic(broker, SHARE_GROUP_STATE, call)
-    if broker.shares.knows_no_unknown_topics and _begins_with_unknown_topics(broker, request):
-        return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     session = _session(broker, call, key, request)
     if isinstance(session, ErrorCode):
         return ShareFetchResponse(error_code=session)
@@ -89,11 +87,14 @@ def _serve(
     wanted: list[At],
 ) -> Slices[ShareFetchResponse | None]:
     shares, renews = broker.shares, request.is_renew_ack
-    hidden = yield from hidden_topics(broker, call, chain(wanted, named(request.topics)))
-    shown, operation.hidden = request.topics, hidden
-    if hidden:
-        shown = [topic for topic in request.topics if topic.topic_id not in hidden]
-    decided = yield from decide(shares, call, key, shown, renewing=renews)
+    hidden = yield from hidden_topics(
+        call, chain(operation.remembered(), named_topics(broker, request.topics))
+    )
+    if hidden is None:
+        return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
+    operation.hidden = hidden
+    topics = request.topics if brings_any(request.topics) else ()
+    decided = yield from decide(shares, call, key, topics, hidden=hidden, renewing=renews)
     if FAILED not in decided.values():
         yield from operation.begin()
     call = call._replace(now=(yield))
@@ -120,7 +121,6 @@ def _end(
 ) -> Slices[ShareFetchResponse | None]:
     """All acknowledgements that came with it are settled."""
     operation.said = said
-    operation.said.update(dict.fromkeys(acknowledged_of(request.topics, operation.hidden), HIDDEN))
     now = yield
     if request.share_session_epoch == FINAL_EPOCH:
         broker.shares.end_session(key, SESSION_CLOSED, now, call.cause)
@@ -130,14 +130,6 @@ def _end(
     return response
 
 
-def _begins_with_unknown_topics(broker: Broker, request: ShareFetchRequest) -> bool:
-    """Whether a session would begin with a partition of no topic: older releases fail (SH-44-2)."""
-    return request.share_session_epoch == INITIAL_EPOCH and any(
-        topic.partitions and topic.topic_id not in broker.cluster.topics_by_id
-        for topic in request.topics
-    )
-
-
 def _contradicts_itself(request: ShareFetchRequest) -> ErrorCode:
     limits = (
         request.max_wait_ms,
@@ -145,12 +137,9 @@ def _contradicts_itself(request: ShareFetchRequest) -> ErrorCode:
         request.max_bytes,
         request.max_records,
     )
-    acknowledges = any(
-        of.acknowledgement_batches for topic in request.topics for of in topic.partitions
-    )
     if request.is_renew_ack and any(limits):
         return ErrorCode.INVALID_REQUEST
-    if request.share_session_epoch == INITIAL_EPOCH and acknowledges:
+    if request.share_session_epoch == INITIAL_EPOCH and brings_any(request.topics):
         return ErrorCode.INVALID_REQUEST
     return ErrorCode.NONE
 
@@ -171,5 +160,5 @@ def _session(
             for topic in request.forgotten_topics_data
             for index in topic.partitions
         ]
-        change(session, named(request.topics), forgotten)
+        change(session, named(request.topics), forgotten, broker.cluster.topics_by_id)
     return session

@@ -1,10 +1,10 @@
 """Acknowledgements as ShareFetch and ShareAcknowledge carry them, partition by partition
-(SH-ACK-3). Both have the same structure, in modules of their own."""
+(SH-ACK-3)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...common.slices import ITEMS_A_STEP, Slices
 from ...errors import ErrorCode
@@ -13,6 +13,7 @@ from .acknowledgements import Decided, Pending
 
 if TYPE_CHECKING:
     from ...share_partitions.model import SharePartition
+    from ...wire.messages.share_fetch import FetchPartition, FetchTopic
     from ..call import Call
     from .host import ShareHost
     from .service import Shares
@@ -24,36 +25,6 @@ _NOT_READ = Refused(
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.message
 )
 """Nobody has read the partition for the group here."""
-HIDDEN = Refused(ErrorCode.TOPIC_AUTHORIZATION_FAILED, "")
-"""The client may not read the topic."""
-
-
-class Range(Protocol):
-    """One range of offsets."""
-
-    first_offset: int
-    last_offset: int
-    acknowledge_types: list[int]
-
-
-class Partition(Protocol):
-    """The ranges of one partition."""
-
-    partition_index: int
-
-    @property
-    def acknowledgement_batches(self) -> Sequence[Range]:
-        """In the order of the request."""
-
-
-class Topic(Protocol):
-    """The partitions of one topic."""
-
-    topic_id: bytes
-
-    @property
-    def partitions(self) -> Sequence[Partition]:
-        """In the order of the request."""
 
 
 def why_not(broker: ShareHost, group_id: str | None, member_id: str | None) -> ErrorCode:
@@ -66,39 +37,50 @@ def why_not(broker: ShareHost, group_id: str | None, member_id: str | None) -> E
     return ErrorCode.KAFKA_STORAGE_ERROR if broker.log_is_blocked else ErrorCode.NONE
 
 
-def named(topics: Iterable[Topic]) -> Iterator[At]:
+def named(topics: Iterable[FetchTopic]) -> Iterator[At]:
     """The partitions that a request names."""
     for topic in topics:
         for of in topic.partitions:
             yield topic.topic_id, of.partition_index
 
 
-def hidden_topics(broker: ShareHost, call: Call, places: Iterable[At]) -> Slices[frozenset[bytes]]:
-    """The ids of topics that the client may not read (REF-10)."""
+def named_topics(
+    broker: ShareHost, topics: Iterable[FetchTopic]
+) -> Iterator[tuple[bytes, str | None]]:
+    """The topics of which a request names partitions, and how they are called, if they are there."""
+    known = broker.cluster.topics_by_id
+    for topic in topics:
+        if topic.partitions:
+            found = known.get(topic.topic_id)
+            yield topic.topic_id, None if found is None else found.name
+
+
+def hidden_topics(
+    call: Call, topics: Iterable[tuple[bytes, str | None]]
+) -> Slices[frozenset[bytes] | None]:
+    """The ids of topics that the client may not read (REF-10). None: an authorizer is to judge a
+    topic without a name, at which Kafka's whole request fails."""
     if call.sees is None:
         return frozenset()
-    known, seen, hidden = broker.cluster.topics_by_id, set[bytes](), set[bytes]()
-    for number, (topic_id, _) in enumerate(places, 1):
+    seen, hidden = set[bytes](), set[bytes]()
+    for number, (topic_id, name) in enumerate(topics, 1):
+        if name is None:
+            return None
         if topic_id not in seen:
             seen.add(topic_id)
-            topic = known.get(topic_id)
-            if topic is not None and not call.sees(topic.name):
+            if not call.sees(name):
                 hidden.add(topic_id)
         if not number % ITEMS_A_STEP:
             yield
     return frozenset(hidden)
 
 
-def acknowledged_of(topics: Iterable[Topic], ids: Collection[bytes]) -> Iterator[At]:
-    """The partitions of these topics for which a request brings acknowledgements."""
-    for topic in topics if ids else ():
-        if topic.topic_id in ids:
-            for of in topic.partitions:
-                if of.acknowledgement_batches:
-                    yield topic.topic_id, of.partition_index
+def brings_any(topics: Iterable[FetchTopic]) -> bool:
+    """Whether a request brings acknowledgements, right or wrong."""
+    return any(of.acknowledgement_batches for topic in topics for of in topic.partitions)
 
 
-def names_much(topics: Sequence[Topic]) -> bool:
+def names_much(topics: Sequence[FetchTopic]) -> bool:
     """Whether a request names so much that it is seen to in slices."""
     named = len(topics)
     for topic in topics:
@@ -119,24 +101,47 @@ class Waiting(NamedTuple):
 
 
 def decide(
-    shares: Shares, call: Call, key: SessionKey, topics: Iterable[Topic], *, renewing: bool
+    shares: Shares,
+    call: Call,
+    key: SessionKey,
+    topics: Iterable[FetchTopic],
+    *,
+    hidden: Collection[bytes],
+    renewing: bool,
 ) -> Slices[dict[At, Waiting | Refused | None]]:
     """Decide the acknowledgements of a request, partition by partition; None: there is nothing left
-    to do. Those of one partition go together. FAILED stands last: the request fails as a whole, and
-    partitions behind that at which it fails are not looked at (SH-ACK-9)."""
-    said: dict[At, Waiting | Refused | None] = {}
+    to do. What a request says of a partition last is all that it says. Where no partition has ranges
+    that can be looked at, only what is wrong is told (SH-ACK-3). `hidden`: topics that the client may
+    not read. FAILED stands last: the request fails as a whole, and partitions behind that at which it
+    fails are not looked at (SH-ACK-9)."""
+    last: dict[At, list[Acknowledged]] = {}
     done = 0
     for topic in topics:
         for of in topic.partitions:
             done += 1 + len(of.acknowledgement_batches)
             if done >= ITEMS_A_STEP:
                 call, done = call._replace(now=(yield)), 0
-            if of.acknowledgement_batches:
-                at = topic.topic_id, of.partition_index
-                said[at] = _decide(shares, call, key, at, _ranges(of), renewing)
-                if said[at] is FAILED:
-                    return said
-    return said
+            last[topic.topic_id, of.partition_index] = _ranges(of)
+    decided: dict[At, Waiting | Refused | None] = {}
+    any_ranges = False
+    for at, ranges in last.items():
+        done += 1 + len(ranges)
+        if done >= ITEMS_A_STEP:
+            call, done = call._replace(now=(yield)), 0
+        refused = _refuse(shares, call, at, ranges, hidden, renewing)
+        if refused is not None:
+            decided[at] = refused
+        elif ranges:
+            any_ranges = True
+    for at, ranges in last.items() if any_ranges else ():
+        if at not in decided:
+            done += 1 + len(ranges)
+            if done >= ITEMS_A_STEP:
+                call, done = call._replace(now=(yield)), 0
+            decided[at] = _decide(shares, call, key, at, ranges) if ranges else None
+            if decided[at] is FAILED:
+                break
+    return decided
 
 
 def take(
@@ -181,29 +186,41 @@ def once_settled(
     return None if waits else settled()
 
 
-def _ranges(of: Partition) -> list[Acknowledged]:
+def _ranges(of: FetchPartition) -> list[Acknowledged]:
     return [
         Acknowledged(one.first_offset, one.last_offset, one.acknowledge_types)
         for one in of.acknowledgement_batches
     ]
 
 
-def _decide(
+def _refuse(
     shares: Shares,
     call: Call,
-    key: SessionKey,
     at: At,
-    ranges: list[Acknowledged],
+    ranges: Sequence[Acknowledged],
+    hidden: Collection[bytes],
     renewing: bool,
+) -> Refused | None:
+    """What is wrong with a partition, or with its ranges by themselves: 100, 42, 29, 3."""
+    found = shares.find(at)
+    error = ErrorCode.NONE
+    if found is ErrorCode.UNKNOWN_TOPIC_ID:
+        error = found
+    elif are_wrong(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE):
+        error = ErrorCode.INVALID_REQUEST
+    elif at[0] in hidden:
+        error = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    elif found is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+        error = found
+    return Refused(error, "") if error else None
+
+
+def _decide(
+    shares: Shares, call: Call, key: SessionKey, at: At, ranges: list[Acknowledged]
 ) -> Waiting | Refused | None:
     found = shares.find(at)
-    if found is ErrorCode.NOT_LEADER_OR_FOLLOWER:
-        return _NOT_READ  # SH-ACK-7: whoever leads no more has forgotten it
-    if isinstance(found, ErrorCode):
-        return Refused(found, "")
-    if are_wrong(ranges, renewing=renewing, renewal_known=call.version >= RENEWS_SINCE):
-        return Refused(ErrorCode.INVALID_REQUEST, "")
-    partition = shares.opened(key.group_id, found)
+    # SH-ACK-7: whoever leads no more has forgotten it
+    partition = None if isinstance(found, ErrorCode) else shares.opened(key.group_id, found)
     if partition is None:
         return _NOT_READ
     decided = shares.acknowledgements.decide(partition, key.member_id, ranges, call.now)

@@ -9,7 +9,7 @@ that come, locks that end and acknowledgements wake it. Does not depend on sessi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ...common.slices import ITEMS_A_STEP, Slices, whole
@@ -26,6 +26,7 @@ from ...wire.messages.share_fetch import (
     ShareFetchResponse,
 )
 from .reading import read
+from .sessions import FINAL_EPOCH
 
 if TYPE_CHECKING:
     from ...cluster import Partition
@@ -172,12 +173,24 @@ class ShareFetchOperation:
 
     # -- reading
 
+    def remembered(self) -> Iterator[tuple[bytes, str | None]]:
+        """The topics of its session's partitions, as they were called when these came in."""
+        if self._request.share_session_epoch != FINAL_EPOCH:
+            for at in self._session.partitions:
+                yield at[0], self._session.names.get(at)
+
     def _find(self, at: At) -> Partition | ErrorCode:
         if at[0] in self.hidden:
             return ErrorCode.TOPIC_AUTHORIZATION_FAILED
         if self._call.fails is not None and at in self._call.fails:
             return ErrorCode(self._call.fails[at])
-        return self._shares.find(at)
+        found = self._shares.find(at)
+        name = self._session.names.get(at)
+        if found is not ErrorCode.UNKNOWN_TOPIC_ID or name is None:
+            return found
+        if self._broker.cluster.partition(name, at[1]) is None:
+            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return ErrorCode.UNKNOWN_SERVER_ERROR  # another topic has its name, and no state
 
     def _open(self, found: Partition, now: int) -> tuple[SharePartition | None, ErrorCode]:
         opening = self._shares.opener.open(self._session.key.group_id, found, now, self._call.cause)
@@ -187,6 +200,11 @@ class ShareFetchOperation:
         answers = self._answers
         if answers is None:
             answers = yield from self._read_all(now)
+        if (
+            self._shares.knows_no_unknown_topics
+            and not self._broker.cluster.topics_by_id.keys() >= {at[0] for at in answers}
+        ):
+            return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
         for at, refused in self.said.items():
             data = answers.setdefault(at, PartitionData(partition_index=at[1], records=b""))
             if refused is not None:

@@ -48,7 +48,7 @@ class Shares:
         """Whether partitions that a topic gains are read from 0, not from where the group resets
         to."""
         self.knows_no_unknown_topics = False
-        """Whether a session that begins with an unknown topic fails as a whole."""
+        """Whether a fetch fails as a whole that would answer a partition of an unknown topic."""
         self.follow_release()
         self.states.begun_anew = self._begun_anew
 
@@ -181,7 +181,7 @@ class Shares:
             cause,
         )
 
-    def topic_deleted(self, topic: str, now: int, cause: int | None) -> None:
+    def topic_deleted(self, topic: str, topic_id: bytes, now: int, cause: int | None) -> None:
         """A topic is gone, and what groups had in flight of it, or what was stored in it."""
         if topic == SHARE_GROUP_STATE:
             self.states.empty(now)
@@ -189,3 +189,4 @@ class Shares:
             lambda one: one.key.topic == topic, "its topic was deleted", now, cause
         )
         self.partitions.forget(lambda key: key.topic == topic)
+        self.states.topic_deleted(topic, topic_id, now, cause)

@@ -8,10 +8,13 @@ as many as group.share.max.share.sessions. Does not depend on what partitions ho
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import ErrorCode
+
+if TYPE_CHECKING:
+    from ...cluster import Topic
 
 INITIAL_EPOCH, FINAL_EPOCH = 0, -1
 _LAST_EPOCH = 0x7FFF_FFFF
@@ -29,15 +32,17 @@ class SessionKey(NamedTuple):
 
 class ShareSession:
     """One session. `epoch`: what its next request must carry; `partitions`: whether each is still
-    to be listed in an answer, though nothing is read of it."""
+    to be listed in an answer, though nothing is read of it; `names`: the topics of those that were
+    there when they came in. They keep their names when they are deleted (SH-SES-5)."""
 
-    __slots__ = ("epoch", "key", "partitions", "peer")
+    __slots__ = ("epoch", "key", "names", "partitions", "peer")
 
     def __init__(self, key: SessionKey, peer: str) -> None:
         self.key = key
         self.peer = peer
         self.epoch = 1
         self.partitions: dict[At, bool] = {}
+        self.names: dict[At, str] = {}
 
     def in_turn(self, epoch: int) -> list[At]:
         """The partitions in the order in which they are read: each request begins with another."""
@@ -99,9 +104,20 @@ class ShareSessions:
         return self._sessions.values()
 
 
-def change(session: ShareSession, named: Iterable[At], forgotten: Iterable[At]) -> None:
-    """Partitions that a request names come into its session, others leave it."""
+def change(
+    session: ShareSession,
+    named: Iterable[At],
+    forgotten: Iterable[At],
+    topics: Mapping[bytes, Topic],
+) -> None:
+    """Partitions that a request names come into its session, others leave it. `topics`: those that
+    there are, by id."""
     for at in named:
-        session.partitions.setdefault(at, True)
+        if at not in session.partitions:
+            session.partitions[at] = True
+            topic = topics.get(at[0])
+            if topic is not None:
+                session.names[at] = topic.name
     for at in forgotten:
         session.partitions.pop(at, None)
+        session.names.pop(at, None)

@@ -74,6 +74,13 @@ class ShareStates:
                 self._broker.log.coordinator_event(gone, now, None)
             self.by_partition.clear()
 
+    def topic_deleted(self, topic: str, topic_id: bytes, now: int, cause: int | None) -> None:
+        """A topic is gone, and with it what is kept of it (SH-ST-4)."""
+        for index, states in self.by_partition.items():
+            if not self.error_of(index):
+                for key in [key for key in states if key.topic_id == topic_id]:
+                    self._write(index, key, ev.ShareStateDeleted(topic_id), now, cause, topic)
+
     # -- what may be asked; `cause`: the log's number of the request behind it
 
     def initialize(
@@ -176,12 +183,18 @@ class ShareStates:
         return decision
 
     def _write(
-        self, index: int, key: ShareStateKey, event: ev.Event, now: int, cause: int | None
+        self,
+        index: int,
+        key: ShareStateKey,
+        event: ev.Event,
+        now: int,
+        cause: int | None,
+        name: str = "",
     ) -> None:
         broker, seq = self._broker, None
         if broker.log is not None:
             topic = broker.cluster.topics_by_id.get(key.topic_id)
-            name = "" if topic is None else topic.name
+            name = name if topic is None else topic.name
             of = None if broker.replication is None else broker.node_id
             seq = broker.log.share_event(key.group_id, name, key.partition, event, now, cause, of)
         self._append(index, key, event, now, seq)
