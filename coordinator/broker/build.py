@@ -9,6 +9,7 @@ sockets and clocks.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -94,9 +95,8 @@ def topic_options(topics: Iterable[str] | Mapping[str, int]) -> list[TopicOption
     else:
         several = not isinstance(given, str) and isinstance(given, Iterable)
         options = [TopicOption.parse(topic) for topic in (given if several else (given,))]
-    names = [option.name for option in options]
-    for name in names:
-        if names.count(name) > 1:
+    for name, times in Counter(option.name for option in options).items():
+        if times > 1:
             raise TopicError(f"topic {name} is given twice")
         if name == CONSUMER_OFFSETS:
             raise TopicError(f"topic {name} is there anyway")

@@ -6,6 +6,7 @@ Owns their form and the words for what is wrong in them. Does not depend on a cl
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -21,7 +22,7 @@ def read_topics(text: str) -> list[str]:
     """The topics to move, sorted: {"version": 1, "topics": [{"topic": "foo"}]}. Raises
     FileError."""
     topics = [_field(each, "topic", str) for each in _field(_document(text), "topics", list)]
-    doubled = sorted({topic for topic in topics if topics.count(topic) > 1})
+    doubled = sorted(topic for topic, times in Counter(topics).items() if times > 1)
     if doubled:
         raise FileError(
             f"List of topics to reassign contains duplicate entries: {','.join(doubled)}"
