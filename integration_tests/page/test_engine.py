@@ -7,7 +7,7 @@ import hashlib
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -26,6 +26,16 @@ ACTIONS = [
 ]
 
 
+class Answers(NamedTuple):
+    """Requests to play a lesson or a shipped scenario, requests of each operation, and the answers
+    to them in the same order."""
+
+    plays: list[dict[str, Any]]
+    to_plays: list[dict[str, Any]]
+    others: list[dict[str, Any]]
+    to_others: list[dict[str, Any]]
+
+
 def digest(lines: list[str]) -> str:
     return hashlib.sha256(("\n".join(lines) + "\n").encode()).hexdigest()
 
@@ -42,8 +52,16 @@ def asked(slugs: tuple[str, ...]) -> list[dict[str, Any]]:
     return [{"op": "play", "seed": SEED, "log": True, **each} for each in [*lessons, *shipped]]
 
 
+@pytest.fixture(scope="module")
+def answers(request: pytest.FixtureRequest, site: Path) -> Answers:
+    """What the site's engine says, in Node: when lessons are played, and to every operation."""
+    plays, others = asked(request.param), every_operation()
+    told = answered(site, [*plays, *others])
+    return Answers(plays, told[: len(plays)], others, told[len(plays) :])
+
+
 def answered(site: Path, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the site's engine says to requests, in Node."""
+    """The answers of the site's engine to requests."""
     command = ["node", str(HERE / "engine_check.mjs"), str(site)]
     done = subprocess.run(
         command, input=json.dumps(asked), capture_output=True, text=True, timeout=600, check=False
@@ -53,10 +71,8 @@ def answered(site: Path, asked: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return answers
 
 
-@pytest.mark.parametrize("lessons", TOGETHER)
-def test_every_lesson_has_the_same_log_as_webassembly(site: Path, lessons: tuple[str, ...]) -> None:
-    plays = asked(lessons)
-    answers = answered(site, plays)
+@pytest.mark.parametrize("answers", TOGETHER, indirect=True, scope="module")
+def test_every_lesson_has_the_same_log_as_webassembly(answers: Answers) -> None:
     here = {
         each["name"]: digest(
             play(
@@ -68,11 +84,11 @@ def test_every_lesson_has_the_same_log_as_webassembly(site: Path, lessons: tuple
                 each.get("script", ()),
             )
         )
-        for each in plays
+        for each in answers.plays
     }
     there = {
         each["name"]: hashlib.sha256(answer["ok"]["log"].encode()).hexdigest()
-        for each, answer in zip(plays, answers, strict=True)
+        for each, answer in zip(answers.plays, answers.to_plays, strict=True)
     }
     assert there == here
 
@@ -104,17 +120,18 @@ def every_operation() -> list[dict[str, Any]]:
     ]
 
 
-def test_every_operation_has_the_same_answer_as_webassembly(site: Path, tmp_path: Path) -> None:
-    requests = every_operation()
-    assert {each["op"] for each in requests} == set(engine._OPERATIONS)
-    there = answered(site, requests)
+@pytest.mark.parametrize("answers", TOGETHER, indirect=True, scope="module")
+def test_every_operation_has_the_same_answer_as_webassembly(
+    answers: Answers, tmp_path: Path
+) -> None:
+    assert {each["op"] for each in answers.others} == set(engine._OPERATIONS)
     here = []
-    for request in requests:
+    for request in answers.others:
         asked = dict(request)
         if "file" in asked:
             file = tmp_path / "file"
             file.write_text(asked.pop("file"))
             asked["path"] = str(file)
         here.append(json.loads(engine.request(json.dumps(asked))))
-    assert there == here
+    assert answers.to_others == here
     assert ["error" in each for each in here].count(True) == 2

@@ -70,6 +70,7 @@ def compared(page: Page, one: str, other: str) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.usefixtures("engine")
 @pytest.mark.parametrize("lessons", TOGETHER)
 def test_the_first_frame_of_every_lesson_is_what_the_engine_plays(
     page: Page, server: PageServer, lessons: tuple[str, ...]
