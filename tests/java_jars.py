@@ -75,8 +75,10 @@ class JavaProgram:
 
 
 @contextmanager
-def java_program(name: str, *options: str) -> Iterator[JavaProgram]:
-    """Run the class `name` of tests/java/; it ends with the block. Raises NoJavaError."""
+def java_program(name: str, *, long: bool = False) -> Iterator[JavaProgram]:
+    """Run the class `name` of tests/java/; it ends with the block. `long`: for minutes, which is
+    worth that Java compiles thoroughly. Raises NoJavaError."""
+    options = [] if long else ["-XX:TieredStopAtLevel=1"]
     command = ["java", "-XX:+UseSerialGC", *options, "-cp", class_path(name), name]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -35,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     print(f"seed {options.seed}, {options.count} cases for each assignor", flush=True)
     try:
-        with java_program(PROGRAM) as java:
+        with java_program(PROGRAM, long=True) as java:
             mean_the_same_java(java)
             for assignor in options.assignor or ASSIGNORS:
                 differs = (

@@ -50,7 +50,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
     print(f"seed {options.seed}, {options.count} cases for each server-side assignor", flush=True)
     try:
-        with java_program("ServerAssignors") as java:
+        with java_program("ServerAssignors", long=True) as java:
             mean_the_same_java(java)
             for assignor in options.assignor or ASSIGNORS:
                 if options.sequence is not None:

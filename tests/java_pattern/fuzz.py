@@ -18,7 +18,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     patterns = [make_case(options.seed, number) for number in range(options.count)]
     try:
-        with java_program(PROGRAM) as java:
+        with java_program(PROGRAM, long=True) as java:
             verdicts = taken_by_java(java, patterns)
     except NoJavaError as missing:
         print(f"skipped: {missing}", file=sys.stderr)

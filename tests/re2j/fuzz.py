@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"seed {options.seed}, {options.count} patterns", flush=True)
     differ = accepted = too_large = 0
     try:
-        with java_program(PROGRAM) as java:
+        with java_program(PROGRAM, long=True) as java:
             for first in range(0, options.count, BATCH):
                 cases = [
                     make_case(options.seed, number)

@@ -145,7 +145,7 @@ def main(arguments: list[str] | None = None) -> int:
     count = RECORDED if options.record else options.count
     cases = [make_case(options.seed, number) for number in range(count)]
     try:
-        with java_program(PROGRAM) as java:
+        with java_program(PROGRAM, long=True) as java:
             answers = decided_by_java(java, cases)
     except NoJavaError as missing:
         print(f"skipped: {missing}", file=sys.stderr)

@@ -86,7 +86,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     asked = cases()
     try:
-        with java_program(PROGRAM) as java:
+        with java_program(PROGRAM, long=True) as java:
             answers = believed_by_java(java, asked)
     except NoJavaError as missing:
         print(f"skipped: {missing}", file=sys.stderr)
