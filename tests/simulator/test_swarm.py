@@ -105,7 +105,7 @@ def test_a_scenario_that_fails_is_kept_and_made_smaller(
             [
                 "swarm",
                 "--first",
-                "2",
+                "4",
                 "--seeds",
                 "1",
                 "--minutes",
@@ -119,16 +119,16 @@ def test_a_scenario_that_fails_is_kept_and_made_smaller(
         == 1
     )
     assert (
-        "seed 2: most_rebalances: coordinator simulate swarm-2.toml --seed 2 --set must.most_rebalances=0"
+        "seed 4: most_rebalances: coordinator simulate swarm-4.toml --seed 4 --set must.most_rebalances=0"
         in capsys.readouterr().out
     )
     assert (
         main(
             [
                 "shrink",
-                "swarm-2.toml",
+                "swarm-4.toml",
                 "--seed",
-                "2",
+                "4",
                 "--set",
                 "must.most_rebalances=0",
                 "--for",
@@ -138,16 +138,16 @@ def test_a_scenario_that_fails_is_kept_and_made_smaller(
         == 0
     )
     assert (
-        "to replay it: coordinator simulate swarm-2-small.toml --seed 2" in capsys.readouterr().out
+        "to replay it: coordinator simulate swarm-4-small.toml --seed 4" in capsys.readouterr().out
     )
     small, whole = (
-        tomllib.loads(Path(name).read_text()) for name in ("swarm-2-small.toml", "swarm-2.toml")
+        tomllib.loads(Path(name).read_text()) for name in ("swarm-4-small.toml", "swarm-4.toml")
     )
     assert len(small.get("churn", [])) + len(small.get("faults", [])) < len(
         whole.get("churn", [])
     ) + len(whole.get("faults", []))
-    assert main(["simulate", "swarm-2-small.toml", "--seed", "2"]) == 1
-    assert main(["shrink", "swarm-2.toml", "--seed", "2"]) == 1
+    assert main(["simulate", "swarm-4-small.toml", "--seed", "4"]) == 1
+    assert main(["shrink", "swarm-4.toml", "--seed", "4"]) == 1
     assert main(["shrink", "none.toml"]) == 2
 
 
