@@ -148,6 +148,8 @@ class Recount:
             group.members.discard(member)
         elif kind in _COMES_OR_GOES:
             self._comes_or_goes(group, line)
+        elif kind.startswith("Share"):
+            _share(group, line, member)
         else:
             self._consumer(group, line, member)
 
@@ -165,6 +167,7 @@ class Recount:
                 group.members = set(group.stored)
         else:
             group.protocol, group.state, group.members = "classic", "Empty", set()
+            group.number = 0
 
     def _consumer(self, group: Group, line: Line, member: str) -> None:
         """Events of consumer groups (KIP-848). Their state is not followed."""
@@ -176,7 +179,7 @@ class Recount:
             group.number = line.get("group_epoch", 1)
         elif kind == "MembershipReset":
             group.protocol, group.state, group.members = "classic", "Empty", set()
-            group.stored = set()
+            group.stored, group.number = set(), 0
         elif kind == "ConsumerGroupDowngraded":
             group.protocol, group.state = "classic", "Stable"
             group.members = group.stored = {row["member_id"] for row in line["members"]}
@@ -209,6 +212,19 @@ class Recount:
             self.moved += group.owner.get(place, member) != member
             self.moved_between_processes += group.process.get(place, client) != client
             group.owner[place], group.process[place] = member, client
+
+
+def _share(group: Group, line: Line, member: str) -> None:
+    """Events of share groups (KIP-932). Their members and epochs are in none of the counts."""
+    kind = line["type"]
+    if kind == "ShareGroupCreated":
+        group.protocol, group.members, group.number = "share", set(), 1
+    elif kind == "ShareMemberSubscribed":
+        group.members.add(member)
+    elif kind == "ShareMemberRemoved":
+        group.members.discard(member)
+    elif kind == "ShareGroupEpochBumped":
+        group.number = line["group_epoch"]
 
 
 def _places(assignment: str) -> list[Place]:

@@ -11,8 +11,10 @@ from coordinator.configs.broker_configs import BrokerConfigs
 from coordinator.event_log.replay_brokers import ReplayedBrokers
 from coordinator.groups.classic.model import ClassicGroup
 from coordinator.groups.config import GroupConfig
+from coordinator.groups.share.model import ShareMembership
 from coordinator.pipeline.fold.pieces import fold_texts
 from coordinator.pipeline.schemas import TABLES
+from coordinator.simulator.files import catalogue
 from coordinator.simulator.swarm.random_scenarios import scenario_text
 from tests.frozen.store import names, stored_log
 from tests.recount import Line, Recount
@@ -63,7 +65,8 @@ class Replayed(ReplayedBrokers):
                 membership.generation,
             ), where
         else:
-            assert (counted.protocol, counted.number) == ("consumer", membership.group_epoch), where
+            protocol = "share" if isinstance(membership, ShareMembership) else "consumer"
+            assert (counted.protocol, counted.number) == (protocol, membership.group_epoch), where
         self.compared += 1
 
 
@@ -116,6 +119,16 @@ def counted(lines: list[Line]) -> dict[str, int]:
 def test_states_and_members_are_those_of_the_groups_rules(name: str) -> None:
     lines = lines_of(stored_log(name))
     assert Replayed(lines).compared > 0
+
+
+def test_share_groups_are_those_of_the_groups_rules() -> None:
+    """No stored log has one."""
+    text = simulated(catalogue.text("share_lock_expiry"), "share_lock_expiry", 1)
+    lines = lines_of(text)
+    replayed = Replayed(lines)
+    assert {group.protocol for group in replayed.count.groups.values()} == {"share"}
+    assert replayed.compared > 0
+    assert of_tables(text) == counted(lines)
 
 
 @pytest.mark.parametrize("name", names())

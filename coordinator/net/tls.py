@@ -12,16 +12,16 @@ from __future__ import annotations
 import asyncio
 import ssl
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, Protocol
 
 from ..broker.connections.secured import SecuredConnection
+from ..security.distinguished_names import distinguished_name
 from ..security.handshakes import Disturbance
 from .secured import SecuredProtocol
 
 if TYPE_CHECKING:
     from ..security.handshakes import Handshake
     from ..security.listeners import ListenerSecurity
-    from ..security.principals import Subject
     from ..security.security import Security
     from .server import Server
 
@@ -139,11 +139,11 @@ class TlsProtocol(SecuredProtocol):
 
     def _greet(self) -> None:
         """The handshake is done: who is it?"""
-        subject = (self._tls.getpeercert() or {}).get("subject")
-        if subject:
+        certificate = self._tls.getpeercert(binary_form=True)
+        if certificate is not None:
             connection = self.connection
             assert isinstance(connection, SecuredConnection)
-            connection.showed_certificate(cast("Subject", subject), self._server.now())
+            connection.showed_certificate(distinguished_name(certificate), self._server.now())
 
     def _read(self, now: int) -> None:
         """Hand on what has been decrypted; `SSLWantReadError` ends it."""

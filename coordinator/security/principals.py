@@ -1,36 +1,24 @@
-"""Who a client certificate says that its owner is: the name of RFC 2253, and the rules that map it
-(TLS-2).
+"""Who a client certificate says that its owner is: the rules that map its name (TLS-2).
 
 Rules are Kafka's ssl.principal.mapping.rules: tried in order, the first whose pattern matches the
 whole name wins; without any the name is nobody's to log in with. Patterns are regular expressions
-as Python has them.
+as Python has them; what stands for a match is read as Java reads it.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 DEFAULT: Final = "DEFAULT"
 _RULE: Final = re.compile(
     r"\s*(?:(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?))\s*(?:,|$)"
 )
-_SHORT: Final = {
-    "commonName": "CN",
-    "countryName": "C",
-    "domainComponent": "DC",
-    "localityName": "L",
-    "organizationName": "O",
-    "organizationalUnitName": "OU",
-    "stateOrProvinceName": "ST",
-    "streetAddress": "STREET",
-    "userId": "UID",
-}
-_ESCAPED: Final = re.compile(r'([,+"\\<>;])')
-
-Subject = Sequence[Sequence[tuple[str, str]]]
-"""A certificate's subject as Python's `ssl` gives it: the most general part first."""
+_IN_REPLACEMENT: Final = re.compile(
+    r"\\(.?)|\$(?:\{([A-Za-z]\w*)\}|([0-9]+))?", re.ASCII | re.DOTALL
+)
+_NAMED: Final = re.compile(r"(?<!\\)\(\?<(?=[A-Za-z])")
 
 
 class MappingError(ValueError):
@@ -48,15 +36,14 @@ class Rule(NamedTuple):
         """What it makes of a name; None: it is not about it."""
         if self.pattern is None:
             return name
-        found = self.pattern.fullmatch(name)
-        if found is None:
+        if self.pattern.fullmatch(name) is None:
             return None
-        made = re.sub(
-            r"\$(\d)",
-            lambda group: found[int(group[1])] or "",
-            self.replacement.replace(r"\/", "/"),
-        )
+        # Kafka replaces each match in the name, and looks for the first anew
+        made = self.pattern.sub(self._expanded, name)
         return made.lower() if self.case == "L" else made.upper() if self.case == "U" else made
+
+    def _expanded(self, found: re.Match[str]) -> str:
+        return _expanded(self.replacement, found)
 
 
 def read_rules(text: str) -> tuple[Rule, ...]:
@@ -73,26 +60,51 @@ def read_rules(text: str) -> tuple[Rule, ...]:
             rules.append(Rule())
         else:
             try:
-                rules.append(Rule(re.compile(pattern.replace(r"\/", "/")), replacement, case))
+                rules.append(Rule(_compiled(pattern), replacement, case))
             except re.error as error:
                 raise MappingError(f"{pattern!r} is no regular expression: {error}") from None
         at = found.end()
     return tuple(rules) or (Rule(),)
 
 
-def distinguished_name(subject: Subject) -> str:
-    """The name of RFC 2253: the most specific part first, commas and their like escaped."""
-    return ",".join("+".join(_shown(*pair) for pair in part) for part in reversed(subject))
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of Java's as Python has it: groups have names in another form, and classes as
+    `\\w` are of ASCII."""
+    return re.compile(_NAMED.sub("(?P<", pattern.replace(r"\/", "/")), re.ASCII)
 
 
-def _shown(kind: str, value: str) -> str:
-    escaped = _ESCAPED.sub(r"\\\1", value)
-    return f"{_SHORT.get(kind, kind)}={escaped}"
+def _expanded(replacement: str, found: re.Match[str]) -> str:
+    """The text that stands for a match. Raises MappingError."""
+    try:
+        return _IN_REPLACEMENT.sub(lambda each: _piece(each, found), replacement)
+    except IndexError:
+        raise MappingError(
+            f"{replacement!r}: write \\$ for a dollar sign, $1 or ${{name}} for a group of {found.re.pattern!r}"
+        ) from None
 
 
-def principal_of(subject: Subject, rules: Iterable[Rule]) -> str | None:
-    """Such as User:CN=billing,OU=tests; None: no rule is about the name."""
-    name = distinguished_name(subject)
+def _piece(each: re.Match[str], found: re.Match[str]) -> str:
+    """What a backslash or a `$` stands for, with what follows it. A number has as many digits as
+    there are groups for; Kafka takes one that no group has for text, where the pattern has any."""
+    character, named, number = each.groups()
+    if character is not None:
+        return str(character)
+    if named is not None:
+        return found[str(named)] or ""
+    digits = len(number or "")
+    while digits > 1 and int(number[:digits]) > found.re.groups:
+        digits -= 1
+    group = int(number[:digits]) if digits else -1
+    if group > found.re.groups > 0:
+        return each[0]
+    if group < 0:
+        raise IndexError
+    return (found[group] or "") + number[digits:]
+
+
+def principal_of(name: str, rules: Iterable[Rule]) -> str | None:
+    """Such as User:CN=billing,OU=tests, of the owner's name (RFC 2253); None: no rule is about
+    it."""
     for rule in rules:
         mapped = rule.apply(name)
         if mapped is not None:

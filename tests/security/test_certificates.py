@@ -6,6 +6,7 @@ import asyncio
 import socket
 import ssl
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -15,12 +16,8 @@ from coordinator.cli import command_config
 from coordinator.emulator.client_config import with_ssl_context
 from coordinator.emulator.embedded import EmulatorError
 from coordinator.reassign.admin import Admin
-from coordinator.security.principals import (
-    MappingError,
-    distinguished_name,
-    principal_of,
-    read_rules,
-)
+from coordinator.security.distinguished_names import distinguished_name
+from coordinator.security.principals import MappingError, principal_of, read_rules
 
 pytest.importorskip("kafka")
 pytest.importorskip("aiokafka")
@@ -29,23 +26,77 @@ pytest.importorskip("trustme")
 import trustme
 from aiokafka import AIOKafkaConsumer
 from confluent_kafka import Consumer
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.x509.oid import NameOID
 from kafka import KafkaConsumer
 
 PATIENCE_S = 120
-SUBJECT = (
-    (("countryName", "DE"),),
-    (("organizationName", "A, B"),),
-    (("organizationalUnitName", "tests"),),
-    (("commonName", "Billing"),),
-)
+CN, C, L, ST, STREET, O, OU = (f"2.5.4.{number}" for number in (3, 6, 7, 8, 9, 10, 11))
+UID, DC = "0.9.2342.19200300.100.1.1", "0.9.2342.19200300.100.1.25"
+EMAIL = "1.2.840.113549.1.9.1"
 NAME = r"CN=Billing,OU=tests,O=A\, B,C=DE"
+
+
+def _certificate(*parts: list[tuple[str, str]], critical: bool = False) -> bytes:
+    """DER of a certificate whose subject has these attributes (dotted ids) and alternative names."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    attributes = [
+        x509.RelativeDistinguishedName(
+            [x509.NameAttribute(x509.ObjectIdentifier(kind), value) for kind, value in part]
+        )
+        for part in parts
+    ]
+    begins = datetime(2026, 1, 1, tzinfo=UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(x509.Name(attributes))
+        .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "issuer")]))
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(begins)
+        .not_valid_after(begins + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical)
+        .sign(key, hashes.SHA256())
+    )
+    return made.public_bytes(Encoding.DER)
 
 
 class TestNames:
     """TLS-2."""
 
-    def test_the_most_specific_part_comes_first_and_commas_are_escaped(self) -> None:
-        assert distinguished_name(SUBJECT) == NAME
+    # what a real Kafka 4.4.0 told as the owner of a delegation token
+    @pytest.mark.parametrize(
+        ("parts", "name"),
+        [
+            ([[(C, "DE")], [(O, "A, B")], [(OU, "tests")], [(CN, "Billing")]], NAME),
+            ([[(OU, "tests"), (CN, "b"), (UID, "z")], [(O, "x")]], "O=x,CN=b+OU=tests+UID=z"),
+            ([[(DC, "com")], [(DC, "example")], [(CN, "t")]], "CN=t,DC=example,DC=com"),
+            (
+                [[(ST, "BW")], [(L, "S")], [(STREET, "Str 1")], [(CN, "t")]],
+                "CN=t,STREET=Str 1,L=S,ST=BW",
+            ),
+            ([[(CN, 'a+b"c\\d<e>f;g=h#')]], r"CN=a\+b\"c\\d\<e\>f\;g\=h\#"),
+            ([[(CN, " lead")]], r"CN=\ lead"),
+            ([[(CN, "trail ")]], r"CN=trail\ "),
+            ([[(CN, "Müller 漢字  x")]], "CN=Müller 漢字  x"),
+            ([[(CN, "t")], [(EMAIL, "a@b.c")]], "1.2.840.113549.1.9.1=#16056140622e63,CN=t"),
+            ([[("2.5.4.5", "123")], [(CN, "t")]], "CN=t,2.5.4.5=#1303313233"),
+            ([[("2.5.4.12", "Dr")], [(CN, "t")]], "CN=t,2.5.4.12=#0c024472"),
+            ([[("1.2.3.4.5", "x")], [(CN, "t")]], "CN=t,1.2.3.4.5=#0c0178"),
+            ([[("2.999.1", "x")]], "2.999.1=#0c0178"),
+        ],
+    )
+    def test_is_written_as_java_writes_it(
+        self, parts: list[list[tuple[str, str]]], name: str
+    ) -> None:
+        assert distinguished_name(_certificate(*parts)) == name
+
+    def test_java_takes_no_name_only_beside_critical_alternatives(self) -> None:
+        assert distinguished_name(_certificate(critical=True)) == ""
+        assert distinguished_name(_certificate()) is None
 
     @pytest.mark.parametrize(
         ("rules", "principal"),
@@ -59,10 +110,22 @@ class TestNames:
             (r"RULE:^CN=other.*$/x/,DEFAULT", f"User:{NAME}"),
             (r"RULE:^CN=other.*$/x/", None),
             (r"RULE:CN=Billing/x/", None),
+            (r"RULE:.*/x/", "User:xx"),
+            (r"RULE:CN=(\w+?).*/$1-\$1/", "User:B-$1"),
+            (r"RULE:^CN=(?<who>[^,]+).*$/${who}/", "User:Billing"),
+            (r"RULE:^CN=(.*?),.*$/$1$3/", "User:Billing$3"),
+            (r"RULE:^CN=([^,]+)(,OU=x)?.*$/$12-$22-$3-$10/", "User:Billing2-2-$3-Billing0"),
+            (r"RULE:^CN=([^,]*?)(?:,.*)?$/ $1 /U", "User: BILLING "),
+            (r"RULE:^CN=([A-Z])([a-z]*),.*$/$00-$2\/x/", f"User:{NAME}-illing/x"),
         ],
     )
     def test_rules_are_tried_in_order(self, rules: str, principal: str | None) -> None:
-        assert principal_of(SUBJECT, read_rules(rules)) == principal
+        assert principal_of(NAME, read_rules(rules)) == principal
+
+    @pytest.mark.parametrize("replacement", ["$", "a$b", "${1}", "${nobody}", "$1"])
+    def test_a_replacement_that_names_no_group_maps_nobody(self, replacement: str) -> None:
+        with pytest.raises(MappingError, match="for a dollar sign"):
+            principal_of(NAME, read_rules(f"RULE:^CN=.*$/{replacement}/"))
 
     @pytest.mark.parametrize("rules", ["RULE:x", "default", "RULE:(/x/", "DEFAULT;DEFAULT"])
     def test_that_cannot_be_read(self, rules: str) -> None:

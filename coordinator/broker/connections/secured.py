@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ...common.printable import shortened
 from ...errors import ErrorCode
 from ...interceptors import Answer
-from ...security.principals import distinguished_name, principal_of
+from ...security.principals import MappingError, principal_of
 from ...security.sasl import Failed, Login, Passed, Stage
 from ...wire.framing import read_request_header
 from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ...security.listeners import ListenerSecurity
-    from ...security.principals import Subject
     from ...security.security import Security
     from ...wire.schema import Message
     from ..authorization.asking import Asker
@@ -318,13 +317,21 @@ class SecuredConnection(Connection):
         response = None if result.text is None else refused
         self._fail(result, response, (api, call, correlation_id), call.now)
 
-    def showed_certificate(self, subject: Subject, now: int) -> None:
-        """A client's certificate says who it is, where nothing else does (TLS-2)."""
+    def showed_certificate(self, name: str | None, now: int) -> None:
+        """A client's certificate says who it is, where nothing else does (TLS-2). `name`: of
+        its owner; None: it lacks one."""
         if self.login is not None:
             return
-        principal = principal_of(subject, self._settings.mapping_rules)
+        principal = None
+        why = f"no rule of ssl.principal.mapping.rules is about {name}"
+        try:
+            if name is None:
+                why = "the certificate names nobody, and its other names are not critical"
+            else:
+                principal = principal_of(name, self._settings.mapping_rules)
+        except MappingError as error:
+            why = f"ssl.principal.mapping.rules: {error}"
         if principal is None:
-            why = f"no rule of ssl.principal.mapping.rules is about {distinguished_name(subject)}"
             self._note("AuthenticationFailed", now, mechanism="TLS", why=why)
             self._refuse(why, now)
             return
