@@ -239,12 +239,14 @@ def _own_settings(names: Iterable[str], configs: BrokerConfigs) -> dict[str, dic
 def _listener(
     name: str, protocol: SecurityProtocol, own: Mapping[str, str], configs: BrokerConfigs
 ) -> ListenerSecurity:
+    # beside a login certificates are asked for where the listener itself says so (KIP-684)
+    everywhere = "none" if protocol.has_sasl else configs.get_str(_CLIENT_AUTH)
+    auth = own.get(_CLIENT_AUTH, everywhere)
+    if auth not in ("none", "requested", "required"):
+        raise EmulatorError(
+            f"listener {name}: {_CLIENT_AUTH}={auth}: write none, requested or required"
+        )
     if not protocol.has_sasl:
-        auth = own.get(_CLIENT_AUTH, configs.get_str(_CLIENT_AUTH))
-        if auth not in ("none", "requested", "required"):
-            raise EmulatorError(
-                f"listener {name}: {_CLIENT_AUTH}={auth}: write none, requested or required"
-            )
         if protocol is not SecurityProtocol.SSL:
             return ListenerSecurity(name, protocol)
         try:
@@ -253,17 +255,16 @@ def _listener(
             raise EmulatorError(f"listener {name}: {_MAPPING}: {error}") from None
         return ListenerSecurity(name, protocol, client_auth=auth, mapping_rules=rules)
     mechanisms = _mechanisms(own.get(_MECHANISMS, configs.static.get(_MECHANISMS)))
-    everywhere = str(configs.get(_REAUTH))
+    lasts = own.get(_REAUTH, str(configs.get(_REAUTH)))
     lifetimes = {
-        mechanism: _number(
-            name,
-            own.get(f"{mechanism.lower()}.{_REAUTH}", own.get(_REAUTH, everywhere)),
-        )
+        mechanism: _number(name, own.get(f"{mechanism.lower()}.{_REAUTH}", lasts))
         for mechanism in mechanisms
     }
     scope = _JAAS_SCOPE.search(own.get(f"oauthbearer.{_JAAS}", ""))
     required = () if scope is None else tuple(scope[1].split())
-    return ListenerSecurity(name, protocol, mechanisms, lifetimes, required_scope=required)
+    return ListenerSecurity(
+        name, protocol, mechanisms, lifetimes, client_auth=auth, required_scope=required
+    )
 
 
 def _number(listener: str, text: str) -> int:
@@ -377,6 +378,9 @@ def access(
         raise EmulatorError(
             f"user={user!r}: the listener {listener} wants one of {', '.join(passwords) or 'no users at all'}"
         )
+    elif settings.client_auth != "none":
+        made = getattr(certificates, "client_file", None)
+        certificate = None if made is None else str(made(user))
     wanted = (DEFAULT_MECHANISM, *settings.mechanisms) if user in passwords else ("OAUTHBEARER",)
     mechanism = mechanism or next((each for each in wanted if each in settings.mechanisms), "")
     if settings.protocol.has_sasl and mechanism not in settings.mechanisms:

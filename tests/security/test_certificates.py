@@ -25,11 +25,16 @@ pytest.importorskip("confluent_kafka")
 pytest.importorskip("trustme")
 import trustme
 from aiokafka import AIOKafkaConsumer
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, Producer
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives.serialization import (
+    Encoding,
+    NoEncryption,
+    PrivateFormat,
+    load_pem_private_key,
+)
 from cryptography.x509.oid import NameOID
 from kafka import KafkaConsumer
 
@@ -40,28 +45,44 @@ EMAIL = "1.2.840.113549.1.9.1"
 NAME = r"CN=Billing,OU=tests,O=A\, B,C=DE"
 
 
-def _certificate(*parts: list[tuple[str, str]], critical: bool = False) -> bytes:
-    """DER of a certificate whose subject has these attributes (dotted ids) and alternative names."""
+Part = list[tuple[str, str]]
+
+
+def _signed(
+    *parts: Part, critical: bool = False, authority: trustme.CA | None = None
+) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
+    """A certificate whose subject has these attributes (dotted ids) and alternative names, and its
+    key; signed by an authority, or by nobody who is known."""
     key = ec.generate_private_key(ec.SECP256R1())
+    signer, issuer = key, x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "issuer")])
+    if authority is not None:
+        read = load_pem_private_key(authority.private_key_pem.bytes(), None)
+        assert isinstance(read, ec.EllipticCurvePrivateKey)
+        signer = read
+        issuer = x509.load_pem_x509_certificate(authority.cert_pem.bytes()).subject
     attributes = [
         x509.RelativeDistinguishedName(
             [x509.NameAttribute(x509.ObjectIdentifier(kind), value) for kind, value in part]
         )
         for part in parts
     ]
-    begins = datetime(2026, 1, 1, tzinfo=UTC)
-    made = (
+    begins = datetime.now(UTC) - timedelta(days=1)
+    builder = (
         x509.CertificateBuilder()
         .subject_name(x509.Name(attributes))
-        .issuer_name(x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "issuer")]))
+        .issuer_name(issuer)
         .public_key(key.public_key())
         .serial_number(1)
         .not_valid_before(begins)
-        .not_valid_after(begins + timedelta(days=1))
+        .not_valid_after(begins + timedelta(days=2))
         .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical)
-        .sign(key, hashes.SHA256())
     )
-    return made.public_bytes(Encoding.DER)
+    return builder.sign(signer, hashes.SHA256()), key
+
+
+def _certificate(*parts: Part, critical: bool = False) -> bytes:
+    """DER of one."""
+    return _signed(*parts, critical=critical)[0].public_bytes(Encoding.DER)
 
 
 class TestNames:
@@ -89,9 +110,7 @@ class TestNames:
             ([[("2.999.1", "x")]], "2.999.1=#0c0178"),
         ],
     )
-    def test_is_written_as_java_writes_it(
-        self, parts: list[list[tuple[str, str]]], name: str
-    ) -> None:
+    def test_is_written_as_java_writes_it(self, parts: list[Part], name: str) -> None:
         assert distinguished_name(_certificate(*parts)) == name
 
     def test_java_takes_no_name_only_beside_critical_alternatives(self) -> None:
@@ -199,9 +218,9 @@ class TestLibraries:
         assert "BEGIN CERTIFICATE" in text
 
 
-def refused(kafka: Emulator, context: ssl.SSLContext) -> bool:
+def refused(address: str, context: ssl.SSLContext) -> bool:
     """Is a connection closed before it serves anything?"""
-    host, _, port = kafka.bootstrap_servers.rpartition(":")
+    host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port)), PATIENCE_S) as raw:
         try:
             with context.wrap_socket(raw, server_hostname="localhost") as tls:
@@ -215,7 +234,7 @@ class TestHandshakes:
     """TLS-1."""
 
     def test_without_a_certificate(self, kafka: Emulator) -> None:
-        assert refused(kafka, ssl.create_default_context(cafile=kafka.ca_file))
+        assert refused(kafka.bootstrap_servers, ssl.create_default_context(cafile=kafka.ca_file))
 
     @pytest.mark.parametrize("auth", ["required", "requested"])
     def test_one_of_another_authority(self, auth: str, tmp_path: Path) -> None:
@@ -226,9 +245,58 @@ class TestHandshakes:
         with Emulator(security="SSL", config={"ssl.client.auth": auth}) as kafka:
             context = ssl.create_default_context(cafile=kafka.ca_file)
             if auth == "requested":
-                assert not refused(kafka, context)
+                assert not refused(kafka.bootstrap_servers, context)
             context.load_cert_chain(path)
-            assert refused(kafka, context)
+            assert refused(kafka.bootstrap_servers, context)
+
+    def test_beside_a_login(self) -> None:
+        """A listener of SASL_SSL asks for certificates by a setting of its own (KIP-684); the login
+        says who a client is."""
+        listen = ["ASKS://127.0.0.1:0", "NONE://127.0.0.1:0"]
+        config = {
+            "listener.security.protocol.map": "ASKS:SASL_SSL,NONE:SASL_SSL",
+            "listener.name.asks.ssl.client.auth": "required",
+            "ssl.client.auth": "required",
+        }
+        users = {"billing": "secret"}
+        with Emulator(
+            {"orders": 1}, listen=listen, config=config, users=users, remember=100
+        ) as kafka:
+            mark = kafka.mark()
+            given = kafka.client_config("confluent-kafka", user="billing", listener="ASKS")
+            producer = Producer(given)
+            producer.produce("orders", b"x")
+            assert producer.flush(PATIENCE_S) == 0
+            kafka.wait_for("Authenticated", principal="User:billing", since=mark)
+            context = ssl.create_default_context(cafile=kafka.ca_file)
+            asks, asks_not = (f"{host}:{port}" for host, port in kafka.endpoints.values())
+            assert refused(asks, context)
+            assert not refused(asks_not, context)
+
+    @pytest.mark.parametrize("security", ["SSL", "SASL_SSL"])
+    def test_one_that_names_nobody(self, security: str, tmp_path: Path) -> None:
+        """As Java refuses one (RFC 5280, 4.2.1.6), also where a login says who a client is."""
+        config = {f"listener.name.{security.lower()}.ssl.client.auth": "required"}
+        authority = trustme.CA()
+        for name, parts in (("nobody", ()), ("somebody", ([(CN, "x")],))):
+            made, key = _signed(*parts, authority=authority)
+            own = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+            (tmp_path / name).write_bytes(own + made.public_bytes(Encoding.PEM))
+        authority.cert_pem.write_to_path(str(tmp_path / "ca"))
+        config |= {
+            "ssl.keystore.type": "PEM",
+            "ssl.keystore.location": str(tmp_path / "somebody"),
+            "ssl.truststore.type": "PEM",
+            "ssl.truststore.location": str(tmp_path / "ca"),
+        }
+        users = {"billing": "secret"} if security == "SASL_SSL" else None
+        with Emulator(security=security, config=config, users=users, remember=100) as kafka:
+            for name, expected in (("nobody", True), ("somebody", False)):
+                context = ssl.create_default_context(cafile=str(tmp_path / "ca"))
+                context.load_cert_chain(str(tmp_path / name))
+                assert refused(kafka.bootstrap_servers, context) is expected, name
+            [failed] = kafka.events("AuthenticationFailed")
+            assert "names nobody" in failed["why"]
 
     def test_whom_no_rule_knows(self) -> None:
         config = {"ssl.client.auth": "required", "ssl.principal.mapping.rules": "RULE:^CN=a.*$/a/"}
@@ -236,7 +304,7 @@ class TestHandshakes:
             mark = kafka.mark()
             context = ssl.create_default_context(cafile=kafka.ca_file)
             context.load_cert_chain(kafka.client_config("kafka-python", user="b")["ssl_certfile"])
-            assert refused(kafka, context)
+            assert refused(kafka.bootstrap_servers, context)
             kafka.wait_for("AuthenticationFailed", mechanism="TLS", since=mark)
 
 

@@ -320,23 +320,22 @@ class SecuredConnection(Connection):
     def showed_certificate(self, name: str | None, now: int) -> None:
         """A client's certificate says who it is, where nothing else does (TLS-2). `name`: of
         its owner; None: it lacks one."""
-        if self.login is not None:
+        if name is None:
+            why = "the certificate names nobody, and its other names are not critical"
+        elif self.login is not None:
             return
-        principal = None
-        why = f"no rule of ssl.principal.mapping.rules is about {name}"
-        try:
-            if name is None:
-                why = "the certificate names nobody, and its other names are not critical"
-            else:
+        else:
+            why = f"no rule of ssl.principal.mapping.rules is about {name}"
+            try:
                 principal = principal_of(name, self._settings.mapping_rules)
-        except MappingError as error:
-            why = f"ssl.principal.mapping.rules: {error}"
-        if principal is None:
-            self._note("AuthenticationFailed", now, mechanism="TLS", why=why)
-            self._refuse(why, now)
-            return
-        self.principal = principal
-        self._note("Authenticated", now, principal=principal, mechanism="TLS")
+            except MappingError as error:
+                principal, why = None, f"ssl.principal.mapping.rules: {error}"
+            if principal is not None:
+                self.principal = principal
+                self._note("Authenticated", now, principal=principal, mechanism="TLS")
+                return
+        self._note("AuthenticationFailed", now, mechanism="TLS", why=why)
+        self._refuse(why, now)
 
     def is_known_as(self, principal: str, now: int) -> None:
         """A driver without logins says who the client is."""
