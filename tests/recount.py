@@ -9,6 +9,7 @@ found by whoever counts apart from them. Only the bytes of a classic assignment 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from copy import copy
 from typing import Any
 
 from coordinator.wire.consumer_protocol import Assignment
@@ -16,7 +17,8 @@ from coordinator.wire.consumer_protocol import Assignment
 Line = dict[str, Any]
 Place = tuple[str, int]
 _COMMITS = ("offset_commit", "txn_offset_commit")
-_COMES_OR_GOES = ("GroupCreated", "GroupDeleted", "GroupLoaded", "GroupUnloaded")
+_COMES = ("GroupCreated", "GroupLoaded")
+_COMES_OR_GOES = (*_COMES, "GroupDeleted", "GroupUnloaded")
 _PROCESS_ENDED = ("MemberCrashed", "MemberClosed", "MemberFailed")
 
 
@@ -54,6 +56,8 @@ class Recount:
         """Member ids."""
         self.commits = self.refusals = self.refused_commits = 0
         self.unavailable_ms = 0
+        self._former: dict[tuple[str, int | None], Group] = {}
+        """Groups as brokers have them that others took them from."""
         self._begun_ms: dict[str, int] = {}
         self._holder: dict[tuple[str, Place], str] = {}
         self._free_since: dict[tuple[str, Place], int] = {}
@@ -112,10 +116,25 @@ class Recount:
 
     # -- groups
 
+    def served(self, name: str, line: Line) -> Group:
+        """A group as the broker of a line has it, which another one may have taken it from."""
+        group = self.groups.setdefault(name, Group())
+        return self._former.get((name, line.get("broker")), group)
+
+    def _taken_over(self, name: str, line: Line) -> Group:
+        """A broker serves a group from now on; what the one before does with it is its own."""
+        group, broker = self.groups.setdefault(name, Group()), line.get("broker")
+        self._former.pop((name, broker), None)
+        if group.broker not in (None, broker):
+            self._former[name, group.broker] = group
+            group = self.groups[name] = copy(group)  # of partitions there is one owner
+            group.members, group.upgraded = set(group.members), set(group.upgraded)
+        group.broker = broker
+        return group
+
     def _group(self, line: Line) -> None:
         kind, name, member = line["type"], line["group"], line.get("member", "")
-        group = self.groups.setdefault(name, Group())
-        group.broker = group.broker if kind == "GroupUnloaded" else line.get("broker")
+        group = self._taken_over(name, line) if kind in _COMES else self.served(name, line)
         if "generation" in line and group.protocol == "classic":
             group.number = line["generation"]
         if kind in ("RebalanceStarted", "GroupEpochBumped"):
@@ -130,7 +149,7 @@ class Recount:
                 self.completed += 1
                 self.rebalancing_ms.append(line["at_ms"] - self._begun_ms[name])
             group.state = "Stable"
-            group.members = group.stored = {row["member_id"] for row in line["members"]}
+            self._stored(group, line)
             if line["protocol_type"] == "consumer":
                 for row in line["members"]:
                     self._give(
@@ -156,9 +175,7 @@ class Recount:
     def _comes_or_goes(self, group: Group, line: Line) -> None:
         kind = line["type"]
         if kind == "GroupUnloaded":
-            # a former coordinator may give the group up when another one has it already
-            if group.broker == line.get("broker"):
-                group.state = "Dead"
+            group.state = "Dead"
         elif kind == "GroupDeleted":
             group.state, group.members, group.stored = "Dead", set(), set()
         elif kind == "GroupLoaded":
@@ -182,7 +199,7 @@ class Recount:
             group.stored, group.number = set(), 0
         elif kind == "ConsumerGroupDowngraded":
             group.protocol, group.state = "classic", "Stable"
-            group.members = group.stored = {row["member_id"] for row in line["members"]}
+            self._stored(group, line)
             group.number = line["generation"]
         elif kind == "ConsumerMemberSubscribed":
             self.joined += member not in group.members and member not in group.upgraded
@@ -201,11 +218,15 @@ class Recount:
                 ]
                 self._give(group, row["member_id"], group.clients[row["member_id"]], places)
 
+    def _stored(self, group: Group, line: Line) -> None:
+        group.stored = {row["member_id"] for row in line["members"]}
+        group.members = set(group.stored)
+
     def _replaced(self, group: Group, old: str, new: str) -> None:
         self.joined += 1
         group.members.discard(old)
         group.members.add(new)
-        group.owner = {place: new if has == old else has for place, has in group.owner.items()}
+        group.owner |= {place: new for place, has in group.owner.items() if has == old}
 
     def _give(self, group: Group, member: str, client: str, places: Iterable[Place]) -> None:
         for place in places:

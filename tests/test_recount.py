@@ -55,7 +55,7 @@ class Replayed(ReplayedBrokers):
         group = coordinator.partition_shard(index).groups.get(name)
         if group is None or coordinator.availability.error(index):
             return
-        membership, counted = group.membership, self.count.groups[name]
+        membership, counted = group.membership, self.count.served(name, line)
         where = f"line {line['seq']}, {line['type']} of {name}"
         assert counted.members == set(membership.members), where
         if isinstance(membership, ClassicGroup):
