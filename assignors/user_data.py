@@ -45,22 +45,19 @@ class StickyUserData(NamedTuple):
     generation: int | None
 
 
-NOTHING_OWNED: Final = StickyUserData({}, None)
-"""User data null or empty (STK-1): nothing owned, and no generation."""
-
-
 def encode_sticky(owned: Mapping[str, Sequence[int]], generation: int) -> bytes:
     """The bytes of form V1, the only one written (UD-1). The order of `owned` is kept.
 
     Raises ValueError for a topic name that is longer than 32,767 bytes of UTF-8.
     """
-    return _encode_owned(owned) + _INT32.pack(generation)
-
-
-def encode_sticky_v0(owned: Mapping[str, Sequence[int]]) -> bytes:
-    """The bytes of form V0 (UD-2), as clients older than 2.3 write them; for tests and old
-    recordings."""
-    return _encode_owned(owned)
+    parts = [_INT32.pack(len(owned))]
+    for topic, partitions in owned.items():
+        name = topic.encode()
+        if len(name) > _MAX_TOPIC_BYTES:
+            raise ValueError(f"topic name of {len(name)} bytes; at most {_MAX_TOPIC_BYTES} fit")
+        parts += (_INT16.pack(len(name)), name, _INT32.pack(len(partitions)))
+        parts += map(_INT32.pack, partitions)
+    return b"".join((*parts, _INT32.pack(generation)))
 
 
 def decode_sticky(data: bytes | None) -> StickyUserData:
@@ -122,17 +119,6 @@ def decode_cooperative(data: bytes | None) -> int | None:
     except error:
         return DEFAULT_GENERATION
     return generation
-
-
-def _encode_owned(owned: Mapping[str, Sequence[int]]) -> bytes:
-    parts = [_INT32.pack(len(owned))]
-    for topic, partitions in owned.items():
-        name = topic.encode()
-        if len(name) > _MAX_TOPIC_BYTES:
-            raise ValueError(f"topic name of {len(name)} bytes; at most {_MAX_TOPIC_BYTES} fit")
-        parts += (_INT16.pack(len(name)), name, _INT32.pack(len(partitions)))
-        parts += map(_INT32.pack, partitions)
-    return b"".join(parts)
 
 
 def _decode_owned(data: bytes) -> tuple[Runs, int]:

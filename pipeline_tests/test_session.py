@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.cli import main
-from coordinator.pipeline.spark.session import PipelineError, java, session, slots_of
+from coordinator.pipeline.spark.session import PipelineError, java, session
 
 
 def a_java(folder: Path, version: str) -> str:
@@ -63,8 +63,3 @@ def test_a_master_that_does_not_answer() -> None:
 def test_masters_that_cannot_be(master: str) -> None:
     with pytest.raises(PipelineError, match=r"give local\[N\]"):
         session("test", master)
-
-
-def test_slots() -> None:
-    assert (slots_of("local"), slots_of("local[3]"), slots_of("local[3, 4]")) == (1, 3, 3)
-    assert slots_of("local[*]") >= 1

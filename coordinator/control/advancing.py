@@ -16,8 +16,8 @@ from ..shards.by_hand import postpone_session
 from .in_process_requests import ControlError
 
 if TYPE_CHECKING:
-    from .clock import Clock
     from .session import KitSession
+    from .thread_calls import Clock
 
 
 class Advance:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ..broker.shares.sessions import SessionKey
 from ..cluster.model import INTERNAL_TOPICS
-from .clock import Clock
 from .faults import FaultError
 from .injection.fault_board import FaultBoard
 from .injection.selector_fields import check_carried
 from .journal import Records
 from .reach import Reach
+from .thread_calls import Clock
 from .views.group_snapshots import GroupSnapshot, TopicPartition
 from .views.group_views import snapshot
 from .waits.activity import Activity

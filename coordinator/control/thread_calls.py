@@ -1,4 +1,5 @@
-"""How the kit reaches the emulator from any thread: a function is called between two requests."""
+"""How the kit reaches the emulator: a function is called between two requests, from any thread; and its
+clock, as far as the kit reads and moves it."""
 
 from __future__ import annotations
 
@@ -14,3 +15,19 @@ class Runner(Protocol):
     """Calls a function between two requests and returns its result; from any thread."""
 
     def __call__(self, function: Callable[[], T], /) -> T: ...
+
+
+class Clock(Protocol):
+    """The emulator's clock, as far as it may be moved."""
+
+    def now(self) -> int:
+        """Milliseconds since the emulator's zero."""
+
+    def next_deadline(self) -> int | None:
+        """When something falls due next."""
+
+    def jump(self, duration_ms: int) -> None:
+        """Let so much time have passed; connections have not been idle meanwhile."""
+
+    def tick(self) -> None:
+        """Let happen what is due."""

@@ -23,7 +23,7 @@ from ..releases import NEWEST
 from ..simulator.files.model import FaultPlan, MemberKind, Scenario, members_of
 from ..simulator.files.share_kinds import ShareKind
 from .shares import in_test
-from .shares.only_here import OnlyHereError
+from .shares.in_test import OnlyHereError
 
 Plain = dict[str, Any]
 Step = tuple[int, list[str]]

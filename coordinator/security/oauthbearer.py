@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from base64 import urlsafe_b64decode, urlsafe_b64encode
+from base64 import urlsafe_b64decode
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
@@ -124,12 +124,3 @@ def _claims(token: str) -> dict[str, Any]:
     if not isinstance(header, dict) or not isinstance(claims, dict) or header.get("alg") != "none":
         return {}
     return claims
-
-
-def unsecured_token(claims: dict[str, Any]) -> str:
-    """A token that says this, without a signature."""
-
-    def part(value: dict[str, Any]) -> str:
-        return urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
-
-    return f"{part({'alg': 'none'})}.{part(claims)}."

@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from random import Random
 
 from assignors import AssignorError, Subscription, TopicPartition, by_name
-from assignors.user_data import encode_cooperative, encode_sticky, encode_sticky_v0
+from assignors.user_data import encode_cooperative, encode_sticky
 
 ASSIGNORS = ("range", "roundrobin", "sticky", "cooperative-sticky")
 LIFE_STEPS = 20
+GENERATION_BYTES = 4
+"""Form V0 of sticky user data, as clients older than 2.3 write it, is V1 without them (UD-2)."""
 NAMES = (
     "orders",
     "t1",
@@ -217,7 +219,8 @@ def _user_data(
     by_topic: dict[str, list[int]] = {}
     for topic, partition in owned:
         by_topic.setdefault(topic, []).append(partition)
-    data = encode_sticky_v0(by_topic) if generation is None else encode_sticky(by_topic, generation)
+    data = encode_sticky(by_topic, generation or 0)
+    data = data[:-GENERATION_BYTES] if generation is None else data
     if messy and random.random() < 0.1:
         data = (
             data[: random.randrange(len(data) + 1)]

@@ -11,12 +11,12 @@ import pytest
 from coordinator import Emulator
 from coordinator.emulator.embedded import EmulatorError
 from coordinator.security.login import LoginRefused
-from coordinator.security.oauthbearer import OAUTHBEARER, OAuthBearerServer, unsecured_token
+from coordinator.security.oauthbearer import OAUTHBEARER, OAuthBearerServer
 from coordinator.wire.messages.metadata import MetadataRequest
 from coordinator.wire.messages.sasl import SaslAuthenticateRequest
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.raw import RawConnection
-from tests.security.driver import SecuredClient, SecuredDriver
+from tests.security.driver import SecuredClient, SecuredDriver, unsecured_token
 
 pytest.importorskip("confluent_kafka")
 from confluent_kafka import Consumer

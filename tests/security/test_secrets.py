@@ -27,10 +27,10 @@ from coordinator.http.client import Client
 from coordinator.http.serving import opened
 from coordinator.members.connections.login import Credentials
 from coordinator.page.engine import picture_of
-from coordinator.security.oauthbearer import unsecured_token
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.raw import Closed, RawConnection, Silent
 from integration_tests.wire.sasl import Scram, salted
+from tests.security.driver import unsecured_token
 
 PASSWORD, ROTATED, WRONG, SALT = (
     "pa55w0rd-of-billing",

@@ -22,9 +22,9 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
 from coordinator import Emulator
 from coordinator.emulator.embedded import EmulatorError
-from coordinator.security.oauthbearer import OAUTHBEARER, unsecured_token
+from coordinator.security.oauthbearer import OAUTHBEARER
 from coordinator.security.signed_tokens import SignedTokens, SignedTokensError
-from tests.security.driver import SecuredDriver
+from tests.security.driver import SecuredDriver, unsecured_token
 
 NOW_S = 1_000  # the wall clock at the driver's zero
 RSA, EC, OTHER = (

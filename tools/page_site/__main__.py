@@ -107,6 +107,7 @@ def build(target: Path) -> None:
         ignore=shutil.ignore_patterns("watch.*", "*.d.mts"),
     )
     shutil.copy(HERE / "preview.png", target)
+    shutil.copy(ROOT / "LICENSE", target / "vendor")
     (target / "pyodide").mkdir()
     for name in PYODIDE:
         shutil.copy(modules / "pyodide" / name, target / "pyodide" / name)

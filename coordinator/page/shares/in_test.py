@@ -15,10 +15,13 @@ from ...event_log.reader import Line
 from ...history.shares.stays import HELD, ShareStays
 from ...simulator.files.model import Scenario
 from ...simulator.files.share_kinds import ShareKind
-from .only_here import OnlyHereError
 
 MOST_WRITTEN: Final = 500
 """A test writes no more records."""
+
+
+class OnlyHereError(ValueError):
+    """What no test can do, whatever the group."""
 
 
 def is_one(scenario: Scenario, group: str) -> bool:

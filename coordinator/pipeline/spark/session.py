@@ -61,15 +61,6 @@ def java() -> str:
     return path
 
 
-def slots_of(master: str) -> int:
-    """How many tasks run at once on a local master; 2 for others until the session knows better.
-    Raises PipelineError."""
-    found = re.fullmatch(r"local(?:\[(\d+|\*)(?:,\s*\d+)?\])?", master)
-    if found is None:
-        return 2
-    return (os.cpu_count() or 1) if found[1] == "*" else int(found[1] or 1)
-
-
 def session(
     name: str,
     master: str | None = None,
