@@ -1,5 +1,5 @@
 """The plain counts of `tests/recount.py`: what they stand on is what the groups' own rules make of
-the events, and tables say the same."""
+the events, and tables say the same: here of a swarm's logs, in tests/test_frozen.py of stored ones."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from coordinator.event_log.replay_brokers import ReplayedBrokers
 from coordinator.groups.classic.model import ClassicGroup
 from coordinator.groups.config import GroupConfig
 from coordinator.groups.share.model import ShareMembership
-from coordinator.pipeline.fold.pieces import fold_texts
 from coordinator.pipeline.schemas import TABLES
 from coordinator.simulator.files import catalogue
 from coordinator.simulator.swarm.random_scenarios import scenario_text
+from tests.frozen.outputs import Lines
 from tests.frozen.store import names, stored_log
 from tests.recount import Line, Recount
 from tests.shipped import lines_of, simulated
@@ -70,18 +70,15 @@ class Replayed(ReplayedBrokers):
         self.compared += 1
 
 
-def of_tables(text: str) -> dict[str, Any]:
+def of_tables(log: Lines) -> dict[str, Any]:
     """What tables say of a run, by the names of `counted`."""
-    tables: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
-    fold_texts(
-        text.splitlines(keepends=True),
-        "log",
-        lambda name, row: tables[name].append(dict(zip(TABLES[name].names(), row, strict=True))),
+    [run], [metrics], members = (
+        [dict(zip(TABLES[name].names(), row, strict=True)) for row in log.tables[name]]
+        for name in ("runs", "metrics", "members")
     )
-    [run], [metrics] = tables["runs"], tables["metrics"]
     assert run["rebalances"] == metrics["rebalances"]
     assert run["completed_rebalances"] == metrics["stable"]
-    expired = sum(row["reason"] == "session expired" for row in tables["members"])
+    expired = sum(row["reason"] == "session expired" for row in members)
     names = (
         "rebalances",
         "stable",
@@ -123,24 +120,16 @@ def test_states_and_members_are_those_of_the_groups_rules(name: str) -> None:
 
 def test_share_groups_are_those_of_the_groups_rules() -> None:
     """No stored log has one."""
-    text = simulated(catalogue.text("share_lock_expiry"), "share_lock_expiry", 1)
-    lines = lines_of(text)
-    replayed = Replayed(lines)
+    log = Lines(simulated(catalogue.text("share_lock_expiry"), "share_lock_expiry", 1))
+    replayed = Replayed(log.lines)
     assert {group.protocol for group in replayed.count.groups.values()} == {"share"}
     assert replayed.compared > 0
-    assert of_tables(text) == counted(lines)
-
-
-@pytest.mark.parametrize("name", names())
-def test_tables_of_stored_logs_say_the_same(name: str) -> None:
-    text = stored_log(name)
-    assert of_tables(text) == counted(lines_of(text))
+    assert of_tables(log) == counted(log.lines)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(1, _SWARM + 1))
 def test_tables_of_a_swarm_say_the_same(seed: int) -> None:
-    text = simulated(scenario_text(seed, 3), f"swarm-{seed}", seed)
-    lines = lines_of(text)
-    assert of_tables(text) == counted(lines)
-    Replayed(lines)
+    log = Lines(simulated(scenario_text(seed, 3), f"swarm-{seed}", seed))
+    assert of_tables(log) == counted(log.lines)
+    Replayed(log.lines)
