@@ -28,7 +28,7 @@ _PATHS = {
     name: path
     for short, (path, java_class) in _BUILT_IN.items()
     for name in (short, java_class, _JAVA_PACKAGE + java_class)
-}
+} | {"RoundRobinAssigner": "assignors.roundrobin_assignor:RoundRobinAssigner"}
 """By every name that a built-in assignor has."""
 _METHODS = {
     "assign": "assign(partitions, members, racks=None) -> {member id: Assignment}",
@@ -38,6 +38,8 @@ _METHODS = {
 
 BUILT_IN_NAMES = tuple(_BUILT_IN)
 """The short names."""
+KNOWN_NAMES = (*BUILT_IN_NAMES, "RoundRobinAssigner")
+"""What members offer that we can join: the short names, and that of kafkajs's assignor."""
 
 
 def by_name(name: str) -> Assignor:

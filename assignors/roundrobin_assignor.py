@@ -51,6 +51,12 @@ class RoundRobinAssignor(Assignor):
             return _assign(partitions, members)
 
 
+class RoundRobinAssigner(RoundRobinAssignor):
+    """The same under the name that kafkajs has for its own, so that one group takes both."""
+
+    name = "RoundRobinAssigner"
+
+
 def _assign(
     partitions: Mapping[str, int], members: Mapping[str, Subscription]
 ) -> dict[str, Assignment]:

@@ -60,6 +60,23 @@ def test_members_of_one_client_id_are_told_apart() -> None:
     assert any("m-1 is to have" in sentence for sentence in sentences)
 
 
+def test_who_is_refused_something_is_called_as_elsewhere() -> None:
+    w = ShareWorld(jobs=2)
+    w.epochs["m-1"] = 0
+    w.ask_as("worker", "m-1", "jobs")
+    w.log_file.append(
+        "wire",
+        "RequestRefused",
+        at_ms=w.now,
+        group="g",
+        member="m-1",
+        api="share_acknowledge",
+        client="worker",
+        errors=["INVALID_RECORD_STATE"],
+    )
+    assert "Member worker was refused ShareAcknowledge: INVALID_RECORD_STATE." in w.text()
+
+
 def test_a_whole_story_has_a_sentence_for_each_change() -> None:
     """Nothing of it is left out, and nothing is told with a word that is none."""
     sentences = told(a_story_of_a_share_group())

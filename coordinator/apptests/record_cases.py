@@ -102,9 +102,14 @@ class RecordCases:
 
     def _not_closed(self, app: ApplicationUnderTest, what: str) -> list[Finding]:
         error = getattr(app.application, "error", None)
-        if not isinstance(error, BaseException):
+        members = app.members()
+        if isinstance(error, BaseException):
+            ended = f"ended by {type(error).__name__}"
+        elif members and not any(member.connected for member in members):
+            ended = "closed its connections"
+        else:
             return []
-        text = f"{what} with GROUP_AUTHORIZATION_FAILED, the application ended by {type(error).__name__}"
+        text = f"{what} with GROUP_AUTHORIZATION_FAILED, the application {ended}"
         return [
             Finding(
                 findings.DOES_NOT_LEAVE,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from assignors.registry import BUILT_IN_NAMES
+from assignors.registry import BUILT_IN_NAMES, KNOWN_NAMES
 
 from ..errors import ErrorCode
 from ..groups.classic.model import ClassicGroup
@@ -118,7 +118,7 @@ def fitting(
         first = [
             name
             for name in offered[0]
-            if name in BUILT_IN_NAMES and all(name in names for names in offered)
+            if name in KNOWN_NAMES and all(name in names for names in offered)
         ]
         if not first:
             return {}
@@ -126,7 +126,7 @@ def fitting(
             return {_STRATEGY: COOPERATIVE}
     else:
         used = last_used()
-        first = [used] if used in BUILT_IN_NAMES else []
+        first = [used] if used in KNOWN_NAMES else []
     return {_STRATEGY: ",".join(dict.fromkeys([*first, *BUILT_IN_NAMES]))}
 
 

@@ -8,15 +8,6 @@ from ..history.blobs import by_topic
 from ..history.views import Step
 from .words import duration, listed, partitions, printable
 
-_APIS = {
-    "join_group": "JoinGroup",
-    "sync_group": "SyncGroup",
-    "leave_group": "LeaveGroup",
-    "heartbeat": "heartbeat",
-    "consumer_group_heartbeat": "ConsumerGroupHeartbeat",
-    "offset_commit": "OffsetCommit",
-    "txn_offset_commit": "TxnOffsetCommit",
-}
 _CALLBACKS = {
     "PartitionsRevoked": "is told that {} are revoked",
     "PartitionsLost": "is told that {} are lost",
@@ -45,8 +36,10 @@ def sentence(step: Step) -> str:
 
 def api_name(line: Line) -> str:
     """The request that a line of stream `wire` is about, as Kafka calls it."""
-    api = str(line.get("api", "a request"))
-    return _APIS.get(api, printable(api))
+    api = printable(str(line.get("api", "a request")))
+    if api in ("a request", "heartbeat"):
+        return api
+    return "".join(part[:1].upper() + part[1:] for part in api.split("_"))
 
 
 def _who(step: Step) -> str:

@@ -302,6 +302,8 @@ class GroupView:
         """A member's short name, unlike all others of the group."""
         if member_id is None:
             return None
+        if self.share is not None and member_id in self.share.members:
+            return self.share.name(member_id)
         if member_id not in self.names:
             name = self.names[member_id] = short_name(member_id, self.names_taken)
             self.names_taken.add(name)

@@ -84,6 +84,11 @@ def test_short_names_and_javas_names_make_a_new_instance_each(name: str, java_na
     assert made[0].version == 0
 
 
+def test_the_name_of_kafkajs_is_not_that_of_java() -> None:
+    made = by_name("RoundRobinAssigner")
+    assert (made.name, type(made).__mro__[1]) == ("RoundRobinAssigner", type(by_name("roundrobin")))
+
+
 def test_a_class_of_ones_own() -> None:
     made = by_name("my_assignors:Good")
     assert (made.name, made.version, tuple(made.rebalance_protocols)) == (

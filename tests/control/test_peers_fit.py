@@ -30,7 +30,9 @@ def kafka() -> Iterator[Emulator]:
         yield running
 
 
-@pytest.mark.parametrize("names", ["sticky", "cooperative-sticky", "roundrobin,range"])
+@pytest.mark.parametrize(
+    "names", ["sticky", "cooperative-sticky", "roundrobin,range", "RoundRobinAssigner"]
+)
 def test_a_peer_offers_what_the_members_have_in_common(kafka: Emulator, names: str) -> None:
     with kafka.peer(
         "g", ["orders"], config={_STRATEGY: names, "heartbeat.interval.ms": 50}

@@ -3,7 +3,8 @@ nothing wrong."""
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -11,6 +12,7 @@ from coordinator import Emulator
 from coordinator.apptests import findings, identities, losses, repeats
 from coordinator.apptests.findings import CommitSeen
 from coordinator.apptests.losses import OthersCommit
+from coordinator.apptests.record_cases import RecordCases
 from coordinator.apptests.under_test import ApplicationUnderTest
 
 PLACE = ("orders", 0)
@@ -24,6 +26,17 @@ def commit(offset: int, done: int = 3, *, seq: int = 1, by_member: bool = True) 
 
 def names(found: list[findings.Finding]) -> list[str]:
     return [finding.name for finding in found]
+
+
+@pytest.mark.parametrize("connected", [True, False])
+def test_who_has_no_connection_any_more_did_not_close_its_consumer(connected: bool) -> None:
+    """A process that ended is not told that it goes on."""
+    member = SimpleNamespace(connected=connected)
+    known = {"application": object(), "members": lambda: [member], "processed": list}
+    app = cast(ApplicationUnderTest, SimpleNamespace(**known))
+    found = RecordCases()._swallowed(app, "commits were refused")
+    assert found.name == (findings.SWALLOWED if connected else findings.DOES_NOT_LEAVE)
+    assert ("its consumer is not closed" in found.text) is not connected
 
 
 def test_a_commit_that_is_one_too_far_is_told_as_such() -> None:
