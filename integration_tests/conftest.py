@@ -68,8 +68,8 @@ _TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Modules that share real brokers, and so a process: with the client libraries, and without."""
 _LESSONS: Final = ("test_home", "test_lessons", "test_looks", "test_watch")
-"""Half of the page's modules: each half has a site and a browser of its own, since all in one process
-take longer than everything else."""
+"""Half of the page's modules: each half has a browser of its own, since all in one process take longer
+than everything else."""
 
 
 _LONGEST: Final = (

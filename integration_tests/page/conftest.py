@@ -3,6 +3,7 @@ browser, unless REQUIRE_PAGE is set."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -32,7 +33,7 @@ def _missing(what: str) -> NoReturn:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The built site."""
+    """The built site, which no test changes. The first of a run's processes that asks builds it."""
     for tool in ("node", "npm"):
         if shutil.which(tool) is None:
             _missing(tool)
@@ -40,8 +41,15 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         install()
     except subprocess.CalledProcessError as error:
         _missing(f"what npm brings (npm ci ended with status {error.returncode})")
-    target = tmp_path_factory.mktemp("page") / "site"
-    build(target)
+    folder = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        folder = folder.parent  # of the whole run
+    target, making = folder / "page-site", folder / "page-site-making"
+    with (folder / "page-site.lock").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        if not target.exists():
+            build(making)
+            making.rename(target)
     return target
 
 
