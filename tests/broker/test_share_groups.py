@@ -414,11 +414,26 @@ class TestWhatIsStored:
         assert member.said((2, 2, ACCEPT)) == ErrorCode.INVALID_RECORD_STATE
 
     def test_a_state_that_begins_anew(self, driver: ShareDriver, member: Member) -> None:
-        """SH-OFF-3: a leader whose state was altered begins at the altered offset."""
+        """SH-LD-5: its leader learns of it at its next write, and begins at the altered offset."""
         member.fetch(0)
         initialize(driver, start=5, epoch=7)
-        assert member.said((0, 0, ACCEPT)) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        assert member.fetch() == {}
+        assert member.said((0, 0, ACCEPT)) == ErrorCode.NOT_LEADER_OR_FOLLOWER
         assert member.fetch() == {0: [(5, 7, 1)]}
+
+    def test_a_state_that_is_deleted(self, driver: ShareDriver, member: Member) -> None:
+        """SH-LD-5: its leader goes on without it. What a session held stays locked until the time is
+        over."""
+        member.fetch(0)
+        key = ShareStateKey("g", driver.t.id, 0)
+        assert not driver.broker.shares.states.delete(key, driver.now).error
+        assert member.said((0, 0, ACCEPT)) == ErrorCode.UNKNOWN_SERVER_ERROR
+        member.epoch = -1
+        member.acknowledge()
+        other = driver.member("b")
+        assert other.fetch(0) == {}
+        driver.pass_time(LOCK_MS)
+        assert other.fetch() == {0: [(0, 7, 2)]}
 
     @pytest.mark.unjudged
     def test_a_leader_that_is_fenced(self, driver: ShareDriver, member: Member) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from coordinator.broker.shares import opening
 from coordinator.broker.shares.partitions import SharePartitions
+from coordinator.errors import ErrorCode
 from coordinator.event_log import EventLog
 from coordinator.history.shares import deliveries as history
 from coordinator.history.shares.deliveries import Delivery
@@ -94,7 +95,10 @@ def test_offsets_that_are_set_excuse_what_comes_again() -> None:
     run.a.fetch(0)
     run.a.said((0, 7, ACCEPT))
     initialize(run.driver, start=2, epoch=1)
-    assert run.a.fetch() == {0: [(2, 7, 1)]}
+    run.driver.records(1)
+    assert run.a.fetch() == {0: [(8, 8, 1)]}
+    assert run.a.said((8, 8, ACCEPT)) == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    assert run.a.fetch() == {0: [(2, 8, 1)]}
     assert run.broken() == set()
 
 

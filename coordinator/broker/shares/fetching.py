@@ -210,7 +210,6 @@ class ShareFetchOperation:
             if refused is not None:
                 data.acknowledge_error_code = refused.error
                 data.acknowledge_error_message = refused.message or None
-                self._point_to_leader(at, refused.error, data)
         return ShareFetchResponse(
             acquisition_lock_timeout_ms=self._settings.lock_duration_ms,
             responses=by_topic(answers),

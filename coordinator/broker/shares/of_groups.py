@@ -7,7 +7,7 @@ It translates between the groups' words and the stored states; the rules are in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from ...errors import ErrorCode
 from ...groups.share.requests import Deletion, StateRequest
@@ -15,8 +15,6 @@ from ...share_states.model import NO_OFFSET, ShareStateKey
 
 if TYPE_CHECKING:
     from .service import Shares
-
-_DELETED: Final = "its group was deleted"
 
 
 def carry_out(shares: Shares, asked: StateRequest, now: int) -> ErrorCode:
@@ -27,8 +25,6 @@ def carry_out(shares: Shares, asked: StateRequest, now: int) -> ErrorCode:
         for partition in of.partitions
     ]
     if isinstance(asked, Deletion):
-        group_id = asked.group_id
-        shares.partitions.close_where(lambda one: one.key.group_id == group_id, _DELETED, now, None)
         decisions = [shares.persister.delete(key, now) for key in keys]
     else:
         from_zero = asked.grown if shares.grown_from_zero else ()

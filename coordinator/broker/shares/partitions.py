@@ -176,18 +176,19 @@ class SharePartitions:
         records: Sequence[ev.RecordRange | ev.AcknowledgedRange],
         now: int,
         cause: int | None,
-    ) -> None:
-        """Write what changes to the share coordinator; nobody waits for it."""
+    ) -> bool:
+        """Write what changes to the share coordinator; nobody waits for it. Whether it is not known
+        to be refused."""
         change = written(partition, records)
 
-        def settled(decision: Decision, at: int) -> None:
-            self.refusal(partition, decision, at, cause)
+        def settled(decision: Decision, at: int) -> bool:
+            return self.refusal(partition, decision, at, cause) is None
 
         outcome = self.writes.write(state_key(partition), change, lambda: change, now, cause)
-        if isinstance(outcome, Write):
-            outcome.settled = settled
-        else:
-            settled(outcome, now)
+        if not isinstance(outcome, Write):
+            return settled(outcome, now)
+        outcome.settled = settled
+        return True
 
     def refusal(
         self, partition: SharePartition, decision: Decision, now: int, cause: int | None

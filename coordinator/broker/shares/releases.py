@@ -29,12 +29,14 @@ class Releases:
         now: int,
         cause: int | None = None,
     ) -> int:
-        """Take back all that a member holds; how many records that were."""
+        """Take back all that a member holds; how many records that were. Where the share
+        coordinator does not take it they stay locked until their time is over (SH-LD-5)."""
         deliveries = self._partitions.settings.deliveries(partition.key.group_id)
         event = releasing.release(partition, member_id, reason, deliveries)
-        events = () if event is None else (event,)
-        self._released(partition, events, now, cause)
-        return _count(events)
+        if event is None or not self._partitions.store(partition, event.records, now, cause):
+            return 0
+        self._released(partition, (event,), now, cause, stored=True)
+        return _count((event,))
 
     def give_back(
         self,
@@ -63,11 +65,15 @@ class Releases:
         events: Iterable[ev.RecordsReleased],
         now: int,
         cause: int | None,
+        *,
+        stored: bool = False,
     ) -> None:
-        """As in Kafka, records are given back although the share coordinator does not take it."""
+        """As in Kafka, records are given back although the share coordinator does not take it, but
+        for those of a session that ends."""
         told = False
         for event in events:
-            self._partitions.store(partition, event.records, now, cause)
+            if not stored:
+                self._partitions.store(partition, event.records, now, cause)
             self._partitions.fold(partition, event, now, cause)
             self._partitions.letters.send(partition, event.records, DELIVERED_TOO_OFTEN, now, cause)
             told = True

@@ -10,7 +10,6 @@ from ...cluster.model import SHARE_GROUP_STATE
 from ...errors import ErrorCode
 from ...share_partitions.model import SharePartition, SharePartitionKey
 from ...share_partitions.release import CONNECTION_LOST
-from ...share_states.model import ShareStateKey
 from .acknowledgements import Acknowledgements
 from .opening import Opener
 from .partitions import SharePartitions
@@ -50,7 +49,6 @@ class Shares:
         self.knows_no_unknown_topics = False
         """Whether a fetch fails as a whole that would answer a partition of an unknown topic."""
         self.follow_release()
-        self.states.begun_anew = self._begun_anew
 
     def follow_release(self) -> None:
         """Do as the broker's release does from now on."""
@@ -78,19 +76,10 @@ class Shares:
         """A share partition, if it is open."""
         return self.partitions.open_ones.get(SharePartitionKey(group_id, found.topic, found.index))
 
-    def _begun_anew(self, key: ShareStateKey, now: int, cause: int | None) -> None:
-        """What was stored is altered, or deleted: the share partition begins with what there is
-        now."""
-        self.partitions.close_where(
-            lambda one: (one.key.group_id, one.topic_id, one.key.partition) == key,
-            "its state was altered",
-            now,
-            cause,
-        )
-        topic = self._broker.cluster.topics_by_id.get(key.topic_id)
-        if topic is not None:
-            at = SharePartitionKey(key.group_id, topic.name, key.partition)
-            self.partitions.forget(lambda known: known == at)
+    def begin_anew(self, key: SharePartitionKey, now: int) -> None:
+        """Begin a share partition with what is stored of it by now."""
+        self.partitions.close(key, "its state was altered", now, None)
+        self.partitions.forget(lambda known: known == key)
 
     # -- sessions
 

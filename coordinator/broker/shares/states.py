@@ -38,8 +38,6 @@ class ShareStates:
         self.by_partition: dict[int, States] = {}
         self.loads = None if broker.share_peers is None else StateLoads(broker, self.by_partition)
         """Which partitions one of several brokers serves; None: it serves all."""
-        self.begun_anew: Callable[[ShareStateKey, int, int | None], None] = lambda *_: None
-        """Told of each state that does not go on from what it was."""
         self._broker = broker
         self.as_given = not broker.configs.release.has("SH-44-3")
         """Whether states are stored as they are written, be they such as no leader writes."""
@@ -92,13 +90,12 @@ class ShareStates:
         cause: int | None = None,
     ) -> Decision:
         """Begin the state of a share partition anew; start offset -1: its leader finds out."""
-        decision = self._carry_out(
+        return self._carry_out(
             key,
             lambda state, asked: decide.decide_initialize(state, asked, state_epoch, start_offset),
             now,
             cause,
         )
-        return self._begun_anew(key, decision, now, cause)
 
     def read(
         self, key: ShareStateKey, leader_epoch: int, now: int, cause: int | None = None
@@ -142,8 +139,7 @@ class ShareStates:
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
         """Forget the state of a share partition."""
-        decision = self._carry_out(key, decide.decide_delete, now, cause)
-        return self._begun_anew(key, decision, now, cause)
+        return self._carry_out(key, decide.decide_delete, now, cause)
 
     def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
         """The state, for who only looks at it."""
@@ -154,13 +150,6 @@ class ShareStates:
         return decision, None if decision.error else state
 
     # -- writing
-
-    def _begun_anew(
-        self, key: ShareStateKey, decision: Decision, now: int, cause: int | None
-    ) -> Decision:
-        if decision.event is not None and not decision.error:
-            self.begun_anew(key, now, cause)
-        return decision
 
     def _carry_out(
         self,

@@ -73,7 +73,7 @@ class Write:
         self.decision = Decision()
         self.stored: Stored | None = None
         """It is stored by this share coordinator, and not replicated yet."""
-        self.settled: Callable[[Decision, int], None] = lambda _decision, _now: None
+        self.settled: Callable[[Decision, int], object] = lambda _decision, _now: None
 
 
 class Writes:

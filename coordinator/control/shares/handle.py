@@ -12,6 +12,7 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import TYPE_CHECKING, Any
 
 from ...broker.shares.sessions import SessionKey
+from ...share_partitions.model import SharePartitionKey
 from ...share_partitions.release import TEST_ENDED
 from ...share_states.model import ShareStateKey
 from ...wire.messages.incremental_alter_configs import (
@@ -254,8 +255,10 @@ class ShareGroupHandle:
                 raise ControlError(
                     f"share group {self.group_id!r} has not begun with {topic}-{partition}: a member has to subscribe first"
                 )
-            decision = states.initialize(key, known.state_epoch, offset, self._session.now())
+            now = self._session.now()
+            decision = states.initialize(key, known.state_epoch, offset, now)
             check(decision.error, f"{topic}-{partition} cannot begin at {offset}")
+            broker.shares.begin_anew(SharePartitionKey(self.group_id, topic, partition), now)
 
         return self._run(move)
 
