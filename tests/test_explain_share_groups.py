@@ -77,6 +77,16 @@ def test_who_is_refused_something_is_called_as_elsewhere() -> None:
     assert "Member worker was refused ShareAcknowledge: INVALID_RECORD_STATE." in w.text()
 
 
+def test_who_left_is_called_as_before_in_what_comes_of_it() -> None:
+    w = ShareWorld(jobs=2)
+    w.epochs["m-1"] = 0
+    w.ask_as("worker", "m-1", "jobs")
+    w.bye("m-1")
+    sentences = told(w)
+    assert "worker left the group." in sentences
+    assert any(each.endswith(": worker left.") for each in sentences), sentences
+
+
 def test_a_whole_story_has_a_sentence_for_each_change() -> None:
     """Nothing of it is left out, and nothing is told with a word that is none."""
     sentences = told(a_story_of_a_share_group())

@@ -41,10 +41,11 @@ class ShareMember:
 class ShareGroup:
     """One share group."""
 
-    __slots__ = ("epoch", "members")
+    __slots__ = ("_left", "epoch", "members")
 
     def __init__(self) -> None:
         self.epoch = 1
+        self._left = "", ""  # who left last, and its name
         self.members: dict[str, ShareMember] = {}
 
     def state(self) -> str:
@@ -58,6 +59,7 @@ class ShareGroup:
                 member = self.members.setdefault(line["member"], ShareMember())
                 member.client_id, member.topics = line["client_id"], tuple(line["topics"])
             case "ShareMemberRemoved":
+                self._left = line["member"], self.name(line["member"])
                 self.members.pop(line["member"], None)
             case "ShareGroupEpochBumped":
                 self.epoch = line["group_epoch"]
@@ -71,6 +73,8 @@ class ShareGroup:
     def name(self, member_id: str) -> str:
         """A member's client id, where only one member has it; else its member id."""
         member = self.members.get(member_id)
+        if member is None and member_id == self._left[0]:
+            return self._left[1]
         if member is None or not member.client_id:
             return member_id
         alike = sum(other.client_id == member.client_id for other in self.members.values())
