@@ -52,12 +52,13 @@ class Recount:
         self.completed = self.moved = self.moved_between_processes = 0
         self.rebalancing_ms: list[int] = []
         """Of each classic rebalance that became Stable, from its beginning."""
-        self.joined = self.expired = 0
+        self.joined = 0
         """Member ids."""
         self.commits = self.refusals = self.refused_commits = 0
         self.unavailable_ms = 0
         self._former: dict[tuple[str, int | None], Group] = {}
         """Groups as brokers have them that others took them from."""
+        self._expired: set[tuple[str, str]] = set()
         self._begun_ms: dict[str, int] = {}
         self._holder: dict[tuple[str, Place], str] = {}
         self._free_since: dict[tuple[str, Place], int] = {}
@@ -69,6 +70,11 @@ class Recount:
     def rebalances(self) -> int:
         """Those that began, in all groups."""
         return sum(self.begun.values())
+
+    @property
+    def expired(self) -> int:
+        """Member ids whose session ended, also where two coordinators saw it end."""
+        return len(self._expired)
 
     def finish(self) -> Recount:
         """The log has ended: partitions that nobody has were without an owner until now."""
@@ -163,7 +169,7 @@ class Recount:
         elif kind == "MemberReplaced":
             self._replaced(group, line["replaced"], member)
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
-            self.expired += line["reason"] == "session expired"
+            self._expired |= {(name, member)} if line["reason"] == "session expired" else set()
             group.members.discard(member)
         elif kind in _COMES_OR_GOES:
             self._comes_or_goes(group, line)
