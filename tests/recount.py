@@ -52,13 +52,14 @@ class Recount:
         self.completed = self.moved = self.moved_between_processes = 0
         self.rebalancing_ms: list[int] = []
         """Of each classic rebalance that became Stable, from its beginning."""
-        self.joined = 0
-        """Member ids."""
+        self.joined = self.expired = 0
+        """Member ids, one that joined once more counts again."""
         self.commits = self.refusals = self.refused_commits = 0
         self.unavailable_ms = 0
         self._former: dict[tuple[str, int | None], Group] = {}
         """Groups as brokers have them that others took them from."""
         self._expired: set[tuple[str, str]] = set()
+        """Who expired and has not joined once more."""
         self._begun_ms: dict[str, int] = {}
         self._holder: dict[tuple[str, Place], str] = {}
         self._free_since: dict[tuple[str, Place], int] = {}
@@ -70,11 +71,6 @@ class Recount:
     def rebalances(self) -> int:
         """Those that began, in all groups."""
         return sum(self.begun.values())
-
-    @property
-    def expired(self) -> int:
-        """Member ids whose session ended, also where two coordinators saw it end."""
-        return len(self._expired)
 
     def finish(self) -> Recount:
         """The log has ended: partitions that nobody has were without an owner until now."""
@@ -119,6 +115,12 @@ class Recount:
         for place in places:
             del self._holder[place]
             self._free_since[place] = self._now
+
+    def _removed(self, name: str, member: str, reason: str) -> None:
+        """A coordinator saw a member go, which another one may have seen as well."""
+        if reason == "session expired":
+            self.expired += (name, member) not in self._expired
+            self._expired.add((name, member))
 
     # -- groups
 
@@ -165,11 +167,12 @@ class Recount:
             group.state, group.members, group.stored = "Empty", set(), set()
         elif kind == "MemberJoined":
             self.joined += 1
+            self._expired.discard((name, member))
             group.members.add(member)
         elif kind == "MemberReplaced":
             self._replaced(group, line["replaced"], member)
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
-            self._expired |= {(name, member)} if line["reason"] == "session expired" else set()
+            self._removed(name, member, line["reason"])
             group.members.discard(member)
         elif kind in _COMES_OR_GOES:
             self._comes_or_goes(group, line)
@@ -208,7 +211,9 @@ class Recount:
             self._stored(group, line)
             group.number = line["generation"]
         elif kind == "ConsumerMemberSubscribed":
-            self.joined += member not in group.members and member not in group.upgraded
+            if member not in group.members and member not in group.upgraded:
+                self.joined += 1
+                self._expired.discard((line["group"], member))
             group.members.add(member)
             group.upgraded.discard(member)
             group.clients[member] = line["client_id"]
