@@ -13,7 +13,7 @@ from assignors import TopicPartition
 from coordinator.emulator.embedded import Emulator
 from coordinator.errors import ErrorCode
 from coordinator.interceptors import Answer
-from coordinator.members import MemberConfig
+from coordinator.members import MemberConfig, MemberConfigError
 from coordinator.members.faults import AssignorFault, FencedInstance, ListenerFault
 from coordinator.members.live import Fleet, FleetError, Peer, PeerError
 from coordinator.members.live.bootstrap import AddressError, parse_addresses
@@ -262,7 +262,7 @@ def test_addresses() -> None:
 
 async def test_a_peer_needs_topics_or_a_pattern() -> None:
     async with Emulator() as kafka, Fleet(kafka.bootstrap_servers) as fleet:
-        with pytest.raises(FleetError, match="either"):
+        with pytest.raises(MemberConfigError, match="either"):
             fleet.peer(config())
 
 
