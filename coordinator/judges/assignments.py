@@ -3,7 +3,7 @@
 
 Judged are Kafka's own assignors, where all members ask for the same topics by name, and of topics
 that are as they were when the group's first member came: of others a leader's metadata may know
-less than the log. Owns what each assignor promises.
+less than the log, as it does of those that a client was not allowed to see since. Owns what each assignor promises.
 """
 
 from __future__ import annotations
@@ -47,7 +47,11 @@ class AssignedWell(KnowsConsumerGroups):
     needs = frozenset({"group", "cluster"})
     unasked = True
     looks_at = (
-        CHANGES | _TOPICS | _FIRST | _LOSES_MEMBERS | {"GenerationStored", "GenerationStarted"}
+        CHANGES
+        | _TOPICS
+        | _FIRST
+        | _LOSES_MEMBERS
+        | {"GenerationStored", "GenerationStarted", "AuthorizationRefused"}
     )
 
     def __init__(self) -> None:
@@ -55,6 +59,8 @@ class AssignedWell(KnowsConsumerGroups):
         self._partitions: dict[str, int] = {}
         self._changed: dict[str, int] = {}
         """When each topic was made, or changed, last."""
+        self._hidden: dict[str, int] = {}
+        """When the metadata of each topic was refused to somebody last."""
         self._began: dict[str, int] = {}
         """When the first member of each group came."""
         self._begun: set[str] = set()
@@ -66,6 +72,8 @@ class AssignedWell(KnowsConsumerGroups):
         kind = line["type"]
         if kind in _TOPICS and line["stream"] == "cluster":
             self._of_topic(line, kind)
+        elif kind == "AuthorizationRefused" and line["api"] == "metadata":
+            self._hidden[line["name"]] = line["at_ms"]
         group = self.consumers.see(line)
         if line["stream"] != "group":
             return
@@ -104,15 +112,19 @@ class AssignedWell(KnowsConsumerGroups):
         by_name = not said["topic_regex"] and said["classic"] is None
         members[line["member"]] = tuple(sorted(said["topics"])) if by_name else None
 
-    def _known(self, group: str, asked: Iterable[tuple[str, ...] | None]) -> dict[str, int] | None:
-        """The partitions of the topics for which all of these ask, if they are known for
-        certain."""
+    def _known(
+        self, group: str, asked: Iterable[tuple[str, ...] | None], by_leader: bool
+    ) -> dict[str, int] | None:
+        """The partitions of the topics for which all of these ask, if they are known for certain:
+        to the coordinator, or to a leader, who may not see all."""
         kinds = set(asked)
         topics = kinds.pop() if len(kinds) == 1 else None
         began = self._began.get(group)
         if not topics or began is None:
             return None
         if any(self._changed.get(topic, began) >= began for topic in topics):
+            return None
+        if by_leader and any(self._hidden.get(topic, -1) >= began for topic in topics):
             return None
         return {topic: self._partitions[topic] for topic in topics if topic in self._partitions}
 
@@ -134,7 +146,7 @@ class AssignedWell(KnowsConsumerGroups):
             given[row["member_id"]] = has
         claimed = Counter(each for said in members.values() for each in said.owned_partitions)
         sticky = not (doubtful and max(claimed.values(), default=0) > 1)
-        self._judge(line, group, assignor, members, given, sticky=sticky)
+        self._judge(line, group, assignor, members, given, sticky=sticky, by_leader=True)
 
     def _target(self, line: Line, name: str, group: ConsumerGroup) -> None:
         """Of an assignor of the coordinator."""
@@ -148,7 +160,7 @@ class AssignedWell(KnowsConsumerGroups):
         }
         if len(members) == len(group.members):
             given = {member: group.target(member) for member in members}
-            self._judge(line, name, line["assignor"], members, given)
+            self._judge(line, name, line["assignor"], members, given, by_leader=False)
 
     def _judge(
         self,
@@ -158,12 +170,13 @@ class AssignedWell(KnowsConsumerGroups):
         members: Mapping[str, _Said],
         given: Mapping[str, Partitions],
         *,
+        by_leader: bool,
         sticky: bool = True,
     ) -> None:
         """`sticky`: who owned what is certain. Of two claims to one partition Kafka's sticky assignor
         compares the generation of one's user data with that of the other's subscription, which a
         member whose SyncGroup failed has not alike (STK-1, STK-5)."""
-        known = self._known(group, (said.topics for said in members.values()))
+        known = self._known(group, (said.topics for said in members.values()), by_leader)
         if known is None or (assignor not in _STICKY and _is_plainly_well(known, given, assignor)):
             return
         plan = {member: _flat(partitions) for member, partitions in given.items()}

@@ -67,3 +67,23 @@ def test_two_claims_are_judged_where_their_generations_agree(
     lines = _log(*zip((ONE, ALL), generations, MOVES_FOUR, strict=True))
     found = [each.text for each in judge(lines, [AssignedWell])[0].findings]
     assert [text.partition("sticky ")[2] for text in found] == told
+
+
+@pytest.mark.parametrize(("api", "accuses"), [("metadata", False), ("fetch", True)])
+def test_a_leader_that_was_refused_a_topic_may_leave_it_out(api: str, accuses: bool) -> None:
+    """Swarm seed 50000244: the right to the topics was taken away before the leader asked for
+    their metadata."""
+    lines = _log((ONE, 1, {}), (ALL, 2, {}))
+    refused = {
+        "seq": 9,
+        "at_ms": 3,
+        "cause": None,
+        "stream": "wire",
+        "type": "AuthorizationRefused",
+        "api": api,
+        "resource": "topic",
+        "name": "orders",
+    }
+    lines.insert(3, refused)
+    found = judge(lines, [AssignedWell])[0].findings
+    assert bool(found) is accuses
