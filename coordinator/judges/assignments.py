@@ -63,8 +63,8 @@ class AssignedWell(KnowsConsumerGroups):
         """When the metadata of each topic was refused to somebody last."""
         self._began: dict[str, int] = {}
         """When the first member of each group came."""
-        self._begun: set[str] = set()
-        """Groups with a generation for which an assignment is to come."""
+        self._begun: dict[str, int] = {}
+        """The generation of each group for which an assignment is to come."""
         self._topics: dict[str, dict[str, tuple[str, ...] | None]] = {}
         """What each member of a consumer group asks for; None: by a pattern, or not known."""
 
@@ -87,9 +87,9 @@ class AssignedWell(KnowsConsumerGroups):
         elif kind == "ConsumerMemberRemoved":
             self._topics.get(name, {}).pop(line["member"], None)
         elif kind == "GenerationStarted":
-            self._begun.add(name)
-        elif kind == "GenerationStored" and name in self._begun:
-            self._begun.discard(name)  # of a static member that comes back none is made (STA-2)
+            self._begun[name] = line["generation"]
+        elif kind == "GenerationStored" and self._begun.get(name) == line["generation"]:
+            del self._begun[name]  # of a static member that comes back none is made (STA-2)
             if line["protocol_type"] == "consumer":
                 self._stored(line, name)
         elif kind == "TargetAssigned" and group is not None and line["assignor"] is not None:

@@ -90,6 +90,7 @@ class AclsDecide(Judge):
             "Authenticated",
             "AuthorizationRefused",
             "ConnectionClosed",
+            "FaultInjected",
             "RequestSeen",
             "RequestAnswered",
             "RequestRefused",
@@ -124,6 +125,8 @@ class AclsDecide(Judge):
                 self._refused(line)
             case "RequestSeen":
                 self._seen(line)
+            case "FaultInjected" if line["action"] == "fail":
+                self._asked.pop(line["cause"] or -1, None)  # nobody looked at rights
             case "RequestAnswered" | "RequestRefused":
                 self._answered(line)
             case "RecordsServed":

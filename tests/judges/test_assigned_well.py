@@ -87,3 +87,16 @@ def test_a_leader_that_was_refused_a_topic_may_leave_it_out(api: str, accuses: b
     lines.insert(3, refused)
     found = judge(lines, [AssignedWell])[0].findings
     assert bool(found) is accuses
+
+
+@pytest.mark.parametrize(("generation", "accuses"), [(4, False), (3, True)])
+def test_what_is_stored_of_a_static_member_that_comes_back_is_no_assignment(
+    generation: int, accuses: bool
+) -> None:
+    """Swarm seed 50001819: generation 4 was begun and lost with its coordinator, and the next one
+    has generation 3 stored again (STA-2)."""
+    lines = _log((ONE, 1, {}), (ALL, 2, {}))
+    started = next(line for line in lines if line["type"] == "GenerationStarted")
+    started["generation"] = generation
+    found = judge(lines, [AssignedWell])[0].findings
+    assert bool(found) is accuses

@@ -105,6 +105,23 @@ def test_a_right_that_is_given_is_taken_back() -> None:
     assert any(line["principal"] == "User:app" for line in of(lines, "AuthorizationRefused"))
 
 
+def test_an_injected_failure_comes_before_rights_are_looked_at() -> None:
+    """Swarm seed 50002611."""
+    fault = """
+        [[faults]]
+        action = "fail"
+        api = "OffsetCommit"
+        error = "COORDINATOR_LOAD_IN_PROGRESS"
+        times = 1
+        at = "61s"
+        [must]
+    """
+    scenario, lines = run(SCENARIO.replace("[must]", fault))
+    (injected,) = of(lines, "FaultInjected")
+    assert 61_000 <= injected["at_ms"] < 80_000
+    assert rights(scenario, lines).judgement is Judgement.KEPT
+
+
 def _forgets_to_ask(patch: pytest.MonkeyPatch) -> None:
     """A broker that looks at rights once, at the first request of a connection."""
     ask = SecuredConnection._ask_if_allowed
