@@ -26,7 +26,8 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from threading import Timer
 from typing import TYPE_CHECKING, Any
 
 from ..control.waiting import WaitTimeoutError
@@ -43,6 +44,7 @@ from .verdict import Evidence, Repeats, Told, all_findings, reservations, why_no
 
 if TYPE_CHECKING:
     from ..control.group.handle import GroupHandle
+    from ..control.injection.fault_board import FaultHandle
     from ..control.views.group_snapshots import GroupSnapshot, MemberSnapshot
     from ..emulator.embedded import Emulator
     from ..members.live import PeerHandle
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
 PARTITIONS = 6
 PATIENCE_S = 30.0
 """How long the application may take for anything that is awaited, in seconds."""
+_DIED = "its process died"
 A_MOMENT_S = 1.0
 """What an application does at once it has done by then, on a machine that is not busy; nothing is
 judged by it."""
@@ -292,21 +295,37 @@ class ApplicationUnderTest:
             ("OffsetCommit", "TxnOffsetCommit", "LeaveGroup"), "UNKNOWN_MEMBER_ID"
         )
         # a library that joins anew for that would wait for its own former member's session to end
-        refused["JoinGroup"] = "COORDINATOR_LOAD_IN_PROGRESS"
-        cuts = [
-            self.kafka.fail(api, error, client_id=client, may_miss=True)
-            for client in clients
-            for api, error in refused.items()
+        joins = [
+            self._refuse("JoinGroup", "COORDINATOR_LOAD_IN_PROGRESS", each) for each in clients
         ]
+        others = [self._refuse(*row, each) for row in refused.items() for each in clients]
         self._watch.dying |= clients
         self.told.dead |= {member.member_id for member in self.members()}
+        let_in = Timer(A_MOMENT_S, self._let_in, [joins])
+        let_in.daemon = True
+        let_in.start()
         try:
             self.application.kill()
-            self.remove_members("its process died")
+            let_in.cancel()
+            let_in.join()
+            self.told.dead |= {member.member_id for member in self.members()}
+            self.remove_members(_DIED)
         finally:
-            for cut in cuts:
+            let_in.cancel()
+            for cut in (*joins, *others):
                 cut.remove()
             self._watch.dying -= clients
+
+    def _refuse(self, api: str, error: str, client_id: str) -> FaultHandle:
+        return self.kafka.fail(api, error, client_id=client_id, may_miss=True)
+
+    def _let_in(self, refused: Sequence[FaultHandle]) -> None:
+        """An application that is ended in its own process may have to join before it can end:
+        aiokafka's `getmany()` waits for an assignment, however long that takes."""
+        for cut in refused:
+            cut.remove()
+        with suppress(LookupError):  # one that has left meanwhile
+            self.remove_members(_DIED)
 
     @contextmanager
     def fails_by_itself(self) -> Iterator[None]:

@@ -209,6 +209,30 @@ def test_a_killed_process_does_not_wait_for_its_own_former_session(kafka: Emulat
         under_test.close()
 
 
+class EndsOnceItHasJoined(Dies):
+    """Its library does not let it end before it has joined, as aiokafka's `getmany()`."""
+
+    def kill(self) -> None:
+        self.peer.crash()
+        with self.kafka.group("billing").peer(
+            ["orders"], config={"client.id": self.peer.client_id}, keep_going=True
+        ) as another:
+            another.wait_stable(members=1)
+            another.crash()
+
+
+def test_a_killed_application_that_has_to_join_before_it_ends_is_let_in(kafka: Emulator) -> None:
+    under_test = ApplicationUnderTest(kafka, EndsOnceItHasJoined(kafka), partitions=1)
+    try:
+        under_test.start()
+        under_test.produce(1)
+        under_test.kill()
+        assert under_test.group.snapshot().members == ()
+        assert under_test.findings() == []
+    finally:
+        under_test.close()
+
+
 def test_a_peer_of_the_kit_fits_into_a_group_of_the_consumer_protocol(kafka: Emulator) -> None:
     kafka.create_topic("orders", 2)
     with kafka.peer("billing", topics=["orders"], protocol="consumer"):
