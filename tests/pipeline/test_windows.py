@@ -228,7 +228,8 @@ def test_windows_say_what_the_tables_say(name: str, first_ms: int) -> None:
     )
     found = rows(tables, "windows")
     assert found == as_the_tables_tell(tables, end_ms) and len(found) == 4
-    assert sum(row["rebalances"] + row["epochs"] for row in found) > 0 or first_ms
+    if scenario.members:  # of share groups windows tell nothing
+        assert sum(row["rebalances"] + row["epochs"] for row in found) > 0 or first_ms
 
 
 @pytest.mark.parametrize("text", ["windows = 3", '[windows]\na = "soon"'])
