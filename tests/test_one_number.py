@@ -163,11 +163,24 @@ def of_page(log: Lines) -> Numbers:
     }
     protocols = {group["protocol"] for group in drawn["groups"]}
     if protocols == {"classic"}:
-        found["rebalances"] = prepared
+        found["rebalances"] = prepared + _ended_at_once(log)
     elif not prepared and protocols != {"share"}:  # whose epochs no output counts
         epochs = [{number for _, _, number in group["numbers"]} for group in drawn["groups"]]
         found["epochs"] = found["rebalances"] = sum(map(len, epochs))
     return found
+
+
+def _ended_at_once(log: Lines) -> int:
+    """Rebalances that end in the millisecond in which they begin, as where the last member expires: a
+    picture has no room for them."""
+    begun: dict[str, int] = {}
+    ended = 0
+    for line in log.lines:
+        if line["type"] == "RebalanceStarted":
+            begun[line["group"]] = line["at_ms"]
+        elif line["type"] in ("GenerationStarted", "GroupEmptied"):
+            ended += begun.pop(line["group"], None) == line["at_ms"]
+    return ended
 
 
 OUTPUTS: Final[dict[str, Callable[[Lines], Numbers]]] = {
