@@ -4,7 +4,8 @@
 processor alone; what a part prints stands in `build/fuzz/PART.txt`, and comes whole when it has
 ended. A part that fails does not keep the others from running; the table at the end, which is in
 `build/fuzz.txt` as well, has each part's outcome, its time, and the processor time of its
-processes. Containers' own time is not in it. Status 1: a part failed; 2: there is no such part.
+processes, Java brokers among them (tools/reaper.py). Containers' own time is not in it. Status 1: a
+part failed; 2: there is no such part.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ _OLDER_KAFKAS: Final = ("4.3.1", "4.2.2", "4.1.2", "4.0.2", "3.9.2")
 _TABLE: Final = Path("build", "fuzz.txt")
 _PRINTED: Final = Path("build", "fuzz")
 _JOBS: Final = 2
+_REAPER: Final = str(Path(__file__).with_name("reaper.py"))
 _SPARK: Final = str(Path(".venv-spark", "bin", "python"))
 
 
@@ -93,7 +95,7 @@ def run(part: Part) -> Outcome:
     began = time.monotonic()
     with (_PRINTED / f"{part.name}.txt").open("wb") as printed:
         process = subprocess.Popen(
-            part.command,
+            (sys.executable, _REAPER, *part.command),
             env={**os.environ, **dict(part.settings)},
             stdout=printed,
             stderr=subprocess.STDOUT,
