@@ -205,6 +205,7 @@ class TestTable:
             "K8-CLS-44-3",
             "K8-MIG-44-4",
             "REC-44-1",
+            "REF-44-1",
             "SH-44-2",
         }, "they were brought to a patch release, and 4.3.1 has none"
 

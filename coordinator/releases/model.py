@@ -35,6 +35,7 @@ Behaviour = Literal[
     "PLACE-43-1",
     "QUO-44-1",
     "REC-44-1",
+    "REF-44-1",
     "SH-43-1",
     "SH-44-1",
     "SH-44-2",

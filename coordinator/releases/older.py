@@ -106,6 +106,7 @@ _4_3 = _before(
         "PART-44-1",
         "QUO-44-1",
         "REC-44-1",
+        "REF-44-1",
         "SH-44-1",
         "SH-44-2",
         "SH-44-3",
@@ -183,7 +184,7 @@ _4_2 = _before(
         "PLACE-43-1",
         "SH-43-1",
     },
-    back={"K8-CLS-44-3", "K8-MIG-44-4", "REC-44-1", "SH-44-2", "V44-7"},
+    back={"K8-CLS-44-3", "K8-MIG-44-4", "REC-44-1", "REF-44-1", "SH-44-2", "V44-7"},
     broker_settings=_settings(
         _4_3.broker_settings,
         """
@@ -256,6 +257,7 @@ _4_1 = _before(
         "K8-MIG-44-4",
         "K8-REC-42-1",
         "REC-44-1",
+        "REF-44-1",
         "SH-44-2",
         "V44-7",
     },

@@ -15,7 +15,6 @@ _UNREADABLE = "Kafka never answers and the group hangs; we take it as unreadable
 _UNREADABLE_JOIN = "Kafka never answers the malformed join; we take it as unreadable"
 _LARGER_TABLE = "Kafka tells partitions that stay in the order of a larger hash table"
 _UNWRITTEN = "Kafka shows a new classic group once something is written to its partition"
-_WORDED = "Kafka words the refusal to change a group's settings"
 _BUMPED = "Kafka bumps a share group once more"
 _FROM_ZERO = "Kafka makes a share group at epoch 0 when its offsets are set; we at 1"
 _STARTED = "Kafka goes on telling when a transaction began that a new producer ended"
@@ -45,7 +44,6 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
         "consumer_groups.three_members_are_reconciled": _LARGER_TABLE,
         "kafka_faults.a_subscription_that_lies_about_its_length": _UNREADABLE,
         "newer_versions.an_upgrade_of_malformed_members": _UNREADABLE_JOIN,
-        "rights.configurations": _WORDED,
         "static_members.a_static_join_takes_one_step": _UNWRITTEN,
     },
     "4.0": {
@@ -58,7 +56,6 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
         "newer_versions.an_upgrade_of_malformed_members": _UNREADABLE_JOIN,
         "newer_versions.settings_of_groups": "Kafka does not know share.auto.offset.reset by a duration",
         "offsets.several_groups_at_once": "Kafka never answers a request without groups; we do",
-        "rights.configurations": _WORDED,
         "transactions.a_new_producer_fences_the_old": _STARTED,
         "transactions.a_new_producer_fences_the_old_before_v2": _STARTED,
         "transactions.recovery_in_the_middle": _STARTED,

@@ -11,6 +11,7 @@ from typing import Any
 
 from coordinator.broker.connections.secured import SecuredConnection
 from coordinator.event_log import EventLog
+from coordinator.releases import NEWEST, Release
 from coordinator.security.listeners import ListenerSecurity, SecurityProtocol
 from coordinator.security.scram import MECHANISMS, ScramClient
 from coordinator.security.security import KNOWN_MECHANISMS, Security
@@ -36,8 +37,9 @@ class SecuredDriver(Driver):
         users: Mapping[str, str] = USERS,
         mechanisms: tuple[str, ...] = KNOWN_MECHANISMS,
         max_reauth_ms: int = 0,
+        release: Release = NEWEST,
     ) -> None:
-        super().__init__(topics, config)
+        super().__init__(topics, config, release=release)
         self.listener = ListenerSecurity(
             "PLAINTEXT",
             SecurityProtocol.SASL_PLAINTEXT,

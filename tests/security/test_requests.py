@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from coordinator.errors import ErrorCode
+from coordinator.releases import NEWEST, Release, release_named
 from coordinator.security.acls import read_acl
 from coordinator.security.authorizer import Authorizer
 from coordinator.storage.record_codec import build_batch
@@ -30,6 +31,10 @@ from coordinator.wire.messages.describe_topic_partitions import (
 )
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.incremental_alter_configs import (
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from coordinator.wire.messages.list_groups import ListGroupsRequest
 from coordinator.wire.messages.metadata import MetadataRequest, MetadataRequestTopic
 from coordinator.wire.messages.offset_commit import (
@@ -73,8 +78,8 @@ TOPIC, GROUP, CLUSTER = (
 )
 
 
-def driver(*rights: str) -> SecuredDriver:
-    made = SecuredDriver(["t:1", "u:1"])
+def driver(*rights: str, release: Release = NEWEST) -> SecuredDriver:
+    made = SecuredDriver(["t:1", "u:1"], release=release)
     made.security.authorizer = Authorizer(
         [read_acl(f"User:alice may {right}") for right in rights], ["User:bob"]
     )
@@ -390,6 +395,27 @@ class TestAdministration:
         assert [each.error_code for each in answer.results] == [TOPIC, CLUSTER, GROUP]
         answer = ask(alice("AlterConfigs cluster"), request, 4)
         assert [each.error_code for each in answer.results] == [TOPIC, 0, GROUP]
+
+    @pytest.mark.parametrize(
+        ("release", "of_the_broker"),
+        [("4.4", None), ("4.3", "Cluster authorization failed.")],
+    )
+    def test_the_text_of_a_refused_change_of_a_broker(
+        self, release: str, of_the_broker: str | None
+    ) -> None:
+        """REF-44-1: that of the others stays."""
+        client = driver(release=release_named(release)).client()
+        client.log_in("alice")
+        request = IncrementalAlterConfigsRequest(
+            resources=[
+                AlterConfigsResource(resource_type=kind, resource_name=name)
+                for kind, name in ((4, "1"), (16, "m"))
+            ]
+        )
+        assert [
+            (each.resource_type, each.error_code, each.error_message)
+            for each in ask(client, request, 1).responses
+        ] == [(4, CLUSTER, of_the_broker), (16, CLUSTER, "Cluster authorization failed.")]
 
     def test_of_the_cluster(self) -> None:
         """REF-13."""

@@ -75,7 +75,7 @@ def _find_coordinator(asker: Asker) -> Slices[Verdict | None]:
 
 
 def _configs(operation: Operation) -> Decide:
-    """By the type of the resource (REF-12)."""
+    """By the type of the resource (REF-12, REF-44-1)."""
 
     def decided(asker: Asker) -> Slices[Verdict | None]:
         message = asker.call.message
@@ -95,6 +95,8 @@ def _configs(operation: Operation) -> Decide:
         if not any(marks):
             return None
         marked = iter(marks)
+        by_the_broker = asker.broker.configs.release.has("REF-44-1")
+        untold_kind = _BROKER if by_the_broker and api == "IncrementalAlterConfigs" else None
         shape = Listed(
             "resources", "resource_name", entries, "resource_name", "topic", ("resource_type",)
         )
@@ -110,7 +112,7 @@ def _configs(operation: Operation) -> Decide:
                 if not seen % ITEMS_A_STEP:
                     yield
                 if mark is not None:
-                    untold = row.resource_type == _BROKER and api == "IncrementalAlterConfigs"
+                    untold = row.resource_type == untold_kind
                     row.error_code = int(mark)
                     row.error_message = None if untold else message_of(mark)
             return answer
