@@ -37,7 +37,7 @@ class FaultError(ValueError):
     """A fault that cannot be: which word is wrong, and what would be right."""
 
 
-def choose(word: str, known: Iterable[str], what: str) -> str:
+def choose(word: object, known: Iterable[str], what: str) -> str:
     """The known word that is meant, whatever its case. Raises FaultError that names the closest
     ones."""
     options = list(known)
@@ -65,7 +65,7 @@ def api_name(word: str) -> str:
 
 def error_code(word: str | int) -> ErrorCode:
     """Kafka's error, by name or number. Raises FaultError."""
-    if isinstance(word, int):
+    if isinstance(word, int) and not isinstance(word, bool):
         try:
             return ErrorCode(word)
         except ValueError:
@@ -112,9 +112,8 @@ class Selector:
                 raise FaultError(
                     f"{entry.name}: {value!r} is no {'whole number' if kind is int else 'text'}"
                 )
-        for name in ("group", "topic"):
-            if getattr(self, name) == "":
-                raise FaultError(f"{name}: '' names none; leave it out for any")
+            if value == "" and entry.name not in ("api", "phase"):
+                raise FaultError(f"{entry.name}: '' names none; leave it out for any")
         if self.api is not None:
             object.__setattr__(self, "api", api_name(self.api))
         if self.phase is not None:
@@ -374,6 +373,8 @@ def to_plain(fault: Fault) -> dict[str, Any]:
 _OWN = ("nth", "times", "probability", "name", "may_miss", "missing_ok", "any_error")
 _SELECTORS = tuple(entry.name for entry in fields(Selector))
 _ARGUMENTS = tuple(entry.name for kind in ACTIONS.values() for entry in fields(kind))
+KEYS = ("action", *_ARGUMENTS, *_SELECTORS, *_OWN)
+"""All keys that a fault of requests may have as JSON values."""
 
 
 def from_plain(plain: Mapping[str, Any]) -> Fault:
@@ -381,7 +382,7 @@ def from_plain(plain: Mapping[str, Any]) -> Fault:
     be."""
     if "action" not in plain:
         for key in plain:
-            choose(key, ("action", *_ARGUMENTS, *_SELECTORS, *_OWN), "key of a fault")
+            choose(key, KEYS, "key of a fault")
         raise FaultError(f"action is missing: one of {', '.join(ACTIONS)}")
     kind = ACTIONS[choose(str(plain["action"]), ACTIONS, "action")]
     arguments = tuple(entry.name for entry in fields(kind))

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from ..broker.handlers.fetch import RACK_AWARE_SELECTOR
 from ..configs.broker_configs import (
     HONOURED,
     HONOURED_BY_SEVERAL,
@@ -63,6 +64,8 @@ def _shown_only(scenario: Scenario) -> Iterator[str]:
             yield f"{which} removes no record here, whatever its age, its key or the log's size (docs/divergences.md)"
         elif name in HONOURED_BY_SEVERAL and name not in acted_on:
             yield f"brokers.config: {name} changes nothing with one broker: give brokers.count"
+        elif name == "replica.selector.class" and value not in ("", RACK_AWARE_SELECTOR):
+            yield f"brokers.config: {name} = {value} is not known here, so consumers read from leaders: {RACK_AWARE_SELECTOR} is"
         elif name in broker_defs() and name not in acted_on:
             yield f"brokers.config: {name} is shown only: nothing depends on it here"
 

@@ -13,6 +13,7 @@ from coordinator.simulator.files import catalogue
 from coordinator.simulator.files.reading import ScenarioError
 from coordinator.simulator.files.scenario import read_scenario
 from coordinator.simulator.files.schema import json_schema
+from coordinator.simulator.unreached import unreached
 
 GOOD = """duration = "1m"
 
@@ -162,6 +163,33 @@ def refused(text: str, *settings: str) -> str:
             'static = true\nconfig = { "group.instance.id" = "x" }',
             "group.instance.id is not set in config beside static",
         ),
+        (
+            "count = 2",
+            'consumes = true\nconfig = { "max.poll.record" = 20 }',
+            "s.toml, line 14: max.poll.record is no setting of a member: max.poll.records is",
+        ),
+        ("count = 2", "count = true", "s.toml, line 13: count = true: give a whole number"),
+        ("count = 2", "start = 2024-01-31", "s.toml, line 13: start = 2024-01-31: give a duration"),
+        (
+            "count = 2",
+            'zone = "$zoen"',
+            "s.toml, line 13: zone: $zoen: there is no such parameter: [parameters] has none",
+        ),
+        (
+            "orders = 4",
+            'orders = 4\n"${prefix}-audit" = 2\n[parameters]\nprefix = "a"',
+            "s.toml, line 5: parameters stand for values, not for names of keys: write ${prefix}-audit out",
+        ),
+        (
+            "[topics]",
+            '[parameter]\nlong = "9s"\n[topics]',
+            "s.toml, line 3: parameter is no key of a scenario: did you mean parameters?",
+        ),
+        (
+            'name = "other"',
+            '[parameters]\nlong = "9s"',
+            "s.toml, line 10: name is missing in [[members]]",
+        ),
     ],
 )
 def test_the_error_says_where_and_what_would_be_right(old: str, new: str, told: str) -> None:
@@ -177,6 +205,21 @@ def test_the_error_says_where_and_what_would_be_right(old: str, new: str, told: 
         ('[[faults]]\nverb = "StopBrokr"\nbroker = 1', "StopBroker"),
         ('[[faults]]\nverb = "CutMember"\nmember = "app-9"', "there are app-1, other-1, other-2"),
         ('[[faults]]\nat = "1s"', "either a verb or an action"),
+        (
+            '[[faults]]\nVERB = "CutMember"\nmember = "app-1"\ndirection = "both"',
+            "VERB is no key of a fault: did you mean verb?",
+        ),
+        (
+            '[[faults]]\naction = "observe"\nlsats = "1s"',
+            "lsats is no key of a fault that does observe: did you mean lasts?",
+        ),
+        (
+            '[[faults]]\naction = "fail"\napi = "OffsetCommit"\nerror = true',
+            "True is no error of Kafka: give a text",
+        ),
+        ('[[faults]]\naction = "observe"\nmember = ""', "member: '' names none"),
+        ('[[faults]]\nverb = "CUTZONE"\nzone = "a"', "CutZone"),
+        ('[[faults]]\nverb = "REVOKEACLS"\nacls = "x"', "RevokeAcls"),
         (
             '[[faults]]\naction = "fail"\napi = "OfsetCommit"\nerror = "NOT_COORDINATOR"',
             "OffsetCommit",
@@ -476,7 +519,7 @@ def test_an_error_names_the_file_in_which_its_key_stands() -> None:
         "--set members.other.count=-4: count = -4"
     )
     assert told(own, GOOD + '[parameters]\nn = 1\n[links]\nbandwidth = "$m"').startswith(
-        "base.toml, line 17: $m: "
+        "base.toml, line 17: bandwidth: $m: "
     )
 
 
@@ -549,6 +592,12 @@ def test_what_comes_after_the_end_of_a_run_is_noted(
     ]
     assert main(["simulate", str(file), "--set", "duration=5m"]) == 0
     assert "note" not in capsys.readouterr().err
+
+
+def test_a_replica_selector_that_is_not_known_is_noted() -> None:
+    brokers = '[brokers]\ncount = 3\nconfig = { "replica.selector.class" = "com.example.Near" }\n'
+    (note,) = unreached(read_scenario(f"{GOOD}\n{brokers}", "s.toml"))
+    assert "com.example.Near is not known here, so consumers read from leaders" in note
 
 
 def test_the_command_line_simulates_judges_and_replays(

@@ -3,10 +3,12 @@ against the brokers' settings. Raises ScenarioError for what does not go togethe
 
 from __future__ import annotations
 
+from difflib import get_close_matches
+
 from assignors import TopicPartition
 
 from ...configs.broker_configs import BrokerConfigs
-from ...members import MemberConfig
+from ...members import MemberConfig, MemberConfigError
 from ...members.applications.consuming import CommitPolicy
 from ...members.consuming.fetch_config import FetchConfig
 from ...members.producers.config import ProducerConfig
@@ -60,6 +62,7 @@ def read_kind(
             **_assignor(plain, where),
             **plain["config"],
         }
+        _check_spelling(plain["config"])
         consuming = None
         if plain["consumes"] or plain["commit"] == "transaction":
             consuming = _consuming(plain, properties, topics, where)
@@ -94,6 +97,15 @@ def read_kind(
         )
         kind.config(f"{kind.name}-1").make_assignors()
     return kind
+
+
+def _check_spelling(config: Plain) -> None:
+    """Of all that a member may be told; what it reads is told to another part of it."""
+    known = names(MemberConfig) | names(FetchConfig)
+    for name in config:
+        close = get_close_matches(name, sorted(known), 1)
+        if name not in known and close:
+            raise MemberConfigError(f"{name} is no setting of a member: {close[0]} is")
 
 
 def _check_subscribed(

@@ -70,10 +70,8 @@ def with_parameters(raw: Plain) -> Plain:
     text. Raises ComposingError."""
     given = raw.get("parameters", {})
     parameters: Plain = given if isinstance(given, dict) else {}
-    used: set[str] = set()
 
     def value(name: str) -> Any:
-        used.add(name)
         if name not in parameters:
             close = get_close_matches(name, parameters, 1)
             known = (
@@ -97,10 +95,13 @@ def with_parameters(raw: Plain) -> Plain:
     def table(name: str, index: int, given: Plain) -> Plain:
         result = {}
         for key, inner in given.items():
+            if "$" in key:
+                right = f"parameters stand for values, not for names of keys: write {key} out"
+                raise ComposingError(right, name, index, key)
             try:
                 result[key] = filled(inner)
             except ComposingError as error:
-                raise ComposingError(str(error), name, index, key) from None
+                raise ComposingError(f"{key}: {error}", name, index, key) from None
         return result
 
     result: Plain = table(
@@ -113,7 +114,15 @@ def with_parameters(raw: Plain) -> Plain:
             result[name] = table(name, 0, inner)
         elif _is_tables(inner):
             result[name] = [table(name, index, each) for index, each in enumerate(inner)]
-    unused = next((name for name in parameters if name not in used), None)
+    return {name: result[name] for name in raw}
+
+
+def check_parameters_used(raw: Plain) -> None:
+    """Each parameter stands for something: whoever writes one that nothing takes has misspelt it.
+    Raises ComposingError."""
+    below = {name: inner for name, inner in raw.items() if name != "parameters"}
+    used = _named_in(below)
+    unused = next((name for name in raw.get("parameters", {}) if name not in used), None)
     if unused is not None:
         raise ComposingError(
             f"{unused}: nothing below says ${unused}: use it, or leave it out",
@@ -121,7 +130,15 @@ def with_parameters(raw: Plain) -> Plain:
             0,
             unused,
         )
-    return {name: result[name] for name in raw}
+
+
+def _named_in(what: Any) -> set[str]:
+    """The parameters that texts name."""
+    if isinstance(what, str):
+        whole = _WHOLE.fullmatch(what)
+        return {whole[1]} if whole else set(_WITHIN.findall(what))
+    inner = what.values() if isinstance(what, dict) else what if isinstance(what, list) else ()
+    return {name for each in inner for name in _named_in(each)}
 
 
 def _is_tables(value: Any) -> bool:

@@ -99,7 +99,11 @@ def _check_broker_word(word: str, verb: str, key: str, there: There, at: str) ->
 def check_spelling(what: str, fields: Plain, takes: Iterable[str], where: Where) -> None:
     """What a fault does not take is nearly a key that it does take, or that any fault has."""
     known = [*takes, *TABLES["faults"].keys]
-    for key in fields:
+    for key in sorted(fields, key=lambda key: key.lower() not in known):  # the surest first
+        if key not in known and key.lower() in known:
+            raise ScenarioError(
+                f"{where.at(key)}: {key} is no key of {what}: did you mean {key.lower()}?"
+            )
         close = get_close_matches(key, known, 1)
         if key not in known and close:
             raise ScenarioError(

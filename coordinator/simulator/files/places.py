@@ -13,7 +13,7 @@ from .composing import merged
 
 Plain = dict[str, Any]
 _HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\"-]+)\s*\]\]?\s*(#.*)?")
-_KEY = re.compile(r"\s*\"?([\w.-]+)\"?\s*=")
+_KEY = re.compile(r"""\s*(?:"([^"]+)"|'([^']+)'|([\w.-]+))\s*=""")
 _ITSELF = ""
 """Under this key stands where a table itself begins."""
 
@@ -138,5 +138,6 @@ def _scan(text: str) -> dict[tuple[str, int, str], int]:
             index = counts.get(table, 0)
             found.setdefault((table, index, inner), number)
         elif (key := _KEY.match(line)) is not None:
-            found.setdefault((table, index, f"{inner}.{key[1]}" if inner else key[1]), number)
+            name = key[1] or key[2] or key[3]
+            found.setdefault((table, index, f"{inner}.{name}" if inner else name), number)
     return found

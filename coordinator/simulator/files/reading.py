@@ -9,10 +9,18 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
+from datetime import date, time
 from difflib import get_close_matches
 from typing import Any
 
-from .composing import MOST_BASES, ComposingError, Load, merged, with_parameters
+from .composing import (
+    MOST_BASES,
+    ComposingError,
+    Load,
+    check_parameters_used,
+    merged,
+    with_parameters,
+)
 from .places import Places
 from .schema import MOST, TABLES, WHAT_KINDS_TAKE, Key, Table
 from .times import KINDS, times
@@ -33,8 +41,11 @@ def parse(text: str, name: str, settings: Iterable[str] = (), load: Load | None 
     raw, places = raw_of(text, name, load)
     for setting in settings:
         set_value(raw, setting, places)
+    _check_names(raw, places)
     try:
-        return _checked(with_parameters(raw), places)
+        plain = _checked(with_parameters(raw), places)
+        check_parameters_used(raw)
+        return plain
     except ComposingError as error:
         raise ScenarioError(
             f"{places.where(error.table, error.index).at(error.key)}: {error}"
@@ -172,12 +183,15 @@ def _wrong(places: Places, table: str, index: int, key: str, text: str) -> Scena
     return ScenarioError(f"{places.where(table, index).at(key)}: {text}")
 
 
+def _check_names(raw: Plain, places: Places) -> None:
+    known = [*TABLES[""].keys, *(name for name in TABLES if name)]
+    for key in raw:
+        if key not in known:
+            raise _wrong(places, "", 0, key, f"{key} is no key of a scenario{_instead(key, known)}")
+
+
 def _checked(raw: Plain, places: Places) -> Plain:
     top = TABLES[""]
-    for key in raw:
-        if key not in top.keys and key not in TABLES:
-            known = [*top.keys, *(name for name in TABLES if name)]
-            raise _wrong(places, "", 0, key, f"{key} is no key of a scenario{_instead(key, known)}")
     plain = _table(
         {key: value for key, value in raw.items() if key in top.keys}, top, places, "", 0
     )
@@ -222,7 +236,7 @@ def _table(given: Plain, table: Table, places: Places, name: str, index: int) ->
                 )
                 raise _wrong(places, name, index, dotted, f"{dotted} = {given_!r}: {right}")
             raise _wrong(
-                places, name, index, key, f"{key} = {value!r}: give a whole number from 1 on"
+                places, name, index, key, f"{key} = {_shown(value)}: give a whole number from 1 on"
             )
     plain = {key: value for key, value in given.items() if key not in table.keys}
     for key, spec in table.keys.items():
@@ -258,14 +272,14 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
                 if not isinstance(given, str | int | float):
                     right = "give a text, a number, true or false; several are one text with commas"
                     place = places.where(name, index).at(f"{key}.{setting}")
-                    raise ScenarioError(f"{place}: {setting} = {given!r}: {right}")
+                    raise ScenarioError(f"{place}: {setting} = {_shown(given)}: {right}")
             read = {
                 setting: str(given).lower() if isinstance(given, bool) else str(given)
                 for setting, given in _leaves(value)
             }
     if read is None:
         raise _wrong(
-            places, name, index, key, f"{key} = {value!r}: give {WHAT_KINDS_TAKE[spec.kind]}"
+            places, name, index, key, f"{key} = {_shown(value)}: give {WHAT_KINDS_TAKE[spec.kind]}"
         )
     if (
         spec.choices
@@ -285,6 +299,13 @@ def _leaves(settings: Plain, before: str = "") -> Iterator[tuple[str, Any]]:
             yield from _leaves(value, f"{before}{key}.")
         else:
             yield before + key, value
+
+
+def _shown(value: Any) -> str:
+    """A value as the file has it: flags and dates are written otherwise in Python."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if isinstance(value, date | time) else repr(value)
 
 
 def _instead(word: str, known: Iterable[str]) -> str:

@@ -223,16 +223,18 @@ def _fault(plain: Plain, there: There, where: Where) -> FaultPlan:
         line=str(where),
     )
     with blamed(where):
+        if verb is not None:
+            check_meant(verb, where)
+            verb = faults.choose(verb, [*ROWS, CUT_ZONE, *ACL_VERBS], "verb")
+            plain = {**plain, "verb": verb}
         if verb == CUT_ZONE:
             check_repeats(plain, where)
             return replace(plan, later=(CUT_ZONE, check_zone(fields, there, where)))
         if verb in ACL_VERBS:
             check_repeats(plain, where)
             return replace(plan, acls=read_change(verb, fields, where))
-        if verb is not None:
-            check_meant(verb, where)
-            verb = faults.choose(verb, [*ROWS, CUT_ZONE, *ACL_VERBS], "verb")
         if action is not None:
+            check_spelling(f"a fault that does {action}", fields, faults.KEYS, where)
             plan = replace(plan, request=faults.from_plain({"action": action, **fields}))
             check_request_fault(action, fields, there, where)
         elif verb in MEMBER_VERBS:
