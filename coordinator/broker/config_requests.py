@@ -22,6 +22,7 @@ from ..cluster.config_changes import (
 from ..common.slices import ITEMS_A_STEP, Slices
 from ..configs.definitions import ResourceType
 from ..errors import ErrorCode
+from ..releases import Release
 from ..wire.messages.alter_configs import AlterConfigsResourceResponse
 from ..wire.messages.incremental_alter_configs import (
     AlterConfigsResourceResponse as IncrementalResourceResponse,
@@ -163,7 +164,7 @@ def _alter(
             )
         case ResourceType.BROKER_LOGGER if not replace:
             check_node(broker.node_id, name, "Unexpected node id. Expected {}, but received {}")
-            _refuse_loggers(changes)
+            _refuse_loggers(changes, broker.configs.release)
         case _:
             raise ConfigRefused(ErrorCode.INVALID_REQUEST, f"Unknown resource type {kind}")
     if not validate_only and broker.log is not None and kind in _STREAM_NAMES:
@@ -180,10 +181,12 @@ def _alter(
         )
 
 
-def _refuse_loggers(changes: Iterable[Change]) -> None:
+def _refuse_loggers(changes: Iterable[Change], release: Release) -> None:
     """There are no Java loggers here, so none exists."""
     for name, operation, _ in changes:
         if operation not in (0, 1, 2, 3):
+            if not release.has("CFG-44-5"):
+                raise ConfigRefused(ErrorCode.UNKNOWN_SERVER_ERROR, None)
             raise ConfigRefused(
                 ErrorCode.INVALID_REQUEST,
                 f"Unknown operation type {operation} is not allowed for the BROKER_LOGGER resource",

@@ -50,6 +50,7 @@ class Authorization(NamedTuple):
     acls: tuple[Acl, ...]
     super_users: frozenset[str]
     allow_everyone: bool
+    host_blocks: bool = True
 
 
 class SecurityOptions(NamedTuple):
@@ -94,8 +95,10 @@ class SecurityOptions(NamedTuple):
         if self.authorization is not None:
             from ..security.authorizer import Authorizer
 
-            acls, super_users, allow_everyone = self.authorization
-            authorizer = Authorizer(acls, super_users, allow_everyone=allow_everyone)
+            acls, super_users, allow_everyone, host_blocks = self.authorization
+            authorizer = Authorizer(
+                acls, super_users, allow_everyone=allow_everyone, host_blocks=host_blocks
+            )
         security = Security(self.listeners, self.users, secrets.token_bytes, authorizer)
         security.signed = self.signed
         if not any(each.protocol.has_tls for each in self.listeners.values()):
@@ -204,7 +207,8 @@ def read_authorization(acls: Any, super_users: Any, configs: BrokerConfigs) -> A
     everyone = configs.security.get("allow.everyone.if.no.acl.found", "false").strip().lower()
     if everyone not in ("true", "false"):
         raise EmulatorError(f"allow.everyone.if.no.acl.found={everyone}: write true or false")
-    return Authorization(read, frozenset(people), everyone == "true")
+    blocks = configs.release.has("ACL-5")
+    return Authorization(read, frozenset(people), everyone == "true", blocks)
 
 
 def _several(option: str, given: Any) -> list[Any]:

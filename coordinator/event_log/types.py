@@ -40,6 +40,7 @@ TYPES: Final[dict[str, tuple[str, ...]]] = {
         "ConsumerGroupDowngraded",
         "ConsumerMemberSubscribed",
         "ConsumerMemberReplaced",
+        "FormerInstanceIdKept",
         "ConsumerMemberRemoved",
         "GroupEpochBumped",
         "TargetAssigned",

@@ -110,6 +110,11 @@ def _assigned(group: GroupView, line: Line) -> str:
     return f"{begun}: {listed(told) or 'nothing changes'}."
 
 
+def _instance_kept(group: GroupView, line: Line) -> str:
+    former = printable(line["group_instance_id"])
+    return f"Member {_who(group, line['member'])} goes by its former instance id {former}, too."
+
+
 def _failed(group: GroupView, line: Line) -> str:
     who, why = printable(line["assignor"]), printable(line["failure"])
     return f"Assignor {who} failed ({why}); nothing changed, and the request was refused."
@@ -174,6 +179,7 @@ _TELL: Final[dict[str, Callable[[GroupView, Line], str]]] = {
     "ConsumerGroupUpgraded": _upgraded,
     "ConsumerGroupDowngraded": _downgraded,
     "ConsumerMemberReplaced": _replaced,
+    "FormerInstanceIdKept": _instance_kept,
     "ConsumerMemberRemoved": _removed,
     "GroupEpochBumped": _bumped,
     "TargetAssigned": _assigned,

@@ -779,6 +779,7 @@ _FOLDS: dict[str, Callable[[Timeline, GroupView, Line], None]] = {
         (
             *(KINDS - {"GroupDeleted"}),
             "AssignmentFailed",
+            "FormerInstanceIdKept",
             "PreviousEpochAccepted",
             "TopicRegexResolved",
             "TopicRegexForgotten",

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
 Behaviour = Literal[
+    "ACL-5",
     "BRK-41-1",
     "CFG-40-1",
     "CFG-42-1",
     "CFG-43-1",
     "CFG-43-2",
     "CFG-44-3",
+    "CFG-44-5",
     "DSC-40-1",
     "K8-CLS-43-5",
     "K8-CLS-44-3",
@@ -27,6 +29,7 @@ Behaviour = Literal[
     "K8-MIG-44-4",
     "K8-OFF-43-1",
     "K8-REC-42-1",
+    "K8-ST-5",
     "K8-TGT-44-2",
     "LV-40-1",
     "META-44-1",

@@ -97,10 +97,13 @@ _4_3 = _before(
     },
     features={"share.version": Feature(lowest=0, highest=1, finalized=1)},
     without={
+        "ACL-5",
         "CFG-44-3",
+        "CFG-44-5",
         "K8-CLS-44-3",
         "K8-EP-44-1",
         "K8-MIG-44-4",
+        "K8-ST-5",
         "K8-TGT-44-2",
         "META-44-1",
         "PART-44-1",

@@ -40,10 +40,14 @@ class Authorizer:
         super_users: Iterable[str] = (),
         *,
         allow_everyone: bool = False,
+        host_blocks: bool = True,
     ) -> None:
+        """`host_blocks`: whether a host with a slash is a block of addresses; it is no address in
+        releases before ACL-5."""
         self._acls: dict[Acl, None] = {}
         self.super_users = frozenset(super_users)
         self._allow_everyone = allow_everyone
+        self._host_blocks = host_blocks
         self._literal: dict[tuple[int, str], list[Acl]] = {}
         self._prefixed: dict[tuple[int, str], list[Acl]] = {}
         self._lengths: dict[int, list[int]] = {}
@@ -136,7 +140,7 @@ class Authorizer:
         allowed = found = False
         for acl in self._about(resource_type, name):
             found = True
-            if not _is_meant(acl, principal, host, operation):
+            if not self._is_meant(acl, principal, host, operation):
                 continue
             if acl.permission == Permission.DENY:
                 return False
@@ -148,10 +152,14 @@ class Authorizer:
     ) -> Refused:
         """Which ACL denies it, or allowed it until it was deleted."""
         for acl in self._about(resource_type, name):
-            if acl.permission == Permission.DENY and _is_meant(acl, principal, host, operation):
+            if acl.permission == Permission.DENY and self._is_meant(
+                acl, principal, host, operation
+            ):
                 return Refused(acl)
         for acl, deleted_ms in reversed(self._deleted):
-            if acl.permission == Permission.ALLOW and _is_meant(acl, principal, host, operation):
+            if acl.permission == Permission.ALLOW and self._is_meant(
+                acl, principal, host, operation
+            ):
                 about = AclFilter(resource_type, PatternType.MATCH, name)
                 if about.finds(acl):
                     return Refused(acl, deleted_ms)
@@ -168,7 +176,7 @@ class Authorizer:
             if acl.resource_type == resource_type
             and acl.operation in (operation, Operation.ALL)
             and _is_person(acl, principal)
-            and _is_host(acl.host, host)
+            and self._is_host(acl.host, host)
         ]
         denied = [acl for acl in meant if acl.permission == Permission.DENY]
         literal = {acl.name for acl in denied if acl.pattern_type == PatternType.LITERAL}
@@ -185,10 +193,26 @@ class Authorizer:
             if acl.permission == Permission.ALLOW
         )
 
+    def _is_meant(self, acl: Acl, principal: str, host: str, operation: int) -> bool:
+        """Does an ACL say something of this, for its resource?"""
+        return (
+            _is_person(acl, principal)
+            and _is_operation(acl, operation)
+            and self._is_host(acl.host, host)
+        )
 
-def _is_meant(acl: Acl, principal: str, host: str, operation: int) -> bool:
-    """Does an ACL say something of this, for its resource?"""
-    return _is_person(acl, principal) and _is_operation(acl, operation) and _is_host(acl.host, host)
+    def _is_host(self, wanted: str, host: str) -> bool:
+        """Hosts are addresses or blocks of them; any other text matches nothing (ACL-5)."""
+        if wanted == WILDCARD or wanted == (_java_form(host) if ":" in host else host):
+            return True
+        block = read_block(wanted) if "/" in wanted and self._host_blocks else None
+        if block is None:
+            return False
+        try:
+            address = ip_address(host)
+        except ValueError:
+            return False
+        return address.version == block.version and address in block
 
 
 def _is_person(acl: Acl, principal: str) -> bool:
@@ -204,20 +228,6 @@ def _is_operation(acl: Acl, operation: int) -> bool:
     if operation == Operation.DESCRIBE:
         return acl.operation in _IMPLY_DESCRIBE
     return operation == Operation.DESCRIBE_CONFIGS and acl.operation in _IMPLY_DESCRIBE_CONFIGS
-
-
-def _is_host(wanted: str, host: str) -> bool:
-    """Hosts are addresses or blocks of them; any other text matches nothing (ACL-5)."""
-    if wanted == WILDCARD or wanted == (_java_form(host) if ":" in host else host):
-        return True
-    block = read_block(wanted) if "/" in wanted else None
-    if block is None:
-        return False
-    try:
-        address = ip_address(host)
-    except ValueError:
-        return False
-    return address.version == block.version and address in block
 
 
 def _java_form(host: str) -> str:

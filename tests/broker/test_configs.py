@@ -701,6 +701,8 @@ class TestOthers:
             "Unexpected node id. Expected 1, but received 2",
         )
         assert replace(admin, LOGGER, "1", kafka="INFO") == (42, "Unknown resource type 8")
+        text = "Unknown operation type 4 is not allowed for the BROKER_LOGGER resource"
+        assert change(admin, LOGGER, "1", ("kafka", 4, "INFO")) == (42, text)  # CFG-44-5
 
     def test_unknown_types(self) -> None:
         assert change(Admin(), 3, "x", ("a", SET, "b")) == (42, "Unknown resource type 3")

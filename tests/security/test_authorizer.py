@@ -158,7 +158,10 @@ class TestMeaning:
     )
     def test_hosts(self, host: str, meant: bool) -> None:
         """ACL-5."""
-        assert may(of(f"User:a may Read topic orders from {host}"), O.READ) is meant
+        sentence = f"User:a may Read topic orders from {host}"
+        assert may(of(sentence), O.READ) is meant
+        before = of(sentence, host_blocks=False)
+        assert may(before, O.READ) is (meant and "/" not in host)
 
     def test_people(self) -> None:
         """ACL-6."""

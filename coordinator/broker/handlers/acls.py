@@ -101,9 +101,12 @@ def create_acls(broker: Broker, call: Call) -> CreateAclsResponse:
     if any(_has_any_or_match(creation) for creation in request.creations):
         failed = AclCreationResult(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, error_message=None)
         return CreateAclsResponse(results=[failed] * len(request.creations))
+    blocks = broker.controller_release.has("ACL-5")
     results, good = [], []
     for creation in request.creations:
         error, text = _why_not(creation)
+        if not error and blocks:
+            error, text = _why_no_host(creation.host)
         results.append(AclCreationResult(error_code=error, error_message=text))
         if not error:
             good.append(_acl(creation))
@@ -139,10 +142,15 @@ def _why_not(creation: AclCreation) -> tuple[int, str]:
     if ":" not in creation.principal:
         text = f"Could not parse principal from `{creation.principal}` {_NO_COLON}"
         return ErrorCode.INVALID_REQUEST, text
-    if not creation.host:
+    return ErrorCode.NONE, ""
+
+
+def _why_no_host(host: str) -> tuple[int, str]:
+    """Releases before ACL-5 take any text for a host."""
+    if not host:
         return ErrorCode.INVALID_REQUEST, "Host pattern cannot be null or empty"
-    if "/" in creation.host and read_block(creation.host) is None:
-        text = f"Invalid CIDR notation '{creation.host}': {_why_no_block(creation.host)}"
+    if "/" in host and read_block(host) is None:
+        text = f"Invalid CIDR notation '{host}': {_why_no_block(host)}"
         return ErrorCode.INVALID_REQUEST, text
     return ErrorCode.NONE, ""
 

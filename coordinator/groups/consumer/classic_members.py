@@ -26,6 +26,7 @@ from .heartbeat import (
     refuse_fenced,
     refuse_if_full,
     replacement,
+    static_member,
     subscribe,
     unknown_member,
 )
@@ -65,7 +66,7 @@ def decide_join(
     old, replaced = _joining(group, member_id, instance_id, unknown)
     downgrades = False
     if instance_id is not None:
-        holder = group.static_member(instance_id)
+        holder = static_member(group, instance_id)
         downgrades = holder is not None and may_downgrade_for(group, holder, environment)
     subscription = _subscription(request, environment)
     protocols = tuple((protocol.name, bytes(protocol.metadata)) for protocol in request.protocols)
@@ -148,7 +149,7 @@ def _joining(
         return group.members.get(member_id) or Member(member_id), None
     if not unknown:
         return known_static_member(group, instance_id, member_id), None
-    holder = group.static_member(instance_id)
+    holder = static_member(group, instance_id)
     if holder is None:
         return Member(member_id), None
     return holder._replace(member_id=member_id, member_epoch=0, previous_epoch=0), holder
@@ -281,7 +282,7 @@ def _classic_member(
     if instance_id is None:
         member = group.members.get(member_id)
     else:
-        member = group.static_member(instance_id)
+        member = static_member(group, instance_id)
         if member is not None:
             refuse_fenced(member, instance_id, member_id)
     if member is None or member.classic is None:

@@ -2,7 +2,7 @@
 earlier ones (PST-4).
 
 The keys are those of Kafka's records: group epoch, member, target of a member, current assignment
-of a member, regular expression. Does not depend on where the events are kept.
+of a member, regular expression; and of a former instance id, until somebody takes it. Does not depend on where the events are kept.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ def of_member(member_id: str) -> Keys:
     return [("member", member_id), ("current", member_id), ("target", member_id)]
 
 
+def _of_instance(said: ev.ConsumerMemberSubscribed) -> Keys:
+    """The key under which a former member's claim to the instance id is kept."""
+    return [] if said.group_instance_id is None else [("instance", said.group_instance_id)]
+
+
 BEGINNINGS: Final = frozenset(
     {
         ev.ConsumerGroupCreated,
@@ -35,6 +40,7 @@ OWNED: Final[dict[type, Callable[[Any], Keys]]] = {
     ev.ConsumerMemberSubscribed: lambda event: [("member", event.member_id)],
     ev.ConsumerMemberReconciled: lambda event: [("current", event.member_id)],
     ev.ConsumerMemberReplaced: lambda event: of_member(event.member_id),
+    ev.FormerInstanceIdKept: lambda event: [("instance", event.group_instance_id)],
     ev.GroupEpochBumped: lambda event: [_EPOCH],
     ev.TargetAssigned: lambda event: [
         _ASSIGNMENT,
@@ -44,8 +50,12 @@ OWNED: Final[dict[type, Callable[[Any], Keys]]] = {
 }
 """The keys whose value an event has."""
 RELEASED: Final[dict[type, Callable[[Any], Keys]]] = {
+    ev.ConsumerMemberSubscribed: _of_instance,
     ev.ConsumerMemberRemoved: lambda event: of_member(event.member_id),
-    ev.ConsumerMemberReplaced: lambda event: of_member(event.replaced),
+    ev.ConsumerMemberReplaced: lambda event: [
+        *of_member(event.replaced),
+        *_of_instance(event.subscription),
+    ],
     ev.TopicRegexForgotten: lambda event: [("regex", event.regex)],
 }
 """The keys that have no value any more after an event."""

@@ -97,6 +97,10 @@ def _replaced(group: ConsumerMembership, event: ev.ConsumerMemberReplaced, at: i
     group.targets[event.member_id] = partitions_of(event.target)
 
 
+def _instance_kept(group: ConsumerMembership, event: ev.FormerInstanceIdKept, at: int) -> None:
+    group.static_members[event.group_instance_id] = event.member_id
+
+
 def _removed(group: ConsumerMembership, event: ev.ConsumerMemberRemoved, at: int) -> None:
     group.targets.pop(event.member_id, None)
     member = group.members.get(event.member_id)
@@ -268,6 +272,7 @@ _FOLDS: dict[type, Callable[[ConsumerMembership, Any, int], None]] = {
     ev.ConsumerGroupUpgraded: _upgraded,
     ev.ConsumerMemberSubscribed: _subscribed,
     ev.ConsumerMemberReplaced: _replaced,
+    ev.FormerInstanceIdKept: _instance_kept,
     ev.ConsumerMemberRemoved: _removed,
     ev.GroupEpochBumped: _bumped,
     ev.TargetAssigned: _assigned,

@@ -87,13 +87,19 @@ def decide_heartbeat(
         environment,
         regex_counts_at_once=False,
     )
+    events += progress.events
+    if not environment.release.has("K8-ST-5"):
+        before = group.members.get(member_id, old)
+        events += [
+            ev.FormerInstanceIdKept(member_id, instance_id)
+            for instance_id in dict.fromkeys((before.instance_id, old.instance_id))
+            if instance_id not in (None, new.instance_id)
+        ]
     outcome = update_target(
         group, progress.group_epoch, old, new, progress.homogeneous, now, environment
     )
     if outcome.event is not None:
-        events += [*progress.events, outcome.event]
-    else:
-        events += progress.events
+        events.append(outcome.event)
     owned = (
         None
         if request.topic_partitions is None
@@ -143,7 +149,7 @@ def _member(
             return Member(member_id), None
         _check_epoch(member, request, environment)
         return member, None
-    holder = group.static_member(request.instance_id)
+    holder = static_member(group, request.instance_id)
     if request.member_epoch == JOINING:
         if holder is None:
             return group.members.get(member_id) or Member(member_id), None
@@ -159,10 +165,22 @@ def _member(
     return holder, None
 
 
+def static_member(group: ConsumerMembership, instance_id: str | None) -> Member | None:
+    """The member that has a group instance id. Raises Refused where the id still stands for one
+    that has gone, in releases before K8-ST-5."""
+    member_id = None if instance_id is None else group.static_members.get(instance_id)
+    if member_id is None:
+        return None
+    member = group.members.get(member_id)
+    if member is None:
+        raise unknown_member(group, member_id)
+    return member
+
+
 def known_static_member(group: ConsumerMembership, instance_id: str, member_id: str) -> Member:
     """The member that has an instance id, if it is `member_id`. Raises Refused with 25 or 82
     (K8-ST-2)."""
-    holder = group.static_member(instance_id)
+    holder = static_member(group, instance_id)
     if holder is None:
         raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
     refuse_fenced(holder, instance_id, member_id)

@@ -24,7 +24,7 @@ from ...wire.schema import Response
 from ..events import consumer as ev
 from ..events.consumer import Removal
 from .environment import Environment
-from .heartbeat import known_static_member, reconciled, refuse_fenced, unknown_member
+from .heartbeat import known_static_member, reconciled, refuse_fenced, static_member, unknown_member
 from .model import LEFT_FOR_NOW, NOTHING, ConsumerMembership, Member, MemberState
 from .requests import Decision, Downgrade, Refused, Timer, TimerKind
 from .subscription import metadata_hash, without
@@ -162,7 +162,7 @@ def _named(group: ConsumerMembership, identity: MemberIdentity) -> Member:
         if member is None:
             raise unknown_member(group, identity.member_id)
         return member
-    holder = group.static_member(identity.group_instance_id)
+    holder = static_member(group, identity.group_instance_id)
     if holder is None:
         raise Refused(
             ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {identity.group_instance_id} is unknown."

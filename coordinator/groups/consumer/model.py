@@ -247,11 +247,6 @@ class ConsumerMembership:
             return GroupState.STABLE
         return GroupState.RECONCILING
 
-    def static_member(self, instance_id: str | None) -> Member | None:
-        """The member that has a group instance id."""
-        member_id = None if instance_id is None else self.static_members.get(instance_id)
-        return None if member_id is None else self.members[member_id]
-
     def target(self, member_id: str) -> Partitions:
         """What a member is to have; nothing if there is no target for it."""
         return self.targets.get(member_id, {})

@@ -122,6 +122,14 @@ class ConsumerMemberReplaced(NamedTuple):
     target: tuple[TopicPartitions, ...]
 
 
+class FormerInstanceIdKept(NamedTuple):
+    """A member took another group instance id, and the one it had stands for it too, in releases
+    before K8-ST-5. It does so when the member is gone, until another member takes it."""
+
+    member_id: str
+    group_instance_id: str
+
+
 class ConsumerMemberRemoved(NamedTuple):
     """A member was taken out of the group (K8-LV-1, K8-LV-5)."""
 
@@ -202,6 +210,7 @@ ConsumerEvent = (
     | ConsumerGroupDowngraded
     | ConsumerMemberSubscribed
     | ConsumerMemberReplaced
+    | FormerInstanceIdKept
     | ConsumerMemberRemoved
     | GroupEpochBumped
     | TargetAssigned

@@ -36,7 +36,7 @@ def described(s: Session, label: str, **filters: Any) -> None:
     s.say(label, [answer["error_code"], answer["error_message"], sorted(rows, key=str)])
 
 
-@scenario("security", since="4.4")
+@scenario("security", since="4.3")
 def made(s: Session) -> None:
     """Each on its own; what is no value, no name, no principal, no block (ACL-5, ACL-7)."""
     user, name = new_user(s, "u"), s.name("t")
@@ -141,7 +141,7 @@ def deleted(s: Session) -> None:
     s.stage().ask("DeleteAcls", 3, filters=[])
 
 
-@scenario("security", since="4.4")
+@scenario("security", since="4.3")
 def deleted_by_filters_that_mean_nothing(s: Session) -> None:
     """A number that stands for nothing refuses its filter alone; a name and a pattern come first."""
     user, t = new_user(s, "u"), s.name("t")
@@ -175,7 +175,7 @@ def may(link: Link, name: str, label: str) -> None:
     link.session.say(label, [answer["error_code"], answer["topic_authorized_operations"]])
 
 
-@scenario("security", since="4.4")
+@scenario("security", since="4.3")
 def meanings(s: Session) -> None:
     """Patterns, implied operations, denials, hosts, other people (ACL-3 to ACL-6)."""
     user, other = new_user(s, "u"), s.name("v")

@@ -331,7 +331,7 @@ def features_updated(s: Session) -> None:
 # -----------------------------------------------------------------------------------------------------------------
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def voters_that_cannot_be(s: Session) -> None:
     """Without an id or a directory there is no voter (42), before anything else of the request."""
     a = s.connect()

@@ -87,7 +87,7 @@ MATCHES = (
 )
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def values_read_as_java_reads_them(s: Session) -> None:
     """Blanks up to U+0020 and no others, digits of every script, hexadecimal fractions, durations,
     and the patterns of a client-metrics subscription, which are Java's."""

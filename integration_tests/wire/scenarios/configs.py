@@ -383,7 +383,7 @@ def which_of_two_faults_is_told(s: Session) -> None:
         alter(a, TOPIC, missing, ("nope", SET, "1"))
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def operations_on_loggers_that_there_are_not(s: Session) -> None:
     """What a logger cannot be asked for (42) is told before that there is none of the name (40)."""
     a = s.connect()

@@ -92,10 +92,10 @@ def leave_group_names_consumer_members(s: Session) -> None:
     describe(b.link, b.group)
 
 
-@scenario("consumer", since="4.4")
+@scenario("consumer", since="4.3")
 def a_member_takes_another_instance_id(s: Session) -> None:
     """A member that joins again with another instance id leaves its former one to others: it is
-    unknown. With none it keeps it (K8-ST-5)."""
+    unknown. With none it keeps it. Before 4.4 the former one stands for it, too (K8-ST-5)."""
     (t,) = topics(s, 3)
     a = Consumer(s, "a", s.name("g"), instance="i")
     b = Consumer(s, "b", a.group, instance="i")
@@ -116,3 +116,35 @@ def a_member_takes_another_instance_id(s: Session) -> None:
     describe(a.link, a.group)
     b.leave()
     describe(a.link, a.group)
+
+
+@scenario("consumer", since="4.3")
+def a_member_takes_one_instance_id_after_another(s: Session) -> None:
+    """K8-ST-5: who brings which of them while the member is there, is away, and has gone; and when
+    another one had it meanwhile."""
+    (t,) = topics(s, 4)
+    a = Consumer(s, "a", s.name("g"), instance="i")
+    b = Consumer(s, "b", a.group, instance="i")
+    c = Consumer(s, "c", a.group, instance="k")
+    a.join(t)
+    a.join(t, instance_id="j")
+    a.join(t, instance_id="k")
+    for instance in "ijk":
+        a.beat(instance_id=instance)
+        b.join(t, instance_id=instance)
+        b.leave(instance_id=instance)
+    a.leave(-2, instance_id="j")
+    b.join(t)
+    for instance in "ijk":
+        a.join(t, instance_id=instance)
+        c.beat(instance_id=instance)
+    describe(b.link, b.group)
+    b.link.ask(
+        "LeaveGroup",
+        5,
+        group_id=a.group,
+        members=[{"member_id": "", "group_instance_id": of} for of in "jkji"],
+    )
+    for instance in "ijk":
+        c.join(t, instance_id=instance)
+    describe(b.link, b.group)

@@ -288,7 +288,7 @@ def segments_that_times_begin(s: Session) -> None:
         fetch(a, wanted(hours, offset))
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def an_isolation_level_that_there_is_not(s: Session) -> None:
     """-1 for all of it; since topics have ids no partition is in the answer."""
     a, name = s.connect(), topic(s, "t")

@@ -122,7 +122,7 @@ def consumer_groups_switched_off(s: Session) -> None:
     describe(a.link, a.group)
 
 
-@scenario("features_off", alone=True, since="4.4")
+@scenario("features_off", alone=True, since="4.3")
 def transactions_at_each_level(s: Session) -> None:
     """TXN-12: at transaction.version 1 both versions of transactions go on; at 0 partitions are
     not added by Produce and epochs do not rise (35)."""

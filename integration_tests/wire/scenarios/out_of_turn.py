@@ -88,19 +88,19 @@ def _sample(version_of: int) -> list[tuple[str, int, Plain]]:
     return samples
 
 
-@scenario("security", since="4.4")
+@scenario("security", since="4.3")
 def every_request_in_its_highest_version(s: Session) -> None:
     """Errors stand where each API has them, with its own text, with the exception's, or with none."""
     _asked(s, *_sample(1))
 
 
-@scenario("security", since="4.4")
+@scenario("security", since="4.3")
 def every_request_in_its_lowest_version(s: Session) -> None:
     """As in the highest, with the fields that there were."""
     _asked(s, *_sample(0))
 
 
-@scenario("security", since="4.4")
+@scenario("security", since="4.3")
 def requests_that_are_not_answered(s: Session) -> None:
     """What has no answer, and what Kafka cannot answer, closes the connection at once."""
     named: Plain = {"name": "t", "partition_data": [{"index": 0, "records": None}]}

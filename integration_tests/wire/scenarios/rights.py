@@ -982,7 +982,7 @@ def regexes(s: Session) -> None:
     a.leave()
 
 
-@scenario("security", since="4.4")
+@scenario("security", since="4.3")
 def share_groups_described(s: Session) -> None:
     """Describe of each group, beside others that may not be described."""
     probe = Probe(

@@ -243,7 +243,7 @@ def scram_credentials_refused(s: Session) -> None:
     credentials(a, user, other)
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def scram_credentials_of_two_faults(s: Session) -> None:
     """A user twice (92) is told before that it has no password (-1), which is found when it is set."""
     a, user, other = s.connect(), s.name("u"), s.name("v")

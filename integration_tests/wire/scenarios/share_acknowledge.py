@@ -239,7 +239,7 @@ def pieces_of_batches_in_flight(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def nothing_is_in_flight(s: Session) -> None:
     """Ranges from before the start offset to behind it: the request fails as a whole, and the
     session is a request further (SH-ACK-9)."""
@@ -259,7 +259,7 @@ def nothing_is_in_flight(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def followed_record_by_record(s: Session) -> None:
     """Once something was done to a part of a batch, refusals are in other words (SH-ACK-8): after
     an acknowledgement of a part, one that was refused, and types of their own for each record."""
@@ -279,7 +279,7 @@ def followed_record_by_record(s: Session) -> None:
     shared.state()
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def held_records_leave_the_log(s: Session) -> None:
     """The log's start overtakes the start offset: what is held stays so, and is archived when it is
     given back; until then the start offset does not move on."""

@@ -153,7 +153,7 @@ def two_groups_read_alike(s: Session) -> None:
     b.link.ask("ShareFetch", 2, **b.fields(0, group_id=other, max_wait_ms=10_000))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def two_sessions_of_one_connection(s: Session) -> None:
     """Only the session that a connection began last ends with it; the other one goes on elsewhere."""
     shared = Shared(s, 1, 1)

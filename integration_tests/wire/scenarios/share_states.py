@@ -196,7 +196,7 @@ def records_of_the_topic(s: Session) -> None:
     s.say("records", _records_of_topic(s, stored))
 
 
-@scenario(PROFILE, since="4.4")
+@scenario(PROFILE, since="4.3")
 def which_writes_are_snapshots(s: Session) -> None:
     """SH-ST-3: a read that comes after five updates; and an initialization ends no count of them, but
     where they were enough."""

@@ -165,7 +165,7 @@ def markers_by_hand(s: Session) -> None:
     tx.describe()
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def markers_of_transaction_versions_below_zero(s: Session) -> None:
     """-1 fails for a producer, once its epochs are looked at; -2 and below mean what 0 means."""
     a, name = s.connect(), topic(s, "t", 2)
@@ -189,7 +189,7 @@ def markers_of_transaction_versions_below_zero(s: Session) -> None:
     read(a, name)
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def markers_below_every_epoch(s: Session) -> None:
     """A producer that nothing is known of has epochs of -1: a marker below is refused (47, 52). One
     that names a topic twice and cannot be (-1) has it once in its answer."""
@@ -212,7 +212,7 @@ def markers_below_every_epoch(s: Session) -> None:
     read(a, name)
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def markers_without_a_version_below_every_epoch(s: Session) -> None:
     """-1 for a producer that nothing is known of, 47 for one whose epoch is higher."""
     a, name = s.connect(), topic(s, "t")
@@ -228,7 +228,7 @@ def markers_without_a_version_below_every_epoch(s: Session) -> None:
         a.ask("WriteTxnMarkers", 2, markers=[marker])
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def patterns_are_read_first(s: Session) -> None:
     """A pattern that is none (128) is told also where no transaction is in the states asked for."""
     a = s.connect()
@@ -245,7 +245,7 @@ def patterns_are_read_first(s: Session) -> None:
             )
 
 
-@scenario(since="4.4")
+@scenario(since="4.3")
 def one_transaction_twice(s: Session) -> None:
     """AddPartitionsToTxn v4-5: the topics of the last are asked about for each of the two; where they
     are added, the answers have the rows of the first."""

@@ -3,13 +3,18 @@ K8-OFF, K8-DSC, K8-MIG)."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from coordinator.errors import ErrorCode
+from coordinator.explain.notes import told
+from coordinator.explain.output import timeline_of
 from coordinator.groups.consumer.environment import GroupSettings, MigrationPolicy
 from coordinator.groups.events import consumer as cev
+from coordinator.history.views import Note
+from coordinator.releases import RELEASES
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
@@ -130,6 +135,27 @@ def test_a_member_that_takes_another_instance_id_gives_up_its_own() -> None:
     assert w.hello("b", "orders").ok
     assert w.bye("a").ok
     assert w.consumers.static_members == {"i": "b"}
+
+
+def test_before_4_4_a_former_instance_id_stands_for_its_member_still() -> None:
+    """K8-ST-5: for the member as long as it is there, then for nobody; the last one that it names
+    is its own, and another's that comes in its place."""
+    w = ConsumerWorld(settings={"release": RELEASES["4.3"]}, orders=1)
+    for instance in "ij":
+        w.instances["a"] = instance
+        w.hello("a", "orders")
+    assert w.beat("a", instance_id="i").ok
+    w.instances["b"] = "i"
+    assert error_of(w.hello("b", "orders")) is ErrorCode.UNRELEASED_INSTANCE_ID
+    assert w.bye("a", -2).ok
+    assert w.hello("b", "orders").ok
+    assert w.consumers.static_members == {"i": "b", "j": "a"}
+    assert error_of(w.hello("a", "orders")) is ErrorCode.UNKNOWN_MEMBER_ID
+    assert w.bye("b").ok
+    assert w.consumers.static_members == {"j": "a"}
+    notes = timeline_of(list(map(json.loads, w.log_file.lines))).groups["g"].entries
+    sentences = [told(entry) for entry in notes if isinstance(entry, Note)]
+    assert "Member a goes by its former instance id i, too." in sentences
 
 
 def test_empty_groups_convert_whatever_the_policy_says() -> None:
