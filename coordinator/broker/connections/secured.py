@@ -25,6 +25,8 @@ from ...wire.messages.sasl import (
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
+from ...wire.messages.share_acknowledge import ShareAcknowledgeRequest
+from ...wire.messages.share_fetch import ShareFetchRequest
 from ...wire.primitives import WireError
 from .. import apis
 from ..call import ANONYMOUS, NO_RESPONSE
@@ -50,8 +52,8 @@ _HANDSHAKE: Final = SaslHandshakeRequest.api_key
 _AUTHENTICATE: Final = SaslAuthenticateRequest.api_key
 _MATCHES_TOPICS: Final = (JoinGroupRequest.api_key, ConsumerGroupHeartbeatRequest.api_key)
 """Requests that may have a group's regular expressions matched (REF-7)."""
-_NAMES_TOPICS_BY_ID: Final = frozenset({78, 79})
-"""ShareFetch and ShareAcknowledge: an authorizer judges all that they name, of super users too."""
+_NAMES_TOPICS_BY_ID: Final = (ShareFetchRequest.api_key, ShareAcknowledgeRequest.api_key)
+"""Requests of which an authorizer judges all that they name, of super users too."""
 
 
 class SecuredConnection(Connection):
