@@ -29,11 +29,14 @@ _SPARK: Final = str(Path(".venv-spark", "bin", "python"))
 
 
 class Part(NamedTuple):
-    """One part: what runs, and in which environment. `settings`: variables of its environment."""
+    """One part: what runs, and in which environment. `settings`: variables of its environment;
+    `length_s`: the processor time that it took when it was measured (docs/validation.md): the
+    longest parts begin first, so that the last to end leaves no processor idle for long."""
 
     name: str
     command: tuple[str, ...]
     settings: tuple[tuple[str, str], ...] = ()
+    length_s: int = 0
 
     def __str__(self) -> str:
         return " ".join([*(f"{key}={value}" for key, value in self.settings), *self.command])

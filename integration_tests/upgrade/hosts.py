@@ -24,7 +24,7 @@ _WORDS: Final = re.compile(
     r"No MetadataVersion with feature level \d+"
     r"|Tried to apply FeatureLevelRecord FeatureLevelRecord\(.*\), but this controller only supports versions \d+-\d+"
 )
-_LIMIT_S: Final = 120.0
+_LIMIT_S: Final = 600.0
 
 
 class UpgradeHosts(Protocol):

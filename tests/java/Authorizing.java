@@ -30,8 +30,6 @@ import org.apache.kafka.server.authorizer.AuthorizationResult;
  */
 public class Authorizing {
     private static final HexFormat HEX = HexFormat.of();
-    private static final Metrics METRICS = new Metrics();
-    private static int asked = 0;
 
     public static void main(String[] arguments) throws Exception {
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
@@ -41,8 +39,9 @@ public class Authorizing {
     }
 
     private static String answer(String[] parts) {
-        try (StandardAuthorizer authorizer = new StandardAuthorizer()) {
-            authorizer.withPluginMetrics(new PluginMetricsImpl(METRICS, new LinkedHashMap<>(Map.of("n", "" + asked++))));
+        // Metrics of its own: authorizers that share them share a sensor, and each request is counted in the metrics of all before.
+        try (Metrics metrics = new Metrics(); StandardAuthorizer authorizer = new StandardAuthorizer()) {
+            authorizer.withPluginMetrics(new PluginMetricsImpl(metrics, new LinkedHashMap<>()));
             authorizer.configure(Map.of("super.users", text(parts[1]), "allow.everyone.if.no.acl.found", parts[0]));
             Map<Uuid, StandardAcl> acls = new HashMap<>();
             for (String one : items(parts[2])) {
