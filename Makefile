@@ -66,7 +66,7 @@ help:
 	@echo 'make page    the page and the lessons in a real Chromium; part of make test'
 	@echo 'make images  Docker images: the emulator, and a real broker for where none can be pulled'
 	@echo 'make bench   the measurements of docs/performance.md'
-	@echo 'make fuzz    the long half of the tests; a million mutated frames; 100,000 cases for each assignor and 10,000 patterns against Java; a swarm of simulations (long; needs a JDK and Maven)'
+	@echo 'make fuzz    the long half of the tests; a million mutated frames; up to 100,000 cases for each assignor and 10,000 patterns against Java; a swarm of simulations (long; needs a JDK and Maven)'
 	@echo 'make docs    the documentation as a site, in build/docs; with the lessons after make site'
 	@echo 'make wheel   a wheel file, in dist'
 	@echo 'make release what is published, in dist, each piece checked; says what release.toml still lacks'
@@ -111,7 +111,7 @@ unit: $(STAMP)
 unit-compiled: $(STAMP)
 	$(PYTEST) --collect-only --quiet
 
-# The same tests with branch coverage, which doubles their time: before a release, and with `make fuzz`.
+# The same tests with branch coverage, which doubles their time: before a release.
 coverage: $(STAMP)
 	$(PYTEST) -n 3 --dist worksteal --cov --cov-report=term
 

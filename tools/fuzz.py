@@ -1,11 +1,12 @@
 """The long half of the tests, part by part: `python -m tools.fuzz [--list] [--jobs N] [PART ...]`.
 
 `make fuzz` makes both environments and calls it. Two parts run at a time, since many use one
-processor alone; what a part prints stands in `build/fuzz/PART.txt`, and comes whole when it has
-ended. A part that fails does not keep the others from running; the table at the end, which is in
-`build/fuzz.txt` as well, has each part's outcome, its time, and the processor time of its
-processes, Java brokers among them (tools/reaper.py). Containers' own time is not in it. Status 1: a
-part failed; 2: there is no such part.
+processor alone. Those that take longest begin first, so that the last leaves no processor idle for
+long. What a part prints stands in `build/fuzz/PART.txt`, and comes whole when it has ended. A part
+that fails does not keep the others from running; the table at the end, which is in `build/fuzz.txt`
+as well, has each part's outcome, its time, and the processor time of its processes, Java brokers
+among them (tools/reaper.py). Containers' own time is not in it. Status 1: a part failed; 2: there
+is no such part.
 """
 
 from __future__ import annotations
@@ -30,13 +31,12 @@ _SPARK: Final = str(Path(".venv-spark", "bin", "python"))
 
 class Part(NamedTuple):
     """One part: what runs, and in which environment. `settings`: variables of its environment;
-    `length_s`: the processor time that it took when it was measured (docs/validation.md): the
-    longest parts begin first, so that the last to end leaves no processor idle for long."""
+    `cpu_s`: the processor time that it took when it was measured (docs/validation.md)."""
 
     name: str
     command: tuple[str, ...]
     settings: tuple[tuple[str, str], ...] = ()
-    length_s: int = 0
+    cpu_s: int = 0
 
     def __str__(self) -> str:
         return " ".join([*(f"{key}={value}" for key, value in self.settings), *self.command])
@@ -55,41 +55,53 @@ class Outcome(NamedTuple):
         return f"{self.part.name:<20} {end:<12} {self.wall_s:>8,.0f} s {self.cpu_s:>8,.0f} s CPU"
 
 
-def _module(name: str, module: str, *arguments: str, python: str = sys.executable) -> Part:
-    return Part(name, (python, "-m", module, *arguments))
+def _module(
+    cpu_s: int,
+    name: str,
+    module: str,
+    *arguments: str,
+    python: str = sys.executable,
+    **settings: str,
+) -> Part:
+    return Part(name, (python, "-m", module, *arguments), tuple(settings.items()), cpu_s)
 
 
 PARTS: Final = (
+    _module(1800, "unit", "pytest", "-m", "thorough", "-n", "2", "--dist", "worksteal"),
+    _module(1800, "integration", "pytest", "-m", "thorough", "-n", "2", "integration_tests"),
     _module(
-        "coverage", "pytest", "-n", "3", "--dist", "worksteal", "--cov", "--cov-report=term"
+        1800, "swarm", "coordinator", "swarm", "--seeds", "10000", "--for", "1800", "--jobs", "1",
+        "--coverage", "--keep", "build",
     ),
-    _module("unit", "pytest", "-m", "thorough", "-n", "2", "--dist", "worksteal"),
-    _module("integration", "pytest", "-m", "thorough", "-n", "2", "integration_tests"),
+    _module(1019, "assignors", "tests.assignors.fuzz"),
+    _module(1000, "lives", "integration_tests.cluster.lives", "--count", "60"),
     _module(
-        "ready-cases", "pytest", "-m", "thorough", "-n", "4", "tests/testing/test_cases.py",
-        "-k", "TestAllOfThem",
-    )._replace(settings=(("ROUNDS", "200"),)),
-    _module("spark", "pytest", "-m", "thorough", "pipeline_tests", python=_SPARK),
-    _module("frames", "tests.fuzz"),
-    _module("assignors", "tests.assignors.fuzz"),
-    _module("server-assignors", "tests.assignors.server_fuzz"),
-    _module("re2j", "tests.re2j.fuzz"),
-    _module("java-pattern", "tests.java_pattern.fuzz"),
-    _module("decisions", "tests.security.decisions", "--count", "5000"),
+        800, "ready-cases", "pytest", "-m", "thorough", "-n", "2", "tests/testing/test_cases.py",
+        "-k", "TestAllOfThem", ROUNDS="20",
+    ),
+    _module(
+        676, "server-uniform", "tests.assignors.server_fuzz", "--assignor", "uniform",
+        "--count", "40000",
+    ),
+    _module(
+        300, "server-range", "tests.assignors.server_fuzz", "--assignor", "range",
+    ),
+    _module(700, "planted", "tests.simulator.planted", "500"),
+    _module(
+        430, "producer-lives", "integration_tests.cluster.producer_lives", "--count", "50"
+    ),
+    _module(362, "frames", "tests.fuzz"),
     *(
-        _module(f"kafka-{release}", "integration_tests.release", release)
+        _module(304, f"kafka-{release}", "integration_tests.release", release)
         for release in _OLDER_KAFKAS
     ),
-    _module("upgrade", "pytest", "integration_tests/test_upgrade.py")._replace(
-        settings=(("SEVERAL_BROKERS", "kafka"),)
-    ),
-    _module("lives", "integration_tests.cluster.lives", "--count", "200"),
-    _module("producer-lives", "integration_tests.cluster.producer_lives", "--count", "100"),
+    _module(200, "spark", "pytest", "-m", "thorough", "pipeline_tests", python=_SPARK),
     _module(
-        "swarm", "coordinator", "swarm", "--seeds", "10000", "--for", "1800", "--coverage",
-        "--keep", "build",
+        82, "upgrade", "pytest", "integration_tests/test_upgrade.py", SEVERAL_BROKERS="kafka"
     ),
-    _module("planted", "tests.simulator.planted", "500"),
+    _module(40, "decisions", "tests.security.decisions", "--count", "5000"),
+    _module(16, "re2j", "tests.re2j.fuzz"),
+    _module(5, "java-pattern", "tests.java_pattern.fuzz"),
 )  # fmt: skip
 
 
@@ -149,7 +161,11 @@ def main(arguments: list[str]) -> int:
         parser.error(f"there is no part {', '.join(unknown)}; there are {', '.join(names)}")
     if options.jobs < 1:
         parser.error(f"--jobs: 1 or more, not {options.jobs}")
-    chosen = [part for part in PARTS if not options.parts or part.name in options.parts]
+    chosen = [
+        part
+        for part in sorted(PARTS, key=lambda part: -part.cpu_s)
+        if not options.parts or part.name in options.parts
+    ]
     if options.list:
         print(*(f"{part.name:<20} {part}" for part in chosen), sep="\n")
         return 0

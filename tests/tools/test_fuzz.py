@@ -51,6 +51,19 @@ def test_two_parts_run_at_a_time(
     assert Path("build", "fuzz", "second.txt").read_text() == "three\n"
 
 
+def test_those_that_take_longest_begin_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    parts = tuple(
+        _part(name, "pass")._replace(cpu_s=cpu_s)
+        for name, cpu_s in (("short", 1), ("long", 30), ("middle", 20), ("as long", 30))
+    )
+    monkeypatch.setattr(fuzz, "PARTS", parts)
+    assert fuzz.main(["--jobs", "1"]) == 0
+    lines = (tmp_path / "build" / "fuzz.txt").read_text().splitlines()
+    assert [line.partition("  ")[0] for line in lines] == ["long", "as long", "middle", "short"]
+
+
 def test_parts_by_name(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     parts = (_part("first", "raise SystemExit(3)"), _part("second", "pass"))
     monkeypatch.setattr(fuzz, "PARTS", parts)
