@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Final, Self
 
-from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker, archive_classes
+from integration_tests.java_broker import FOR_TESTS, JavaBroker, archive_classes
 from tests.ports import kept_port
 
 BROKERS: Final = (1, 2, 3)
@@ -51,7 +51,7 @@ class JavaCluster:
         of_racks: dict[int, dict[str, object]] = {
             node: {"broker.rack": rack} for node, rack in zip(BROKERS, racks, strict=False)
         }
-        common = {**KEEPS_RECORDS, **QUICK_TO_NOTICE, **(config or {})}
+        common = {**FOR_TESTS, **QUICK_TO_NOTICE, **(config or {})}
         self.brokers = {
             node: JavaBroker(
                 common | of_racks.get(node, {}) | dict((each or {}).get(node, {})),

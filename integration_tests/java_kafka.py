@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 
-from integration_tests.java_broker import KEEPS_RECORDS, BrokerError, JavaBroker
+from integration_tests.java_broker import FOR_TESTS, BrokerError, JavaBroker
 from integration_tests.java_cluster import BROKERS, JavaCluster
 from tools import kafka_jars
 from tools.kafka_jars import NoJavaError
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(
         signal.SIGTERM, signal.default_int_handler
     )  # as Ctrl-C: the Java processes end too
-    alone = {**KEEPS_RECORDS, "group.initial.rebalance.delay.ms": 0, **config}
+    alone = {**FOR_TESTS, "group.initial.rebalance.delay.ms": 0, **config}
     try:
         with (
             JavaCluster(config)

@@ -21,7 +21,7 @@ from typing import Final, Protocol
 from coordinator import Emulator
 from coordinator.configs.broker_configs import known_settings
 from coordinator.releases import NEWEST, release_named
-from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker
+from integration_tests.java_broker import FOR_TESTS, JavaBroker
 from integration_tests.wire import secured
 from integration_tests.wire.registry import PROFILES
 from integration_tests.wire.secured import SecuredEmulator, SecuredJavaBroker
@@ -170,7 +170,7 @@ class KafkaTarget:
 
 def new_broker(kind: str, config: Mapping[str, object], version: str | None = None) -> RealBroker:
     """Start a real broker, in a container or as a Java process, and wait until it is ready."""
-    config = {**KEEPS_RECORDS, **config}
+    config = {**FOR_TESTS, **config}
     if kind == "java":
         return JavaBroker(config, version=version).start()
     from coordinator.testing.containers import RealKafka

@@ -23,6 +23,7 @@ _OF_THE_MACHINE: Final = frozenset(
         "listener.security.protocol.map",
         "log.dirs",
         "log.initial.task.delay.ms",
+        "metadata.max.idle.interval.ms",
         "offsets.topic.replication.factor",
         "share.coordinator.state.topic.min.isr",
         "share.coordinator.state.topic.replication.factor",

@@ -16,7 +16,7 @@ from typing import Any
 
 from coordinator import Emulator
 from coordinator.net.certificates import ThrowAwayCertificates
-from integration_tests.java_broker import KEEPS_RECORDS, JavaBroker
+from integration_tests.java_broker import FOR_TESTS, JavaBroker
 from tests.ports import kept_port
 
 PROFILE = "security"
@@ -144,7 +144,7 @@ class SecuredJavaBroker(JavaBroker):
         }
         super().__init__(
             {
-                **KEEPS_RECORDS,
+                **FOR_TESTS,
                 **SETTINGS,
                 **_REAUTHS,
                 **_of_tls(),
