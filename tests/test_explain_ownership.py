@@ -287,6 +287,25 @@ def test_a_members_own_word_when_it_gives_up_a_part() -> None:
     )
 
 
+def test_a_process_that_was_killed_has_nothing_any_more_although_it_is_a_member_still() -> None:
+    w = two()
+    tell(w, "PartitionsAssigned", "a", 0, 1)
+    tell(w, "PartitionsAssigned", "b", 2)
+    w.log_file.append(
+        "member", "MemberCrashed", at_ms=w.now, group="g", member=w.id("b"), client="b"
+    )
+    w.advance(3000)
+    tell(w, "PartitionsRevoked", "a", 0, 1)
+    w.join("a", **EAGER)
+    w.advance(3000)  # b's session ends
+    w.share(a={"orders": (0, 1, 2)})
+    w.advance(20)
+    tell(w, "PartitionsAssigned", "a", 0, 1, 2)
+    lengths = w.last().unowned
+    assert (lengths.longest_ms, lengths.partition_ms) == (6020, 6020 + 2 * 3020)
+    assert f"{B} is gone and had orders 2" in w.text(3)
+
+
 # -- what a join phase waited for
 # --------------------------------------------------------------------------------------
 

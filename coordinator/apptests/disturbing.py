@@ -18,8 +18,8 @@ from . import findings, identities
 from .findings import Finding
 from .late_joins import left_for_its_poll
 from .refused_heartbeats import connections, refused_for_good
-from .sessions import held_at_most_s, postpone_sessions
-from .under_test import PARTITIONS, PATIENCE_S, ApplicationError, ApplicationUnderTest
+from .sessions import heartbeat_interval_s, held_at_most_s, postpone_sessions
+from .under_test import PARTITIONS, ApplicationError, ApplicationUnderTest
 
 if TYPE_CHECKING:
     from ..control.injection.fault_board import FaultHandle
@@ -84,8 +84,8 @@ def gone(app: ApplicationUnderTest) -> bool:
 
 def gave_up(app: ApplicationUnderTest, members: Set[str], since: int) -> bool:
     """Whether these members of a consumer group, whose heartbeats are refused for good, end within
-    its patience once they are told."""
-    until, told = time.monotonic() + max(app.patience_s, PATIENCE_S), False
+    its patience once they are told, which their next heartbeats do."""
+    until, told = time.monotonic() + heartbeat_interval_s(app) + app.patience_s, False
     while True:
         refused = refused_for_good(app.kafka.events(since=since), app.application.group)
         connected = connections(app.kafka)
@@ -130,7 +130,7 @@ def wait_hit(
     it, if it does not."""
     mark = app.kafka.mark()
     try:
-        fault.wait_hit(timeout=max(app.patience_s, PATIENCE_S))
+        fault.wait_hit(timeout=app.patience_s)
     except ControlError as error:
         known = [] if name == findings.BLOCKS else app.why_not(mark, offsets=True)
         raise ApplicationError(

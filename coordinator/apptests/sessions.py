@@ -29,6 +29,12 @@ def held_at_most_s(app: ApplicationUnderTest, most_s: float) -> float:
     return min(most_s, min(sessions, default=45_000) / 1000 / _PART)
 
 
+def heartbeat_interval_s(app: ApplicationUnderTest) -> float:
+    """How often members of consumer groups are told to heartbeat."""
+    name = "group.consumer.heartbeat.interval.ms"
+    return app.kafka.run(lambda: app.kafka.server.broker.configs.get_int(name)) / 1000
+
+
 def postpone_sessions(app: ApplicationUnderTest, duration_s: float) -> None:
     """Let the sessions of its members end so much later."""
     names, group, by_ms = (

@@ -305,13 +305,14 @@ class ApplicationUnderTest:
         let_in.daemon = True
         let_in.start()
         try:
-            self.application.kill()
-            let_in.cancel()
-            let_in.join()
+            try:
+                self.application.kill()
+            finally:
+                let_in.cancel()
+                let_in.join()
             self.told.dead |= {member.member_id for member in self.members()}
             self.remove_members(_DIED)
         finally:
-            let_in.cancel()
             for cut in (*joins, *others):
                 cut.remove()
             self._watch.dying -= clients

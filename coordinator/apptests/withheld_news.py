@@ -29,7 +29,7 @@ from ..wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from . import findings
 from .findings import Finding
 from .sessions import held_at_most_s
-from .under_test import A_MOMENT_S, PATIENCE_S, ApplicationError, ApplicationUnderTest
+from .under_test import A_MOMENT_S, ApplicationError, ApplicationUnderTest
 
 if TYPE_CHECKING:
     from ..broker.call import Call, Encoded
@@ -94,7 +94,7 @@ class WithheldNews:
 
         app.kafka.run(hold)
         try:
-            held.result(max(app.patience_s, PATIENCE_S))
+            held.result(app.patience_s)
         except FutureTimeoutError:
             finding = Finding(findings.NO_RECOVERY, "the application sends no heartbeats")
             raise ApplicationError([*app.findings(), finding]) from None

@@ -405,6 +405,11 @@ def access(
 
 def _certificate_of(certificates: Any, settings: ListenerSecurity, user: str) -> str:
     """A certificate that says who a client is. Raises EmulatorError where none is looked at."""
+    if not settings.protocol.has_tls:
+        raise EmulatorError(
+            f"user={user!r}: nobody logs in at the listener {settings.name}: leave user out, "
+            "or give the emulator users, and security='SASL_SSL' or 'SASL_PLAINTEXT'"
+        )
     if settings.client_auth == "none":
         raise EmulatorError(
             f"user={user!r}: nobody logs in at the listener {settings.name}; with ssl.client.auth=required clients have certificates"

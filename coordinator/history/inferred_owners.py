@@ -9,7 +9,7 @@ others the instants are inferred from what passes over the wire:
 * A cooperative member goes on with what it keeps. When its SyncGroup is answered it gives up what
   it no longer has, and begins what is new.
 * A member that is removed counts as owner until then: the log cannot know when a silent process
-  really stopped.
+  really stopped, unless the process's own end is in it.
 
 Each partition is touched once for each assignment, JoinGroup or removal that names it, so the work
 is linear in the log. Depends on views alone; it does not know which line brought an instant about.
@@ -87,6 +87,11 @@ class Ownership:
         member.held, member.held_generation = joined(member.held, partitions), generation
         self._end_pause(member, at_ms)
 
+    def told_ended(self, member: MemberView, at_ms: int) -> None:
+        """The member's process ended, although the coordinator may not know."""
+        if member.tells:
+            self._free(member, member.held, at_ms)
+
     # -- the group as a whole
     # ------------------------------------------------------------------------------------------
 
@@ -116,6 +121,11 @@ class Ownership:
             member.pause.to_ms, member.pause = at_ms, None
 
     def _give_up(self, member: MemberView, partitions: Partitions, at_ms: int) -> None:
+        self._free(member, partitions, at_ms)
+        if partitions:
+            member.held = {} if partitions is member.held else minus(member.held, partitions)
+
+    def _free(self, member: MemberView, partitions: Partitions, at_ms: int) -> None:
         for topic, numbers in partitions.items():
             owners, since = (
                 self._owners.setdefault(topic, {}),
@@ -125,8 +135,6 @@ class Ownership:
                 if owners.get(number) == member.member_id:
                     del owners[number]
                     since[number] = at_ms
-        if partitions:
-            member.held = {} if partitions is member.held else minus(member.held, partitions)
 
     def _take(
         self, member: MemberView, partitions: Partitions, at_ms: int, unowned: Unowned

@@ -24,7 +24,8 @@ _EMPTIES = frozenset(
         "MembershipReset",
     }
 )
-_PROCESS_ENDED = frozenset({"MemberCrashed", "MemberClosed", "MemberFailed"})
+PROCESS_ENDED = frozenset({"MemberCrashed", "MemberClosed", "MemberFailed"})
+"""After these lines of stream `member` an application has nothing any more."""
 Place = tuple[str, int]
 
 
@@ -105,7 +106,7 @@ class Told:
                 owned,
                 [place for place in gone if place in held and held[place].member in ids],
             )
-        elif kind in _PROCESS_ENDED:
+        elif kind in PROCESS_ENDED:
             ids = self._ids.pop(client, set())
             self._take(line, owned, [place for member in sorted(ids) for place in owned.of(member)])
 
@@ -142,7 +143,7 @@ class Believed:
         elif kind in ("PartitionsRevoked", "PartitionsLost"):
             for row in line["partitions"]:
                 self._end(self._held.get(who, {}), (row["topic"], row["partition"]), line)
-        elif kind in _PROCESS_ENDED:
+        elif kind in PROCESS_ENDED:
             held = self._held.pop(who, {})
             for place in list(held):
                 self._end(held, place, line)

@@ -35,6 +35,7 @@ from .epochs import Epochs
 from .filed import FiledLines, FiledStory, LogFile
 from .inferred_owners import Ownership
 from .outside_groups import OutsideGroups
+from .owners import PROCESS_ENDED
 from .refusals import Refusals
 from .shares.groups import KINDS as SHARE_KINDS
 from .shares.groups import ShareGroup
@@ -155,6 +156,8 @@ class Timeline:
             self._topic(line)
         elif stream == "wire":
             self._wire(line)
+        elif kind in PROCESS_ENDED:
+            self._ended(line)
         elif kind in DEEDS:
             self._deed(line)
         elif stream == "member":
@@ -315,6 +318,16 @@ class Timeline:
             ownership.told_given_up(member, by_topic(partitions.items()), line["at_ms"])
         if self._steps is not None:
             self._steps.callback(group, member.name, line)
+
+    def _ended(self, line: Line) -> None:
+        """A process's own end: its application has nothing any more, whoever still takes it for a
+        member."""
+        group = self.groups.get(line.get("group", ""))
+        member = group.members.get(line.get("member", "")) if group is not None else None
+        if group is not None and member is not None:
+            self._ownership[group.group].told_ended(member, line["at_ms"])
+        if line["type"] in DEEDS:
+            self._deed(line)
 
     def _goes_on(self, group: GroupView, member: MemberView, at_ms: int) -> None:
         self._ownership[group.group].goes_on(member, group.generation, at_ms, _unowned(group))

@@ -178,10 +178,17 @@ class Application:
                 )
             )
         if error.status_code == 405:
-            allowed = (error.headers or {}).get("Allow", "")
-            return _answer(
-                Problem(405, f"{path} has no {request.method}: it has {allowed}", "NoSuchMethod")
+            allowed = _methods_of(path) or (error.headers or {}).get("Allow", "")
+            below = sorted(
+                f"{entry.method} {entry.path}"
+                for entry in all_operations().values()
+                if entry.path.startswith(f"{path.rstrip('/')}/") and path != "/"
             )
+            told = f"{path} has no {request.method}: it has {allowed}"
+            told += f"; below it there are {', '.join(below)}" if below else ""
+            answer = _answer(Problem(405, told, "NoSuchMethod"))
+            answer.headers["Allow"] = allowed
+            return answer
         return _answer(Problem(error.status_code, error.detail, "RequestRefused"))
 
     async def _error(self, request: Request, error: Exception) -> Response:
@@ -206,6 +213,21 @@ def _once(pairs: Iterable[tuple[str, Any]], where: str) -> dict[str, Any]:
             raise ShapeError(f"{where}: {name!r} is there twice; give it once")
         found[name] = value
     return found
+
+
+def _methods_of(path: str) -> str:
+    """All methods that operations have at this path, "" if none is there."""
+    parts = path.split("/")
+    found = [
+        entry.method
+        for entry in all_operations().values()
+        if len(entry.path.split("/")) == len(parts)
+        and all(
+            each == own or each.startswith("{")
+            for each, own in zip(entry.path.split("/"), parts, strict=True)
+        )
+    ]
+    return ", ".join(dict.fromkeys(sorted(found)))
 
 
 def _answer(problem: Problem) -> Response:

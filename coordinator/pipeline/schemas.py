@@ -135,7 +135,7 @@ _TABLES = (
         moved int: partitions that were given to another member id than the last one that had them
         moved_between_processes int: partitions that were given to another client id than the last one that had them
         lost int: partitions of members that were removed on the way
-        unowned_partition_ms int: time without an owner, summed over the partitions that had had one
+        unowned_partition_ms int: time without an owner, summed over the partitions that had had one; a process that ended has none
         unowned_longest_ms int: the longest such time of one partition
         causes texts: from the trigger back to the first cause, what was done to a removed member included: `seq type who`
         why string: why it happened, in one sentence"""

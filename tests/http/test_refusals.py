@@ -305,8 +305,13 @@ class TestBodiesAndPaths:
         ) as refused:
             client.get("/nix")
         assert refused.value.status == 404
-        with pytest.raises(Refused, match="/reset has no GET: it has POST"):
+        with pytest.raises(Refused, match=r"/reset has no GET: it has POST$"):
             client.get("/reset")
+        with pytest.raises(
+            Refused,
+            match=r"/peers has no DELETE: it has GET, POST; below it there are .*POST /peers/\{peer_id\}/stop",
+        ):
+            client.delete("/peers")
 
     def test_queries_are_checked_too(self, client: Client) -> None:
         with pytest.raises(Refused, match="the query: partition: 'x'; a whole number is meant"):

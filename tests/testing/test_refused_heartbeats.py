@@ -82,7 +82,7 @@ def test_who_goes_on_is_named(kafka: Emulator, application: type[small.Small]) -
     under_test = ApplicationUnderTest(kafka, application(), patience_s=60.0)
     try:
         under_test.start()
-        under_test.patience_s = 0.5
+        under_test.patience_s = 5.0
         with pytest.raises(
             ApplicationError, match=r"GROUP_AUTHORIZATION_FAILED .*its consumer is open still"
         ) as found:

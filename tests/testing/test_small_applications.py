@@ -55,7 +55,7 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     small.NewConsumerForEachError: (OVERTAKEN, {f.LEAVES}, PATIENCE_S),
     small.DoesNotClose: (STOPS, {f.DOES_NOT_LEAVE}, 5.0),
     small.SharesItsInstance: (EVERYTHING, {f.SHARED}, 20.0),
-    small.SwallowsErrors: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
+    small.SwallowsErrors: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 8.0),
     small.ForgetsRefusedCommits: (FORGOTTEN, {f.FORGETS}, PATIENCE_S),
     small.ForgetsRefusedCooperatively: (FORGOTTEN, {f.FORGETS}, PATIENCE_S),
     small.CommitsThePoll: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
@@ -81,7 +81,7 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     batches_in_kafka_python.SkipsWhatFailed: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     tasks_in_aiokafka.CommitsInATask: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     tasks_in_aiokafka.WorksInTasks: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
-    tasks_in_aiokafka.HidesRefusals: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
+    tasks_in_aiokafka.HidesRefusals: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 8.0),
     threads_in_confluent.BufferInNewProtocol: (
         COMES,
         {f.AFTER_LOSING, f.FOREIGN, f.AGAIN},
@@ -104,11 +104,11 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     slow_applications.FillsItsBatch: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     slow_applications.BlocksWhenRevoked: (COMES, {f.BLOCKS}, PATIENCE_S),
     slow_applications.BlocksInNewProtocol: (COMES, {f.BLOCKS}, PATIENCE_S),
-    slow_applications.LooksAtNoError: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 3.0),
+    slow_applications.LooksAtNoError: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 8.0),
     slow_applications.HidesRefusedCommits: (
         "test_commits_are_refused_for_good",
         {f.SWALLOWED},
-        3.0,
+        8.0,
     ),
 }
 """For each mistake a case that finds it, the names that its first finding may have, and how long
