@@ -18,6 +18,7 @@ from ..cluster.model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STA
 from ..cluster.placement import InvalidReplicationFactor, place
 from ..cluster.topic_names import TopicNames, why_invalid
 from ..common.java_hash import in_hash_order, java_hash
+from ..common.slices import Slices
 from ..configs.broker_configs import BrokerConfigs
 from ..configs.definitions import ConfigException
 from ..configs.topic_configs import validate
@@ -112,9 +113,9 @@ def make(broker: Broker, plan: Plan, call: Call) -> Topic:
     )
 
 
-def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> None:
+def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> Slices[None]:
     """Create what a client asked about, with the broker's defaults; what cannot be created is left,
-    as Kafka leaves it.
+    as Kafka leaves it. In slices, between which others may make the same.
 
     Nothing is created where the controller refuses the whole request for its size (`MOST_AT_ONCE`),
     or cannot be asked.
@@ -132,15 +133,27 @@ def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> None
                 return
     plans = []
     existing = TopicNames(broker.controller.cluster.topics)
+    left = PARTITIONS_A_STEP
     for one in wanted:
+        if left <= 0:
+            left = PARTITIONS_A_STEP
+            call = call._replace(now=(yield))
+        left -= TOPIC_AS_PARTITIONS
         try:
             plans.append(plan(broker, one, existing))
         except Refused:
             continue
+        left -= len(plans[-1].assignment)
     if sum(1 + len(planned.assignment) for planned in plans) > MOST_AT_ONCE:
         return
     mutations = quota_of_changes(broker, call, strict_since=0)
     for planned in plans:
+        if left <= 0:
+            left = PARTITIONS_A_STEP
+            call = call._replace(now=(yield))
+        left -= TOPIC_AS_PARTITIONS + len(planned.assignment)
+        if broker.log_is_blocked or planned.name in broker.controller.cluster.topics:
+            continue
         if mutations is not None and not mutations.allows(len(planned.assignment), call.now):
             continue  # its client is told of no quota, as Kafka has it
         if not make(broker, planned, call).internal:

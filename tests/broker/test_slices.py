@@ -178,6 +178,23 @@ def test_metadata_of_all_topics_is_not_answered_in_one_piece(topics: list[str]) 
         assert max(turns.calls) < MOST_CALLS
 
 
+def test_topics_that_one_question_makes_are_not_made_in_one_piece() -> None:
+    """What somebody else makes meanwhile is not made twice."""
+    driver = Driver(["t:1"])
+    topics = [MetadataRequestTopic(name=f"new-{number}") for number in range(3_000)]
+    turns, client = Turns(driver), driver.client()
+    turns.feed(client, client.frame(MetadataRequest(topics=topics), 9))
+    cluster = driver.broker.cluster
+    while len(cluster.topics) < 200:
+        assert turns.next()
+    (late,) = {"new-2999"} - set(cluster.topics)
+    cluster.create_topic(late, topic_id=b"late" * 4, assignment=[[1]])
+    turns.run()
+    assert len(cluster.topics) == 3_002  # with __consumer_offsets
+    assert cluster.topics[late].id == b"late" * 4
+    assert max(turns.calls) < MOST_CALLS
+
+
 def test_all_log_directories_are_not_described_in_one_piece() -> None:
     """As Metadata, for all that a broker holds."""
     driver = Driver([f"t-{number}:1" for number in range(20_000)])

@@ -101,7 +101,7 @@ def _answer(
         if request.allow_auto_topic_creation and broker.configs.get_bool(
             "auto.create.topics.enable"
         ):
-            make_automatically(broker, unknown, call)
+            yield from make_automatically(broker, unknown, call)
         return response
     if key is None:
         return response
