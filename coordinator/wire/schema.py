@@ -247,4 +247,22 @@ class Response(Message):
     __slots__ = ()
 
 
+class KeptResponse(Response):
+    """A response that is sent many times, such as a heartbeat's: its bytes are kept. It shows no
+    fields; who made it has them."""
+
+    __slots__ = ("_bodies", "_response")
+
+    def __init__(self, response: Response) -> None:
+        self._response = response
+        self._bodies: dict[int, bytes] = {}
+
+    def encode(self, version: int, most: int = 1 << 62) -> bytes:
+        """The body in this version."""
+        body = self._bodies.get(version)
+        if body is None:
+            body = self._bodies[version] = self._response.encode(version, most)
+        return body
+
+
 MessageType = TypeVar("MessageType", bound=Message)

@@ -19,8 +19,8 @@ from .java_order import name_order, timeline_order
 
 if TYPE_CHECKING:
     from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
+    from ...wire.schema import KeptResponse
     from .environment import GroupSettings
-    from .kept_response import KeptResponse
 
 Held = Mapping[bytes, Mapping[int, int]]
 """Topic id -> partition -> the epoch at which the member got it. In the order in which Java's maps

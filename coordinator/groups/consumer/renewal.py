@@ -10,8 +10,8 @@ from ...wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
+from ...wire.schema import KeptResponse
 from .environment import Environment
-from .kept_response import KeptResponse
 from .model import ConsumerMembership, MemberState, Renewal
 
 

@@ -17,8 +17,8 @@ from ..consumer.java_order import timeline_order
 
 if TYPE_CHECKING:
     from ...wire.messages.share_group_heartbeat import ShareGroupHeartbeatResponse
+    from ...wire.schema import KeptResponse
     from ..consumer.environment import GroupSettings
-    from ..consumer.kept_response import KeptResponse
 
 Partitions = Mapping[bytes, tuple[int, ...]]
 """Topic id -> partitions, both in the order in which Java's maps iterate."""

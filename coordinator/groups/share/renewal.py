@@ -10,7 +10,7 @@ from ...wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
-from ..consumer.kept_response import KeptResponse
+from ...wire.schema import KeptResponse
 from .environment import ShareEnvironment
 from .model import Renewal, ShareMembership
 

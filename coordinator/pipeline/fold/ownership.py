@@ -1,10 +1,11 @@
-"""Table `ownership`: who had which partition from when to when, as `coordinator.history.owners`
-tells it."""
+"""Tables `ownership` and `members`: who had which partition, as `coordinator.history.owners` tells
+it, and who was a member, from when to when."""
 
 from __future__ import annotations
 
 from functools import partial
 
+from ...history.memberships import Memberships
 from ...history.owners import Believed, Given, Held, Place, Told
 from ...history.reader import History
 from .observer import Emit, Line, Subject
@@ -42,3 +43,22 @@ class Ownership(Subject):
         self.emit(
             "ownership", (group, view, *place, one.member, one.generation, one.seq, one.at_ms, *end)
         )
+
+
+class Members(Subject):
+    """Each membership, when it is over."""
+
+    streams = frozenset({"group"})
+    tables = ("members",)
+
+    def __init__(self, emit: Emit, history: History) -> None:
+        super().__init__(emit, history)
+        self._memberships = Memberships(lambda one: emit("members", one))
+
+    def see(self, line: Line) -> None:
+        """A line of stream `group`."""
+        self._memberships.see(line)
+
+    def finish(self) -> None:
+        """Those who are there at the end."""
+        self._memberships.finish()

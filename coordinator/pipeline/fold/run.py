@@ -14,10 +14,9 @@ from ..schemas import TABLES, Row
 from .cluster import Faults, Reassignments, Transactions, detail
 from .deliveries import Deliveries
 from .epochs import Epochs
-from .members import Members
 from .metrics import Metrics
 from .observer import Line, Observer, Subject
-from .ownership import Ownership
+from .ownership import Members, Ownership
 from .rebalances import Rebalances
 from .requests import Commits, Requests
 from .verdicts import JudgeMaker, Verdicts
