@@ -38,15 +38,18 @@ appender.c.layout.pattern=[%d] %p %m (%c)%n
 rootLogger.level=INFO
 rootLogger.appenderRef.c.ref=C
 """
+_LATER_MS = str(24 * 3_600_000)
 FOR_TESTS: Mapping[str, str] = {
-    "log.initial.task.delay.ms": str(24 * 3_600_000),
+    "log.initial.task.delay.ms": _LATER_MS,
+    "share.coordinator.state.topic.prune.interval.ms": _LATER_MS,
     "metadata.max.idle.interval.ms": "0",
 }
 """What every real broker of the tests is started with.
 
 Scenarios produce records with time stamps of years ago. A broker would delete them by
 `log.retention.ms` when it is 30 s old, and every five minutes from then on: in the midst of a
-scenario. With the first setting its first look comes a day later. The second keeps a controller
+scenario. Every five minutes it deletes what share groups no longer need of their states' topic,
+too. With the first two settings its first look comes a day later. The third keeps a controller
 that has nothing to do from writing a record twice a second, half of what an idle broker costs."""
 _ONE_BROKER: Mapping[str, object] = {
     "offsets.topic.num.partitions": 4,
