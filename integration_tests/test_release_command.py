@@ -72,6 +72,13 @@ def test_a_release_that_the_emulator_knows_is_the_same(
     assert [row.name for row in rows(played, older, OLD) if row.emulator] == []
 
 
+def test_what_differs_beside_others_is_decided_by_a_play_alone(
+    played: Played, newest: EmulatorTarget
+) -> None:
+    """The target that answers beside others is of another release here; the play alone is not."""
+    assert [row.name for row in rows(played, newest, OLD) if row.emulator] == []
+
+
 def test_what_does_not_repeat_is_told(played: Played, newest: EmulatorTarget) -> None:
     unsteady = played._replace(unsteady={VERSIONS: "after ApiVersions v3"})
     page = told(unsteady, [], rows(unsteady, newest, NEWEST), OLD.number)

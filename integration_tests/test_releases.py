@@ -17,13 +17,14 @@ import pytest
 
 from coordinator.releases import NEWEST, RELEASES
 from coordinator.wire.messages import API_KEYS
+from integration_tests.release import play_alone
 from integration_tests.targets import EmulatorTarget
 from integration_tests.wire.codec import OlderCodec, TableCodec
 from integration_tests.wire.compare import difference, told
 from integration_tests.wire.divergences import DIVERGENCES, OF_RELEASES
 from integration_tests.wire.normal import normal
 from integration_tests.wire.record import Recorded, home_of, load, load_release
-from integration_tests.wire.recorder import Step, await_coordinator, play
+from integration_tests.wire.recorder import Step, await_coordinator
 from integration_tests.wire.registry import scenarios_of
 from integration_tests.wire.together import Part, play_together
 
@@ -57,14 +58,7 @@ class Played:
     def alone(self, name: str) -> list[Step]:
         """That of a fresh emulator, when all others are done."""
         wait(self._futures.values())
-        scenario, _, nonce = self._parts[name]
-        emulator = EmulatorTarget(self._release)
-        try:
-            address = emulator.address(scenario.profile)
-            await_coordinator(address, TableCodec())
-            return play(scenario, address, OlderCodec(self._release), nonce)
-        finally:
-            emulator.close()
+        return play_alone(self._release, self._parts[name])
 
 
 @pytest.fixture(params=OLDER)
