@@ -67,8 +67,8 @@ def _module(
 
 
 PARTS: Final = (
-    _module(1800, "unit", "pytest", "-m", "thorough", "-n", "2", "--dist", "worksteal"),
-    _module(1800, "integration", "pytest", "-m", "thorough", "-n", "2", "integration_tests"),
+    _module(1600, "unit", "pytest", "-m", "thorough", "-n", "2", "--dist", "worksteal"),
+    _module(1200, "integration", "pytest", "-m", "thorough", "-n", "2", "integration_tests"),
     _module(
         1800, "swarm", "coordinator", "swarm", "--seeds", "10000", "--for", "1800", "--jobs", "1",
         "--coverage", "--keep", "build",
@@ -76,30 +76,31 @@ PARTS: Final = (
     _module(1019, "assignors", "tests.assignors.fuzz"),
     _module(1000, "lives", "integration_tests.cluster.lives", "--count", "60"),
     _module(
-        800, "ready-cases", "pytest", "-m", "thorough", "-n", "2", "tests/testing/test_cases.py",
+        430, "ready-cases", "pytest", "-m", "thorough", "-n", "2", "tests/testing/test_cases.py",
         "-k", "TestAllOfThem", ROUNDS="20",
     ),
     _module(
-        676, "server-uniform", "tests.assignors.server_fuzz", "--assignor", "uniform",
+        680, "server-uniform", "tests.assignors.server_fuzz", "--assignor", "uniform",
         "--count", "40000",
     ),
     _module(
-        300, "server-range", "tests.assignors.server_fuzz", "--assignor", "range",
+        330, "server-range", "tests.assignors.server_fuzz", "--assignor", "range",
+        "--count", "40000",
     ),
-    _module(700, "planted", "tests.simulator.planted", "500"),
+    _module(750, "planted", "tests.simulator.planted", "500"),
     _module(
-        430, "producer-lives", "integration_tests.cluster.producer_lives", "--count", "50"
+        450, "producer-lives", "integration_tests.cluster.producer_lives", "--count", "50"
     ),
     _module(362, "frames", "tests.fuzz"),
     *(
         _module(304, f"kafka-{release}", "integration_tests.release", release)
         for release in _OLDER_KAFKAS
     ),
-    _module(200, "spark", "pytest", "-m", "thorough", "pipeline_tests", python=_SPARK),
+    _module(100, "spark", "pytest", "-m", "thorough", "pipeline_tests", python=_SPARK),
     _module(
         82, "upgrade", "pytest", "integration_tests/test_upgrade.py", SEVERAL_BROKERS="kafka"
     ),
-    _module(40, "decisions", "tests.security.decisions", "--count", "5000"),
+    _module(14, "decisions", "tests.security.decisions", "--count", "5000"),
     _module(16, "re2j", "tests.re2j.fuzz"),
     _module(5, "java-pattern", "tests.java_pattern.fuzz"),
 )  # fmt: skip
