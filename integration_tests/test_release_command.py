@@ -10,8 +10,10 @@ import pytest
 
 from coordinator.releases import NEWEST, release_named
 from integration_tests import release as command
+from integration_tests.java_broker import FOR_TESTS
 from integration_tests.release import Played, facts_apart, keep, play_release, rows, told
 from integration_tests.targets import EmulatorTarget, NoBroker
+from integration_tests.wire.advertised import OF_THE_MACHINE
 from integration_tests.wire.record import load
 
 SAME, VERSIONS, NEWER = (
@@ -52,6 +54,10 @@ def test_what_a_release_advertises_otherwise_is_told(
     assert ("feature share.version", "0-1 at 1", "0-2 at 2") in apart
     assert ("api 94 UnregisterController", "-", "0-0") in apart
     assert ("group setting streams.assignor.name", "-", "string 'sticky'") in apart
+
+
+def test_what_real_brokers_of_tests_are_started_with_is_none_of_their_facts() -> None:
+    assert {*FOR_TESTS} <= OF_THE_MACHINE
 
 
 def test_what_a_release_does_otherwise_is_told(played: Played, newest: EmulatorTarget) -> None:

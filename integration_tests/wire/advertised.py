@@ -16,7 +16,7 @@ from integration_tests.wire.raw import Plain, RawConnection
 from integration_tests.wire.recorder import new_nonce
 
 _DEFAULT: Final = 5
-_OF_THE_MACHINE: Final = frozenset(
+OF_THE_MACHINE: Final = frozenset(
     {
         "advertised.listeners",
         "controller.quorum.voters",
@@ -26,6 +26,7 @@ _OF_THE_MACHINE: Final = frozenset(
         "metadata.max.idle.interval.ms",
         "offsets.topic.replication.factor",
         "share.coordinator.state.topic.min.isr",
+        "share.coordinator.state.topic.prune.interval.ms",
         "share.coordinator.state.topic.replication.factor",
         "transaction.state.log.min.isr",
         "transaction.state.log.replication.factor",
@@ -85,7 +86,7 @@ def _settings(connection: RawConnection) -> dict[str, str]:
         (ResourceType.GROUP, "group", topic),
     ):
         for row in _described(connection, kind, name):
-            if row["name"] not in _OF_THE_MACHINE:
+            if row["name"] not in OF_THE_MACHINE:
                 facts[f"{what} setting {row['name']}"] = _setting(row)
     _ask(connection, "DeleteTopics", 5, topic_names=[topic], timeout_ms=30_000)
     return facts
