@@ -201,8 +201,16 @@ def _json(data: bytes | bytearray) -> Any:
         return json.loads(data or b"{}", object_pairs_hook=lambda pairs: _once(pairs, "the body"))
     except ShapeError:
         raise
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ShapeError(
+            "the body is nested too deeply: no operation takes so many levels"
+        ) from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ShapeError(f"the body is no JSON: {error}") from None
+    except ValueError:  # Python bounds how long an integer may be
+        raise ShapeError(
+            "the body has a number of thousands of digits: give a smaller one"
+        ) from None
 
 
 def _once(pairs: Iterable[tuple[str, Any]], where: str) -> dict[str, Any]:

@@ -28,6 +28,21 @@ class TestMisplaced:
             client.call("DELETE", path, b"{")
         assert (len(kafka.faults()), kafka.topics()) == (1, {"orders": 4})
 
+    @pytest.mark.parametrize(
+        ("body", "told"),
+        [
+            (b"[" * 100_000, "the body is nested too deeply"),
+            (b'{"partitions": ' + b"9" * 6_000 + b"}", "a number of thousands of digits"),
+            (b'{"name": "\xff"}', "the body is no JSON: 'utf-8' codec"),
+        ],
+    )
+    def test_a_body_that_python_cannot_read_is_told_in_plain_words(
+        self, client: Client, kafka: Emulator, body: bytes, told: str
+    ) -> None:
+        with pytest.raises(Refused, match=told) as refused:
+            client.call("POST", "/topics", body)
+        assert (refused.value.status, kafka.topics()) == (400, {"orders": 4})
+
     def test_an_empty_object_is_no_body(self, client: Client, kafka: Emulator) -> None:
         kafka.observe("Heartbeat")
         client.call("DELETE", "/faults", b"{}")
