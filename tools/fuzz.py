@@ -67,8 +67,8 @@ def _module(
 
 
 PARTS: Final = (
-    _module(1600, "unit", "pytest", "-m", "thorough", "-n", "2", "--dist", "worksteal"),
-    _module(1200, "integration", "pytest", "-m", "thorough", "-n", "2", "integration_tests"),
+    _module(1200, "unit", "pytest", "-m", "thorough", "-n", "2", "--dist", "worksteal"),
+    _module(1100, "integration", "pytest", "-m", "thorough", "-n", "2", "integration_tests"),
     _module(
         1800, "swarm", "coordinator", "swarm", "--seeds", "10000", "--for", "1800", "--jobs", "1",
         "--coverage", "--keep", "build",
