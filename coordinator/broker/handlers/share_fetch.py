@@ -160,5 +160,7 @@ def _session(
             for topic in request.forgotten_topics_data
             for index in topic.partitions
         ]
-        change(session, named(request.topics), forgotten, broker.cluster.topics_by_id)
+        begins = request.share_session_epoch == INITIAL_EPOCH
+        topics = broker.cluster.topics_by_id
+        change(session, named(request.topics), forgotten, topics, begins=begins)
     return session

@@ -26,7 +26,7 @@ from ...wire.messages.share_fetch import (
     ShareFetchResponse,
 )
 from .reading import read
-from .sessions import FINAL_EPOCH
+from .sessions import FINAL_EPOCH, INITIAL_EPOCH
 
 if TYPE_CHECKING:
     from ...cluster import Partition
@@ -55,10 +55,12 @@ class ShareFetchOperation:
 
     __slots__ = (
         "_answers",
+        "_begins",
         "_broker",
         "_call",
         "_leaders",
         "_led",
+        "_reads",
         "_request",
         "_session",
         "_settings",
@@ -87,6 +89,10 @@ class ShareFetchOperation:
         self._broker = broker
         self._call = call
         self._request = request
+        self._begins = request.share_session_epoch == INITIAL_EPOCH
+        """It is its session's first, and tells of all that it reads."""
+        self._reads = request.max_records != 0 and request.max_bytes != 0
+        """Else it asks for nothing, and tells of no partition but those refused."""
         self._session = session
         self.hidden: frozenset[bytes] = frozenset()
         """The ids of topics that its client may not read; known before it begins."""
@@ -112,7 +118,7 @@ class ShareFetchOperation:
                 self._led.add(at)
             if not number % ITEMS_A_STEP:
                 now = yield
-        waits = self._request.max_wait_ms > 0 and bool(self.partitions)
+        waits = self._reads and self._request.max_wait_ms > 0 and bool(self.partitions)
         if not waits or (yield from self._is_ready(now, opens=True)):
             self._answers = yield from self._read_all(now)
 
@@ -151,6 +157,8 @@ class ShareFetchOperation:
                     return True
             if partition is None or not self._may_take(partition):
                 continue
+            if self._request.max_bytes < 0:
+                return True
             some = True
             log = found.log
             end = log.last_stable_offset if self._settings.committed_only else log.high_watermark
@@ -234,13 +242,16 @@ class ShareFetchOperation:
                 now = yield
             if not self._is_there(one):
                 continue
+            if self._request.max_bytes < 0:
+                answers[one.at] = self._refused(one.at, ErrorCode.UNKNOWN_SERVER_ERROR)
+                continue
             data = PartitionData(partition_index=one.at[1], records=b"")
             if left > 0:
                 taken = self._read(one, data, share, left, now, whole=whole)
                 left -= taken
                 whole = whole and not taken
             newly = self._session.partitions.get(one.at, False)
-            if data.acquired_records or newly:
+            if data.acquired_records or newly or self._begins:
                 answers[one.at] = data
                 if newly:
                     self._session.partitions[one.at] = False
@@ -261,6 +272,8 @@ class ShareFetchOperation:
         if isinstance(found, ErrorCode):
             if at not in self._led:  # else it went while the fetch waited (SH-ACK-7)
                 answers[at] = self._refused(at, found)
+            return None
+        if not self._reads:
             return None
         partition, error = self._open(found, now)
         if error:
@@ -315,6 +328,8 @@ class ShareFetchOperation:
         return sum(of.last_offset - of.first_offset + 1 for of in given)
 
     def _refused(self, at: At, error: ErrorCode) -> PartitionData:
+        if at in self._session.partitions and not self._begins:
+            self._session.partitions[at] = True  # it is told of once more when this is over
         data = PartitionData(partition_index=at[1], error_code=error, records=b"")
         self._point_to_leader(at, error, data)
         return data

@@ -109,12 +109,14 @@ def change(
     named: Iterable[At],
     forgotten: Iterable[At],
     topics: Mapping[bytes, Topic],
+    *,
+    begins: bool = False,
 ) -> None:
     """Partitions that a request names come into its session, others leave it. `topics`: those that
-    there are, by id."""
+    there are, by id. `begins`: it is the session's first request."""
     for at in named:
         if at not in session.partitions:
-            session.partitions[at] = True
+            session.partitions[at] = not begins
             topic = topics.get(at[0])
             if topic is not None:
                 session.names[at] = topic.name

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from integration_tests.wire.recorder import Session
 from integration_tests.wire.registry import scenario
@@ -80,6 +81,35 @@ def bytes_are_shared_out(s: Session) -> None:
     a.fetch(max_bytes=1)
     a.fetch(max_bytes=1)
     a.fetch(1, max_bytes=200, max_wait_ms=900)
+
+
+@scenario(PROFILE, since="4.3")
+def nothing_is_asked_for(s: Session) -> None:
+    """SH-FT-2: no records, no bytes, and fewer than none: at once, though there is time to wait.
+    The partition is told of when something is read again."""
+    shared = Shared(s, 3, 3)
+    a, b = shared.sharer(), shared.sharer("b")
+    a.begin(0, max_records=1, share_acquire_mode=1)
+
+    def at_once(**asked: Any) -> None:
+        a.link.send("ShareFetch", 2, **a.fields(max_wait_ms=9_000, **asked))
+        a.took(a.link.expect(timeout_ms=8_000))
+
+    for mode in (0, 1):
+        for limit in ({"max_records": 0}, {"max_records": -1}, {"max_bytes": 0}, {"max_bytes": -1}):
+            at_once(share_acquire_mode=mode, **limit)
+    at_once(acks=((0, 0, ACCEPT),), max_records=0)
+    at_once(max_records=0, max_bytes=-1)
+    shared.state()
+    named = [a.part(7)]
+    at_once(topics=[{"topic_id": shared.id, "partitions": named}], max_records=0)
+    at_once(max_bytes=0)
+    b.begin(0, max_records=0)
+    a.fetch(forgotten_topics_data=[{"topic_id": shared.id, "partitions": [7]}])
+    b.fetch(max_wait_ms=600)
+    b.fetch(max_wait_ms=600, max_bytes=-1)
+    b.fetch(max_wait_ms=600)
+    b.fetch(max_wait_ms=600)
 
 
 @scenario(PROFILE, since="4.2")
