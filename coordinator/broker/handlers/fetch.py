@@ -414,7 +414,7 @@ class Operation:
 
     def _fault(self, key: Key, found: Partition, wanted: FetchPartition) -> int:
         """Why the log may not be asked, or 0: topic recreated (103), no replica here (6), leader
-        epoch (74, 75), not the leader, or a replica asks (6)."""
+        epoch (74, 75), not the leader (6), or a replica asks (75 if it names the epoch, else 6)."""
         if isinstance(key[0], bytes) and self._broker.cluster.topics[found.topic].id != key[0]:
             return ErrorCode.INCONSISTENT_TOPIC_ID
         if self._broker.node_id not in found.replicas:
@@ -423,10 +423,13 @@ class Operation:
             return ErrorCode.FENCED_LEADER_EPOCH
         if wanted.current_leader_epoch > found.leader_epoch:
             return ErrorCode.UNKNOWN_LEADER_EPOCH
-        if self._replica_id >= _NO_REPLICA or (
-            found.leader != self._broker.node_id and not self._follows(found)
-        ):
+        if found.leader != self._broker.node_id and not self._follows(found):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
+        if self._replica_id >= _NO_REPLICA:  # one that the leader does not know
+            has_epoch = wanted.current_leader_epoch >= 0
+            return (
+                ErrorCode.UNKNOWN_LEADER_EPOCH if has_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
+            )
         return 0
 
     def _preferred_replica(self, found: Partition, offset: int) -> int | None:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once. In the answer a topic stands once: its refused partitions, then the
-    coordinator's."""
+    """Answered at once. Where any partition is refused a topic stands once in the answer: its
+    refused partitions, then the coordinator's (OD-3)."""
     return Sliced(_delete(broker, call))
 
 
@@ -44,5 +44,5 @@ def _delete(broker: Broker, call: Call) -> Slices[Result]:
     assert isinstance(answer, OffsetDeleteResponse)
     if answer.error_code != ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=answer.error_code)
-    answer.topics = missing.merged(answer.topics)
+    answer.topics = missing.before(answer.topics)
     return answer

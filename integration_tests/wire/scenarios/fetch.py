@@ -271,6 +271,18 @@ def replica_ids(s: Session) -> None:
         fetch(a, wanted(name, 0), version=11, replica_id=replica)
 
 
+@scenario(since="4.3")
+def replicas_that_the_leader_does_not_know(s: Session) -> None:
+    """A broker that holds no replica is told 75 if it names the leader's epoch, else 6."""
+    a = s.connect()
+    name = topic(s, "t")
+    fill(s, name, THREE[0])
+    for epoch in (-1, 0, 1):
+        for replica in (1, 7):
+            asked = wanted(name, 0, current_leader_epoch=epoch)
+            fetch(a, asked, version=12, replica_id=replica)
+
+
 @scenario()
 def segments_that_times_begin(s: Session) -> None:
     """SEG-1: a fetch ends where a segment does, and one begins where a batch's time is more than

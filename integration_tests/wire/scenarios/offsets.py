@@ -322,6 +322,19 @@ def forget(link: Link, group: str, *names: str, partitions: tuple[int, ...] = (0
     return link.ask("OffsetDelete", 0, group_id=group, topics=topics, shuffled="topics")
 
 
+@scenario(since="4.3")
+def topics_named_twice_in_offset_delete(s: Session) -> None:
+    """OD-3: they stay apart in the answer, but where a partition is refused."""
+    a = s.connect()
+    name, other, group = topic(s, "t", 2), topic(s, "other"), s.name("g")
+    commit(a, group, name, at(0, 1), at(1, 2))
+    forget(a, group, name, other, name)
+    forget(a, group, name, name, partitions=(0, 1, 0))
+    forget(a, group, name, name, partitions=(0, 7))
+    forget(a, group, name, s.name("nope"), name, s.name("nope"))
+    forget(a, group, name, name, partitions=())
+
+
 @scenario()
 def offset_delete(s: Session) -> None:
     """OD-1, OD-2, OD-3, VER-11, ENT-6: unknown groups and topics, simple and Empty groups, nothing
