@@ -427,9 +427,7 @@ class Operation:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if self._replica_id >= _NO_REPLICA:  # one that the leader does not know
             has_epoch = wanted.current_leader_epoch >= 0
-            return (
-                ErrorCode.UNKNOWN_LEADER_EPOCH if has_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
-            )
+            return ErrorCode.UNKNOWN_LEADER_EPOCH if has_epoch else ErrorCode.NOT_LEADER_OR_FOLLOWER
         return 0
 
     def _preferred_replica(self, found: Partition, offset: int) -> int | None:
