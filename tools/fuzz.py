@@ -84,7 +84,7 @@ PARTS: Final = (
         "--count", "40000",
     ),
     _module(
-        330, "server-range", "tests.assignors.server_fuzz", "--assignor", "range",
+        210, "server-range", "tests.assignors.server_fuzz", "--assignor", "range",
         "--count", "40000",
     ),
     _module(750, "planted", "tests.simulator.planted", "500"),
