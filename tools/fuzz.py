@@ -87,7 +87,7 @@ PARTS: Final = (
         210, "server-range", "tests.assignors.server_fuzz", "--assignor", "range",
         "--count", "40000",
     ),
-    _module(750, "planted", "tests.simulator.planted", "500"),
+    _module(816, "planted", "tests.simulator.planted", "500"),
     _module(
         450, "producer-lives", "integration_tests.cluster.producer_lives", "--count", "50"
     ),
