@@ -150,6 +150,10 @@ def _session(
     """The request's session, with the partitions that it names and without those it forgets."""
     sessions = broker.shares.sessions
     if request.share_session_epoch == INITIAL_EPOCH:
+        first = list(named(request.topics))
+        if len({*first}) < len(first):  # Kafka drops the former session before it finds out
+            sessions.end(key)
+            return ErrorCode.UNKNOWN_SERVER_ERROR
         most = broker.configs.get_int("group.share.max.share.sessions")
         session = sessions.begin(key, call.peer, most)
     else:

@@ -64,6 +64,26 @@ def beginning_anew_keeps_records(s: Session) -> None:
 
 
 @scenario(PROFILE, since="4.2")
+def a_partition_is_named_twice(s: Session) -> None:
+    """In a first request it fails the whole; the former session has ended, its records stay locked,
+    and none has begun. In a later one it counts once (SH-SES-1)."""
+    shared = Shared(s, 3, 2, partitions=2)
+    a, b = shared.sharer("a"), shared.sharer("b")
+    a.begin(0)
+    a.link.ask("ShareFetch", 2, **a.fields(0, 0, share_session_epoch=0))
+    a.fetch(share_session_epoch=1)
+    b.begin(0, max_wait_ms=0)
+    for topic in (shared.id, "00" * 15 + "07"):
+        twice = [{"topic_id": topic, "partitions": [a.part(index)]} for index in (1, 1)]
+        a.link.ask("ShareFetch", 2, **a.fields(share_session_epoch=0, topics=twice))
+    a.fetch(share_session_epoch=1)
+    a.begin(0, max_wait_ms=0)
+    a.fetch(1, 1, max_wait_ms=600)
+    shared.produce(1, partition=1)
+    a.fetch()
+
+
+@scenario(PROFILE, since="4.2")
 def closing_gives_back(s: Session) -> None:
     """By acknowledgement: what comes with it is taken first, the rest is given back, counts
     stay."""
