@@ -149,9 +149,9 @@ def _session(
 ) -> ShareSession | ErrorCode:
     """The request's session, with the partitions that it names and without those it forgets."""
     sessions = broker.shares.sessions
+    partitions = list(named(request.topics))
     if request.share_session_epoch == INITIAL_EPOCH:
-        first = list(named(request.topics))
-        if len({*first}) < len(first):  # Kafka drops the former session before it finds out
+        if len({*partitions}) < len(partitions):  # Kafka finds out when the former one has ended
             sessions.end(key)
             return ErrorCode.UNKNOWN_SERVER_ERROR
         most = broker.configs.get_int("group.share.max.share.sessions")
@@ -166,5 +166,5 @@ def _session(
         ]
         begins = request.share_session_epoch == INITIAL_EPOCH
         topics = broker.cluster.topics_by_id
-        change(session, named(request.topics), forgotten, topics, begins=begins)
+        change(session, partitions, forgotten, topics, begins=begins)
     return session
