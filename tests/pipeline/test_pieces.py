@@ -239,7 +239,7 @@ def test_small_logs_are_one_chunk_and_large_ones_many() -> None:
 
 def test_what_cannot_be_told_at_the_end_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     """A part of the fold that fails at the end spoils nothing but itself."""
-    from coordinator.pipeline.fold.members import Members
+    from coordinator.pipeline.fold.ownership import Members
 
     def broken(self: Members) -> None:
         raise KeyError("joined")

@@ -504,6 +504,7 @@ def share_fetch(
         member_id=MEMBER,
         share_session_epoch=epoch,
         max_bytes=1,
+        max_records=1,
         topics=[]
         if partition is None
         else [FetchTopicOfShares(topic_id=id_of_t, partitions=[named])],

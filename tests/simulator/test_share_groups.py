@@ -96,7 +96,7 @@ at = "60s"
         ("count = 2", 'assignor = "range"', "line 12: members worker: assignor is not of protocol"),
         ("count = 2", "release = 2", "line 12: release = 2: give a number from 0 to 1"),
         ("count = 2", "renew = -1", "line 12: renew = -1: give a duration"),
-        ("count = 2", "release = true", "line 12: release = True: give a number from 0 to 1"),
+        ("count = 2", "release = true", "line 12: release = true: give a number from 0 to 1"),
         ("count = 2", "release = 0.6\nreject = 0.6", "together no more than 1"),
         (
             "count = 2",
