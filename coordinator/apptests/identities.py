@@ -22,6 +22,7 @@ _COMMITS = ("offset_commit", "txn_offset_commit")
 _JOINED = ("MemberPending", "MemberJoined", "ConsumerMemberSubscribed")
 _BY_ITSELF = ("left", "session expired")
 _REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
+_ANSWERED = ("RequestAnswered", "RequestRefused")
 
 
 def clients_that_joined(lines: Iterable[Line]) -> set[str]:
@@ -97,7 +98,22 @@ def gone(lines: Sequence[Line], group: str, peers: Collection[str]) -> list[Find
     text = (
         f"it has no member in its group any more: {last['member']} went{at}, the reason is {told}"
     )
-    return [Finding(f.NO_RECOVERY, f"{text}; none has come since")]
+    return [Finding(f.NO_RECOVERY, f"{text}; none has come since{_after_its_commit(lines, last)}")]
+
+
+def _after_its_commit(lines: Sequence[Line], gone: Line) -> str:
+    """That the last commit of a member that left by itself was refused; "" if it was not."""
+    for line in reversed(lines):
+        ours = line.get("member") == gone["member"] and line["seq"] < gone["seq"]
+        if ours and line["type"] in _ANSWERED and line["api"] in _COMMITS:
+            if line["type"] == "RequestAnswered" or gone.get("reason") != "left":
+                break
+            named, at = ", ".join(line["errors"]), when(line["seq"], line["at_ms"])
+            why = (
+                "a consumer that ends when its handler throws this error (kafkajs) has to catch it"
+            )
+            return f". Its last commit was refused with {named}{at}: {why}"
+    return ""
 
 
 def reads_alone(lines: Sequence[Line], group: str) -> list[Finding]:

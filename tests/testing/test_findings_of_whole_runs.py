@@ -205,6 +205,29 @@ def test_why_there_is_no_member_any_more_is_told() -> None:
     assert "the reason is 'session expired' (6000 ms)" in found.text
 
 
+def test_a_refused_commit_before_its_member_left_is_told() -> None:
+    came = [asked(1, "a:1"), joined(2, "a")]
+    commit: Line = {"member": "a", "api": "offset_commit"}
+    refused = line(3, "RequestRefused", **commit, errors=["REBALANCE_IN_PROGRESS"])
+    (found,) = identities.nobody([], [*came, refused, gone(4, "a")], "g")
+    assert found.text.endswith(
+        "none has come since. Its last commit was refused with REBALANCE_IN_PROGRESS (line 3, at 30 ms): "
+        "a consumer that ends when its handler throws this error (kafkajs) has to catch it"
+    )
+    made = line(4, "RequestAnswered", **commit)
+    others = {**refused, "member": "b"}
+    heartbeat = {**refused, "api": "heartbeat"}
+    expired = gone(5, "a", "session expired")
+    for lines in (
+        [refused, made, gone(5, "a")],
+        [others, gone(5, "a")],
+        [heartbeat, gone(5, "a")],
+        [refused, expired],
+    ):
+        (found,) = identities.nobody([], [*came, *lines], "g")
+        assert found.text.endswith("none has come since")
+
+
 # -- what comes again
 # -----------------------------------------------------------------------------------------------------
 
