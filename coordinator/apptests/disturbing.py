@@ -120,7 +120,8 @@ def rebalance(app: ApplicationUnderTest, reason: str) -> None:
             found = Finding(
                 findings.LEAVES, f"it has left where its group was to rebalance: {error}"
             )
-            raise ApplicationError([found, *app.findings()]) from None
+            went = identities.gone(app.kafka.events(), app.application.group, app.told.peers)
+            raise ApplicationError([found, *went, *app.findings()]) from None
 
 
 def wait_hit(

@@ -212,7 +212,7 @@ def test_a_refused_commit_before_its_member_left_is_told() -> None:
     (found,) = identities.nobody([], [*came, refused, gone(4, "a")], "g")
     assert found.text.endswith(
         "none has come since. Its last commit was refused with REBALANCE_IN_PROGRESS (line 3, at 30 ms): "
-        "a consumer that ends when its handler throws this error (kafkajs) has to catch it"
+        "a consumer that ends with this error (kafkajs: if its handler throws it) has to catch it"
     )
     made = line(4, "RequestAnswered", **commit)
     others = {**refused, "member": "b"}
