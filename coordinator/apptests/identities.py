@@ -109,9 +109,7 @@ def _after_its_commit(lines: Sequence[Line], gone: Line) -> str:
             if line["type"] == "RequestAnswered" or gone.get("reason") != "left":
                 break
             named, at = ", ".join(line["errors"]), when(line["seq"], line["at_ms"])
-            why = (
-                "a consumer that ends when its handler throws this error (kafkajs) has to catch it"
-            )
+            why = "a consumer that ends with this error (kafkajs: if its handler throws it) has to catch it"
             return f". Its last commit was refused with {named}{at}: {why}"
     return ""
 
