@@ -136,9 +136,11 @@ def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
     for name in values:
         if name not in defs:
             raise ConfigException(f"Unknown group config name: {name}")
+    tags = [trim(key) for key in values.get(_TAGS, "").split(",")]
+    if len(set(tags)) < len(tags):
+        raise ConfigException(f"{_TAGS} must not contain duplicate tag keys.")
     typed = {name: of.parse(values[name]) for name, of in defs.items() if name in values}
-    reset = "share.auto.offset.reset"
-    _check_offset_reset(values.get(reset), typed.get(reset))
+    _check_offset_reset(typed.get("share.auto.offset.reset"))
     for name in _BOUNDED:
         value = typed.get(name)
         if isinstance(value, int):
@@ -149,8 +151,14 @@ def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
             typed, heartbeat, broker
         ):
             raise ConfigException(f"{session} must be greater than {heartbeat}")
-    _check_streams(values, broker)
-    if values.get(_DEAD_LETTERS, "").startswith("__"):
+    assignor = typed.get(_ASSIGNOR)
+    if assignor is not None and assignor not in broker.get_list("group.streams.assignors"):
+        known = ", ".join(broker.get_list("group.streams.assignors"))
+        raise ConfigException(
+            f"{_ASSIGNOR} '{assignor}' is not a registered task assignor. "
+            f"Registered assignors are: [{known}]."
+        )
+    if str(typed.get(_DEAD_LETTERS)).startswith("__"):
         raise ConfigException(f"{_DEAD_LETTERS}: DLQ topic name must not start with '__'")
 
 
@@ -178,29 +186,12 @@ def _check_bounds(name: str, value: int, broker: BrokerConfigs) -> None:
     raise ConfigException(f"{name} must be in the range {least} to {most} inclusive.")
 
 
-def _check_streams(values: Mapping[str, str], broker: BrokerConfigs) -> None:
-    assignor, tags = values.get(_ASSIGNOR), values.get(_TAGS)
-    if assignor is not None:
-        known = broker.get_list("group.streams.assignors")
-        if assignor not in known:
-            raise ConfigException(
-                f"{_ASSIGNOR} '{assignor}' is not a registered task assignor. "
-                f"Registered assignors are: [{', '.join(known)}]."
-            )
-    if tags:
-        keys = [trim(key) for key in tags.split(",")]
-        if "" in keys:
-            raise ConfigException(f"Configuration '{_TAGS}' values must not be empty.")
-        if len(set(keys)) < len(keys):
-            raise ConfigException(f"{_TAGS} must not contain duplicate tag keys.")
-
-
 def _in_force(typed: Mapping[str, object], name: str, broker: BrokerConfigs) -> int:
     value = typed.get(name)
     return value if isinstance(value, int) else broker.get_int(f"group.{name}")
 
 
-def _check_offset_reset(text: str | None, value: object) -> None:
+def _check_offset_reset(value: object) -> None:
     name = "share.auto.offset.reset"
     if (
         isinstance(value, str)
@@ -209,7 +200,7 @@ def _check_offset_reset(text: str | None, value: object) -> None:
     ):
         raise ConfigException.invalid(
             name,
-            text,
+            value,
             f"Invalid value `{value}` for configuration {name}. The value must be either 'earliest', 'latest' or of the format "
             "'by_duration:<PnDTnHnMn.nS>'.",
         )

@@ -358,3 +358,28 @@ def an_emptied_group_is_joined_at_once(s: Session) -> None:
         describe(one.link, group)
         one.leave()
         describe(one.link, group)
+
+
+def _try(s: Session, *settings: tuple[str, str]) -> None:
+    """Each alone, of a group; none is kept."""
+    a, group = s.connect(), s.name("g")
+    for name, value in settings:
+        change = {"name": name, "config_operation": 0, "value": value}
+        resource = {"resource_type": GROUP, "resource_name": group, "configs": [change]}
+        a.ask("IncrementalAlterConfigs", 1, resources=[resource], validate_only=True)
+
+
+@scenario("shares", since="4.3")
+def blanks_around_where_a_group_starts(s: Session) -> None:
+    """What is refused is told without the blanks around it."""
+    name = "share.auto.offset.reset"
+    _try(s, (name, " earliest "), (name, " 5 "), (name, "\tx"), (name, " by_duration:PT1H "))
+
+
+@scenario("shares", since="4.4")
+def blanks_around_newer_settings_of_groups(s: Session) -> None:
+    """Values are looked at without the blanks around them; doubles of tags are refused first of all."""
+    letters, assignor = "errors.deadletterqueue.topic.name", "streams.assignor.name"
+    _try(s, (letters, " __x"), (letters, " x "), (assignor, " sticky "), (assignor, " x "))
+    tags = "streams.rack.aware.assignment.tags"
+    _try(s, *((tags, text) for text in ("  ", ",", "a,a,", "a,,b", "a,", " a , b ")))
