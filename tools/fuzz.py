@@ -67,8 +67,8 @@ def _module(
 
 
 PARTS: Final = (
-    _module(1200, "unit", "pytest", "-m", "thorough", "-n", "2", "--dist", "worksteal"),
-    _module(1100, "integration", "pytest", "-m", "thorough", "-n", "2", "integration_tests"),
+    _module(995, "unit", "pytest", "-m", "thorough", "-n", "2", "--dist", "worksteal"),
+    _module(1196, "integration", "pytest", "-m", "thorough", "-n", "2", "integration_tests"),
     _module(
         1800, "swarm", "coordinator", "swarm", "--seeds", "10000", "--for", "1800", "--jobs", "1",
         "--coverage", "--keep", "build",
@@ -98,9 +98,9 @@ PARTS: Final = (
     ),
     _module(100, "spark", "pytest", "-m", "thorough", "pipeline_tests", python=_SPARK),
     _module(
-        82, "upgrade", "pytest", "integration_tests/test_upgrade.py", SEVERAL_BROKERS="kafka"
+        62, "upgrade", "pytest", "integration_tests/test_upgrade.py", SEVERAL_BROKERS="kafka"
     ),
-    _module(14, "decisions", "tests.security.decisions", "--count", "5000"),
+    _module(9, "decisions", "tests.security.decisions", "--count", "5000"),
     _module(16, "re2j", "tests.re2j.fuzz"),
     _module(5, "java-pattern", "tests.java_pattern.fuzz"),
 )  # fmt: skip
