@@ -24,13 +24,16 @@ _SEEN: Final = ("states", "numbers")
 
 
 def compared(before: Plain, after: Plain, actions: Sequence[Plain] = ()) -> list[str]:
-    """Sentences on what differs, the most important first. `actions`: what was done, for the
-    reason why nothing differs."""
-    one, other = before["groups"][0], after["groups"][0]
-    first = _first(one, other)
-    if first is None:
+    """Sentences on what differs, the most important first; of several groups that differ, on the
+    one that differs first. `actions`: what was done, for the reason why nothing differs."""
+    now = {group["group"]: group for group in after["groups"]}
+    pairs = [(each, now[each["group"]]) for each in before["groups"] if each["group"] in now]
+    differing = [(at, pair) for pair in pairs if (at := _first(*pair)) is not None]
+    if not differing:
         return [f"Members and owners are as before, because {_why(before, after, actions)}."]
-    said = [f"Both runs are the same until {instant(first)}."]
+    first, (one, other) = min(differing, key=lambda found: found[0])
+    whose = f" of group {printable(other['name'])}" if len(pairs) > 1 else ""
+    said = [f"Both runs{whose} are the same until {instant(first)}."]
     more = other["lost_partition_ms"] - one["lost_partition_ms"]
     if other["protocol"] == "share":
         said.append(_delivered(other["delivered_again"] - one["delivered_again"]))
@@ -151,7 +154,8 @@ def _why(before: Plain, after: Plain, actions: Sequence[Plain]) -> str:
     )
     if skipped:
         return str(skipped)
-    lane = _lane(before["groups"][0], name) if name is not None else None
+    lanes = [_lane(group, name) for group in before["groups"]] if name is not None else []
+    lane = next(filter(None, lanes), None)
     if name is not None and lane is None:
         return f"{printable(name)} never joins in this run"
     if lane is not None:

@@ -233,6 +233,35 @@ def test_after_the_reveal_the_panel_shows_what_was_asked_about(
     expect(page.locator(".panel .say").first).to_contain_text(step["say"])
 
 
+def test_what_was_tried_is_there_after_a_reload_and_the_answer_is_shown_again(
+    page: Page, server: PageServer
+) -> None:
+    open_lesson(page, server, "04_slowest_decides")
+    page.locator("#reveal").click()
+    at_the_answer = page.locator(".headline").first.inner_text()
+    page.locator(".pager [data-to=try]").click()
+    page.locator("button.try").first.click()
+    expect(page).to_have_url(re.compile("#r="))
+    page.reload()
+    page.wait_for_selector("body[data-ready]")
+    expect(page.locator(".branch > h2")).to_contain_text("from the link")
+    page.locator("#reveal").click()
+    expect(page.locator(".headline").first).to_have_text(at_the_answer)
+
+
+def test_the_focus_goes_to_what_is_shown_where_the_button_is_gone(
+    page: Page, server: PageServer
+) -> None:
+    open_lesson(page, server, "04_slowest_decides")
+    page.locator("#reveal").press("Enter")
+    expect(page.locator("section[data-card=answer]")).to_be_focused()
+    for _ in range(2):
+        page.locator(".pager .next").press("Enter")
+    expect(page.locator(".pager .next")).to_be_focused()
+    page.locator(".pager .next").press("Enter")
+    expect(page.locator("section[data-card=change]")).to_be_focused()
+
+
 def test_every_thing_to_try_is_a_button_that_answers(page: Page, server: PageServer) -> None:
     for slug in ("01_leader_dies", "03_when_does_a_know", "13_no_barrier"):
         open_lesson(page, server, slug)

@@ -56,6 +56,53 @@ def test_a_scenario_is_completed_run_changed_and_shared(page: Page, server: Page
     expect(page.locator(".done")).to_have_count(0)
 
 
+_TWO_GROUPS = """
+duration = "60s"
+[topics]
+orders = 3
+bills = 4
+[[members]]
+name = "a"
+count = 3
+group = "one"
+topics = ["orders"]
+[[members]]
+name = "b"
+count = 2
+group = "two"
+topics = ["bills"]
+"""
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_group_that_is_shown_is_acted_on_by_keyboard_and_a_reload_keeps_it(
+    page: Page, server: PageServer
+) -> None:
+    page.goto(f"{server.url}sandbox.html")
+    page.wait_for_selector("body[data-ready]")
+    page.locator(".editor").fill(_TWO_GROUPS)
+    page.locator(".editor").press("Control+Enter")
+    for group, member in (("one", "a-3"), ("two", "b-2")):
+        page.locator(".choose select").select_option(group)
+        page.locator(".acted-on select").select_option(member)
+        plot = page.locator(".plot").first
+        plot.focus()
+        for _ in range(3):
+            page.keyboard.press("PageUp")
+        page.keyboard.press("Enter")
+        expect(page.locator(".menu strong")).to_contain_text(member)
+        page.keyboard.press("Escape")
+        expect(plot).to_be_focused()
+    page.keyboard.press("Enter")
+    page.locator(".menu [data-do=kill]").press("Enter")
+    expect(page.locator(".done")).to_contain_text("kill its process (b-2)")
+    expect(page.locator(".changed")).to_contain_text("Both runs of group two are the same until")
+    expect(page).to_have_url(re.compile("#s="))
+    page.reload()
+    expect(page.locator(".done")).to_contain_text("kill its process (b-2)")
+    expect(page.locator(".editor")).to_have_value(_TWO_GROUPS)
+
+
 @pytest.mark.usefixtures("engine")
 def test_what_is_wrong_in_a_scenario_is_said_with_its_line(page: Page, server: PageServer) -> None:
     page.goto(f"{server.url}sandbox.html")

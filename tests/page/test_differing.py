@@ -45,6 +45,38 @@ def test_a_run_that_does_not_change_says_why(slug: str, action: Plain, why: str)
     assert text.startswith("Members and owners are as before, because ") and why in text
 
 
+_TWO_GROUPS = """
+duration = "60s"
+[topics]
+orders = 3
+bills = 4
+[[members]]
+name = "a"
+count = 2
+group = "one"
+topics = ["orders"]
+[[members]]
+name = "b"
+count = 3
+group = "two"
+topics = ["bills"]
+"""
+
+
+@pytest.mark.parametrize(("member", "group"), [("a-1", "one"), ("b-1", "two")])
+def test_of_several_groups_the_one_that_differs_is_told_of(member: str, group: str) -> None:
+    before = picture_of(play(_TWO_GROUPS, "x", SEED, (), ())).plain()
+    kill: Plain = {"kind": "kill", "member": member, "at_ms": 30_000}
+    after = picture_of(play(_TWO_GROUPS, "x", SEED, (), [kill])).plain()
+    assert compared(before, after, [kill])[0] == (
+        f"Both runs of group {group} are the same until 30.000 s."
+    )
+    late = {**kill, "at_ms": 60_000}
+    assert compared(before, before, [late]) == [
+        f"Members and owners are as before, because {member} ended at 60.000 s."
+    ]
+
+
 def test_what_could_only_be_refused_is_not_offered() -> None:
     """Each offer can be run, and what is not offered is refused or comes to nothing."""
     for slug in ("06_frozen_wakes", "10_static_restart", "13_no_barrier", "14_coordinator_moves"):

@@ -82,14 +82,22 @@ class Lesson extends Component {
   /** Show one part of the lesson. @param {string} card */
   show(card) {
     document.body.dataset.card = card;
-    this.setState({ card });
+    this.setState({ card }, () => this.keepFocus(card));
+  }
+
+  /** Where the element that had the focus is gone, the part that is shown now has it. @param {string} card */
+  keepFocus(card) {
+    const part = /** @type {HTMLElement|null} */ (document.querySelector(`section[data-card=${card}]`)), had = document.activeElement;
+    if (!this.state.revealed || !part || (had !== document.body && had?.checkVisibility())) return;
+    part.tabIndex = -1;
+    part.focus({ preventScroll: true });
   }
 
   /** The picture plays on from the question to what was asked about; where less motion is wanted it is there at once. */
   playOn() {
     const { lesson } = this.props, from = lesson.stop_ms, to = lesson.truth_ms;
     if (matchMedia("(prefers-reduced-motion: reduce)").matches) {
-      this.setState({ now: to });
+      this.setState({ now: from }, () => this.setState({ now: to }));  // a link may have put the cursor beyond the question
       return;
     }
     const begun = performance.now(), lasts = 2500;
@@ -142,9 +150,9 @@ class Lesson extends Component {
     }
   }
 
-  /** One run more. @param {any} branch */
-  grown(branch) {
-    this.setState({ branches: [...this.state.branches, branch], onto: null, count: this.state.count + 1, busy: false, spoken: `${branch.name} is there. ${branch.changed.join(" ")}` }, () => this.bring());
+  /** One run more. @param {any} branch @param {() => void} [then] once it is there */
+  grown(branch, then) {
+    this.setState({ branches: [...this.state.branches, branch], onto: null, count: this.state.count + 1, busy: false, spoken: `${branch.name} is there. ${branch.changed.join(" ")}` }, () => { this.bring(); then?.(); });
   }
 
   /** The newest run's picture comes into view, once it is as high as it will be; on a small screen the end of it, so that both pictures are there. */
@@ -157,12 +165,11 @@ class Lesson extends Component {
     const { lesson } = this.props, { text, says, ...run } = lesson.tries.find((/** @type {any} */ each) => each.id === id);
     const { branches } = this.state, there = branches.find((/** @type {any} */ each) => each.name === text);
     if (there) {
-      this.setState({ branches: [...branches.filter((/** @type {any} */ each) => each !== there), there] }, () => this.bring());
+      this.setState({ branches: [...branches.filter((/** @type {any} */ each) => each !== there), there] }, () => { this.bring(); this.share(); });
       return;
     }
     try {
-      this.grown({ ...run, ...await unpacked(`${lesson.slug}.${id}`), name: text, says });
-      this.share();
+      this.grown({ ...run, ...await unpacked(`${lesson.slug}.${id}`), name: text, says }, () => this.share());
     } catch (error) {
       this.setState({ problem: `The run could not be loaded (${error}).` });
     }
@@ -240,7 +247,7 @@ class Lesson extends Component {
   menu(branch) {
     const { touched, busy, branches } = this.state, { picture, offers } = branch ?? this.props.lesson;
     if (!touched || touched.branch !== branch?.name) return null;
-    const close = () => { this.setState({ touched: null }); /** @type {HTMLElement|null} */ (document.querySelector(".plot"))?.focus(); };
+    const close = () => this.setState({ touched: null });
     return html`<${Menu} key=${`${touched.at_ms} ${touched.lane} ${touched.row}`} touched=${touched} group=${picture.groups[0]} offers=${offers} busy=${busy} undo=${branches.length > 0} onClose=${close}
       onAct=${(/** @type {any} */ action) => { close(); this.show("change"); this.act(action); }}
       onUndo=${() => { close(); this.setState({ branches: branches.slice(0, -1) }, () => this.share()); }} />`;

@@ -21,7 +21,7 @@ class Sandbox extends Component {
   constructor(props) {
     super(props);
     /** @type {any} */
-    this.state = { text: props.text, seed: 1, actions: [], run: null, before: null, offers: {}, changed: [], busy: false, problem: "", spoken: "", tables: null, begun: 0, choices: [], touched: null };
+    this.state = { text: props.text, seed: 1, actions: [], run: null, before: null, offers: {}, changed: [], busy: false, problem: "", spoken: "", tables: null, begun: 0, choices: [], touched: null, member: "", shown: "" };
     /** @type {HTMLTextAreaElement|null} */
     this.area = null;
   }
@@ -72,19 +72,25 @@ class Sandbox extends Component {
     try {
       const { picture, offers, changed } = await ask({ op: "play", as: "sandbox", scenario: text, name: "scenario", seed, actions, ...(same && { beside: { actions: did } }) },
         (/** @type {any} */ loading) => this.setState({ spoken: loading.text }));
-      this.setState({ run: { text, seed, picture }, before: same ? run : null, offers, changed: changed ?? [], actions, busy: false, spoken: "The run is there." });
+      this.setState({ run: { text, seed, picture }, before: same ? run : null, offers, changed: changed ?? [], actions, busy: false, spoken: "The run is there." }, () => this.keep());
     } catch (error) {
       this.setState({ busy: false, spoken: "", problem: /** @type {Error} */ (error).message });
     }
   }
 
-  async share() {
+  /** The address has what is run, so that it is there after a reload; a text that is too long for one is not kept. How long it is, or would be. */
+  async keep() {
     const { text, seed, actions } = this.state, hash = `#s=${await packed([text, seed, actions])}`;
-    if (hash.length > LONGEST_LINK) {
-      this.setState({ spoken: "", problem: `A link with this scenario would have ${hash.length} characters; at most ${LONGEST_LINK}: send the file.` });
+    history.replaceState(null, "", hash.length > LONGEST_LINK ? location.pathname : hash);
+    return hash.length;
+  }
+
+  async share() {
+    const long = await this.keep();
+    if (long > LONGEST_LINK) {
+      this.setState({ spoken: "", problem: `A link with this scenario would have ${long} characters; at most ${LONGEST_LINK}: send the file.` });
       return;
     }
-    history.replaceState(null, "", hash);
     const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
     this.setState({ spoken: copied ? "The link is copied." : "The link stands in the address of this page." });
   }
@@ -114,14 +120,26 @@ class Sandbox extends Component {
     event.preventDefault();
   }
 
+  /** By keyboard: what can be done to the chosen member at the cursor. @param {KeyboardEvent} event @param {any[]} lanes */
+  entered(event, lanes) {
+    if (event.key !== "Enter") return false;
+    const { member, run } = this.state, lane = lanes.findIndex((each) => each.name === member);
+    this.setState({ touched: { at_ms: this.cursor ?? run.picture.end_ms, lane: Math.max(0, lane), x: 20, y: 120 } });
+    return true;
+  }
+
   render() {
-    const { text, seed, actions, run, before, offers, changed, busy, problem, spoken, choices, touched } = this.state, group = run?.picture.groups[0];
+    const { text, seed, actions, run, before, offers, changed, busy, problem, spoken, choices, touched, member, shown } = this.state;
+    const group = run?.picture.groups.find((/** @type {any} */ each) => each.group === shown) ?? run?.picture.groups[0];
     const close = () => this.setState({ touched: null });
     const menu = touched && group && html`<${Menu} touched=${touched} group=${group} offers=${offers} busy=${busy} undo=${actions.length > 0} onClose=${close}
       onAct=${(/** @type {any} */ action) => { close(); this.play([...actions, action]); }} onUndo=${() => { close(); this.play(actions.slice(0, -1)); }} />`;
     return html`<div class="screen"><div class="left">
-        ${run ? html`<${Stage} key=${run.text} picture=${run.picture} now=${run.picture.end_ms} name="the scenario" menu=${menu}
+        ${run ? html`<${Stage} key=${run.text} picture=${run.picture} now=${run.picture.end_ms} name="the scenario" menu=${menu} onGroup=${(/** @type {string} */ name) => this.setState({ shown: name, touched: null })} onCursor=${(/** @type {number} */ at) => { this.cursor = at; }}
+            onPick=${(/** @type {string} */ name) => this.setState({ member: name })} onKey=${(/** @type {KeyboardEvent} */ event) => this.entered(event, group.lanes)}
             onTouch=${(/** @type {any} */ spot, /** @type {number} */ x, /** @type {number} */ y) => this.setState({ touched: { at_ms: Math.max(0, spot.ms), lane: spot.lane, row: spot.row, x: Math.max(0, x - 100), y: y + 8 } })} />
+          ${group && html`<p class="tools acted-on"><label>the key enter in the picture acts on <select value=${member} onChange=${(/** @type {any} */ event) => this.setState({ member: event.target.value })}>
+            ${group.lanes.map((/** @type {any} */ lane) => html`<option value=${lane.name}>${lane.name}</option>`)}</select></label></p>`}
           ${before && html`<section class="branch" aria-label="before"><h2>Before</h2><${Stage} picture=${before.picture} now=${before.picture.end_ms} name="before" bare=${true} compact=${true} /></section>`}`
         : html`<p class="drop">Run it, and its picture stands here. Or drop a scenario file, or a log, which becomes a scenario.</p>`}</div>
       <div class="idea"><label>the scenario (TOML); control and space: what may stand here <textarea class="editor" rows="22" spellcheck="false" ref=${(/** @type {any} */ area) => { this.area = area; }} value=${text}

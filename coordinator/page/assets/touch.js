@@ -10,7 +10,13 @@ import { ACTIONS } from "./whatif.js";
 /** @extends Component<Props> */
 export class Menu extends Component {
   componentDidMount() {
+    this.before = /** @type {HTMLElement|null} */ (document.activeElement);
     this.root?.querySelector("button")?.focus();
+  }
+
+  /** What had the focus has it again. */
+  componentWillUnmount() {
+    this.before?.focus({ preventScroll: true });
   }
 
   /** The actions that fit, each with its name. @returns {[string, any][]} */
