@@ -16,7 +16,6 @@ from ..control.in_process_requests import ControlError
 from ..history.spans import BEGUN
 from . import findings, identities
 from .findings import Finding
-from .late_joins import left_for_its_poll
 from .refused_heartbeats import connections, refused_for_good
 from .sessions import heartbeat_interval_s, held_at_most_s, postpone_sessions
 from .under_test import PARTITIONS, ApplicationError, ApplicationUnderTest
@@ -162,10 +161,9 @@ def verify_restart(app: ApplicationUnderTest, *, since: int) -> None:
 
 def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
     """Its members have not left since this mark. Raises ApplicationError."""
-    lines, group, told = app.kafka.events(), app.application.group, app.told
-    others = told.not_its_own_doing()
-    found = left_for_its_poll(lines, group, others, [(since, sys.maxsize)]) or identities.left(
-        lines, group, told.peers, since
+    seen = app.evidence()
+    found = seen.left_for_its_poll([(since, sys.maxsize)]) or identities.left(
+        seen.lines, seen.group, seen.told.peers, since
     )
     if found:
         raise ApplicationError([*found, *app.findings()])

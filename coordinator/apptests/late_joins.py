@@ -4,7 +4,8 @@ their group: for so long their listener, or their work, kept them from their pol
 A member's rebalance timeout is its max.poll.interval.ms. What counts is when it was told: by a
 refused heartbeat, after which a client joins at its next poll (`history`). A library whose
 application does not poll for that long leaves the group and keeps its connections; who closes a
-consumer closes them too. Judges plain lines of the event log, as `findings` does.
+consumer closes them too. aiokafka tells its session timeout instead: who commits what was written
+within the timeout polls. Judges plain lines of the event log, as `findings` does.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from ..history.memberships import memberships
-from ..history.processes.returns import Return, TimedOut, departures, returns
-from .findings import BLOCKS, Finding, Line, when
+from ..history.processes.returns import Departure, Return, TimedOut, departures, returns
+from .findings import BLOCKS, CommitSeen, Finding, Line, when
+from .holders import Written
 
 SLACK_MS = 500
 """So much more than its own word is not counted: a machine may be busy."""
@@ -49,17 +51,21 @@ def left_for_its_poll(
     others: Collection[str],
     running: Iterable[tuple[int, int]],
     connected: Collection[str] = (),
+    commits: Iterable[CommitSeen] = (),
+    written: Sequence[Written] = (),
 ) -> list[Finding]:
     """A member that left while its application ran, for so long that it may have been away from its
     poll, and whose consumer was not closed: what it left through is connected still, or asked to
-    join later. One that ran for a shorter time than its max.poll.interval.ms has unsubscribed.
+    join later. One that ran for a shorter time than its max.poll.interval.ms has unsubscribed, and
+    so has one that committed a record which was written within that time.
 
     `others`: as `late_joins` has it; `running`: from which line to which; `connected`: the
-    addresses of all clients now.
+    addresses of all clients now; `commits` and `written`: of records, as far as they are known.
     """
     for each in departures(lines, group, running):
         at_ms, most = each.at["at_ms"], each.allowed_ms
-        if each.member in others or (most is not None and at_ms - each.began_ms < most):
+        polled_ms = _polled_ms(each, lines, commits, written)
+        if each.member in others or (most is not None and at_ms - polled_ms < most):
             continue
         if each.back or each.peer in connected:
             told = "" if most is None else f", {most}"
@@ -68,6 +74,28 @@ def left_for_its_poll(
             why = f"it is away from its poll for longer than its max.poll.interval.ms{told}, or unsubscribes"
             return [Finding(BLOCKS, f"{text}: {why}")]
     return []
+
+
+def _polled_ms(
+    gone: Departure,
+    lines: Iterable[Line],
+    commits: Iterable[CommitSeen],
+    written: Sequence[Written],
+) -> int:
+    """After when it has polled: its start, or when the newest record was written, at the earliest,
+    that it had committed before it left."""
+    since = max(
+        (
+            each.seq
+            for commit in commits
+            if commit.member == gone.member and (commit.seq or 0) < gone.at["seq"]
+            for each in written
+            if any(each.ends.get(place, at) < at for place, at in commit.offsets.items())
+        ),
+        default=0,
+    )
+    before: Iterable[int] = (line["at_ms"] for line in lines if line["seq"] < since)
+    return max([gone.began_ms, *before])
 
 
 def left_too_late(lines: Sequence[Line], group: str, since: int) -> list[Finding]:

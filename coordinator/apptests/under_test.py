@@ -445,7 +445,7 @@ class ApplicationUnderTest:
             A_MOMENT_S if offsets and before else 0.0
         )  # whether it goes on is seen by nothing else
         still = self._count() == before
-        evidence, connected = self._evidence(), connections(self.kafka)
+        evidence, connected = self.evidence(), connections(self.kafka)
         return why_not(
             evidence,
             self.group.snapshot(),
@@ -566,7 +566,7 @@ class ApplicationUnderTest:
 
     def findings(self) -> list[Finding]:
         """Everything that is wrong so far."""
-        found = all_findings(self._evidence())
+        found = all_findings(self.evidence())
         if (error := self._error) is not None:
             found.append(Finding(findings.ENDED, f"{type(error).__name__}: {error}"))
         return [*dict.fromkeys(found)]
@@ -578,7 +578,8 @@ class ApplicationUnderTest:
         excused = self._excused is ... or error is self._excused
         return error if isinstance(error, BaseException) and not excused else None
 
-    def _evidence(self) -> Evidence:
+    def evidence(self) -> Evidence:
+        """What is known of it now."""
         commits = [commit for commit in self._watch.seen() if commit.member not in self.told.peers]
         committed = self._committed()  # before it is asked what it has processed: it may be at work
         processed, lines = self.processed(), self.kafka.events()
@@ -619,7 +620,7 @@ class ApplicationUnderTest:
     def reservations(self) -> str:
         """What was not judged so far and why, for who reads that it passed; "" if everything
         was."""
-        return self.not_judged or reservations(self._evidence())
+        return self.not_judged or reservations(self.evidence())
 
     def watch_brokers(self) -> None:
         """Watch brokers that were started again."""

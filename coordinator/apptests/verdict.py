@@ -10,7 +10,7 @@ evidence is collected by `under_test`.
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..control.views.group_snapshots import (
@@ -137,6 +137,15 @@ class Evidence:
             asked_first=self.asked_first,
         )
 
+    def left_for_its_poll(
+        self, running: Iterable[tuple[int, int]], connected: Collection[str] = ()
+    ) -> list[Finding]:
+        """`late_joins.left_for_its_poll` of what is known."""
+        told, others = self.told, self.told.not_its_own_doing()
+        return left_for_its_poll(
+            self.lines, self.group, others, running, connected, self.commits, told.written
+        )
+
     @property
     def own_records(self) -> dict[TopicPartition, list[int]]:
         """The records that it is to process: all but those that another member committed."""
@@ -151,7 +160,7 @@ def all_findings(seen: Evidence) -> list[Finding]:
     """Everything that is wrong so far, the most telling first."""
     lines, told = seen.lines, seen.told
     found = identities.shared_instance(lines, seen.group, len(told.starts) - 1 + told.disturbances)
-    found += left_for_its_poll(lines, seen.group, told.not_its_own_doing(), told.undisturbed())
+    found += seen.left_for_its_poll(told.undisturbed())
     found += identities.falls_out(
         lines, seen.group, told.peers | told.removed, told.running(), LEAVES + 2 * told.disturbances
     )
@@ -267,10 +276,9 @@ def why_not(
     found += [] if found else sits(seen.lines, seen.group, own)
     found += findings.restless(seen.lines, seen.group, mark, RESTLESS)
     if not members:
-        told = seen.told
-        found += left_for_its_poll(
-            seen.lines, seen.group, told.not_its_own_doing(), told.undisturbed(), connected
-        ) or identities.nobody(seen.commits, seen.lines, seen.group, told.peers)
+        found += seen.left_for_its_poll(seen.told.undisturbed(), connected) or identities.nobody(
+            seen.commits, seen.lines, seen.group, seen.told.peers
+        )
     if seen.transactional_id is not None:
         found += findings.left_open(seen.lines, seen.transactional_id)
     if offsets and seen.processed is not None and members:

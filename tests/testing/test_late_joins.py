@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from coordinator.apptests import findings as f
-from coordinator.apptests.findings import Line
+from coordinator.apptests.findings import CommitSeen, Line
+from coordinator.apptests.holders import Written
 from coordinator.apptests.late_joins import (
     SLACK_MS,
     late_joins,
@@ -131,6 +132,32 @@ def test_who_ran_for_less_than_its_poll_interval_has_unsubscribed() -> None:
     before = {**lines[0], "at_ms": -ALLOWED_MS, "seq": 0, "type": "GroupCreated"}
     assert left_for_its_poll([before, *lines, back], "g", (), [(1, 50)]) == []
     assert left_for_its_poll([before, *lines, back], "g", (), [(0, 50)]) != []
+
+
+def test_who_committed_what_was_written_within_its_timeout_has_polled_since() -> None:
+    """aiokafka tells its session timeout, 10 s, as its rebalance timeout, and polls all the time."""
+    at_ms, place = 3 * ALLOWED_MS, ("orders", 0)
+    lines = left_through("h:1", 10, at_ms=at_ms)
+    back = {**lines[1], "seq": 20, "api": "join_group"}
+
+    def found(written_ms: int, offset: int, **commit: Any) -> list[f.Finding]:
+        before = {**lines[1], "seq": 5, "at_ms": written_ms, "api": "heartbeat"}
+        seen = CommitSeen({place: offset}, 1, "a", 8)._replace(**commit)
+        return left_for_its_poll(
+            [lines[0], before, *lines[1:], back],
+            "g",
+            (),
+            [(0, 50)],
+            commits=[seen],
+            written=[Written(2, {place: 0}), Written(6, {place: 4})],
+        )
+
+    late = at_ms - ALLOWED_MS + 1
+    assert found(late, 5) == []
+    assert found(late, 4) != []  # a record of before
+    assert found(late - 1, 5) != []  # its handler works on that for longer than the interval
+    assert found(late, 5, member="b") != []
+    assert found(late, 5, seq=12) != []  # when it had left
 
 
 def test_who_closed_its_consumer_was_not() -> None:
