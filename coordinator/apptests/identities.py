@@ -22,6 +22,7 @@ _COMMITS = ("offset_commit", "txn_offset_commit")
 _JOINED = ("MemberPending", "MemberJoined", "ConsumerMemberSubscribed")
 _BY_ITSELF = ("left", "session expired")
 _REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
+_TAKEN = {"FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID"}
 _ANSWERED = ("RequestAnswered", "RequestRefused")
 
 
@@ -142,25 +143,34 @@ def elsewhere(lines: Iterable[Line], group: str) -> list[Finding]:
     return [Finding(f.ELSEWHERE, f"it says that its group is {group!r}, and joined {named}")]
 
 
-def shared_instance(lines: Sequence[Line], group: str, at_most: int) -> list[Finding]:
-    """A static member was replaced, over another connection, more often than it was started.
+def shared_instance(
+    lines: Sequence[Line],
+    group: str,
+    at_most: int,
+    running: Collection[tuple[int, int]] = (),
+    others: Collection[str] = (),
+) -> list[Finding]:
+    """A static member was replaced, over another connection, more often than it was started; or
+    whose instance id another member has was told so while its application ran, and asked after it
+    had been replaced.
 
     Over the same one a consumer replaces itself: aiokafka forgets its member id when a commit is
-    refused, and joins without one.
+    refused, and joins without one. `running`: from which line to which, of each start; `others`:
+    members whose refusals say nothing of the application.
     """
     counts: Counter[str] = Counter()
     by: dict[str, str] = {}
     members = memberships(lines, group)
-    replacements = {each.left_seq for each in members if each.reason == REPLACED}
+    replaced = {each.member: each.left_seq or 0 for each in members if each.reason == REPLACED}
     connections = _connections_that_joined(lines)
     for each in members:
         name = each.group_instance_id
         if name is None:
             continue
         peer = connections.get(each.joined_seq, "")
-        counts[name] += each.joined_seq in replacements and (not peer or peer != by.get(name))
+        counts[name] += each.joined_seq in replaced.values() and (not peer or peer != by.get(name))
         by[name] = peer
-    return [
+    found = [
         Finding(
             f.SHARED,
             f"members with group.instance.id {name!r} took each other's place {times} times; at most {at_most} were restarts",
@@ -168,6 +178,21 @@ def shared_instance(lines: Sequence[Line], group: str, at_most: int) -> list[Fin
         for name, times in counts.items()
         if times > at_most
     ]
+    asked: dict[int, str] = {}
+    for line in lines:
+        seq, member = line["seq"], line.get("member") or ""
+        asked[seq] = line.get("peer") or asked.get(line.get("cause") or 0, "")
+        if found or line["type"] != "RequestRefused" or line.get("group") != group:
+            continue
+        since = replaced.get(member, sys.maxsize)
+        fenced = (line["cause"] or seq) > since and asked[seq] != connections.get(since)
+        for error in _TAKEN.intersection(line["errors"]) if member not in others else ():
+            if (fenced or error != "FENCED_INSTANCE_ID") and any(
+                first <= seq < end for first, end in running
+            ):
+                text = f"{member} was refused with {error}{when(seq, line['at_ms'])}"
+                found = [Finding(f.SHARED, f"{text}: another consumer has its group.instance.id")]
+    return found
 
 
 def _connections_that_joined(lines: Iterable[Line]) -> dict[int, str]:

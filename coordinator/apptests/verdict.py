@@ -159,7 +159,13 @@ class Evidence:
 def all_findings(seen: Evidence) -> list[Finding]:
     """Everything that is wrong so far, the most telling first."""
     lines, told = seen.lines, seen.told
-    found = identities.shared_instance(lines, seen.group, len(told.starts) - 1 + told.disturbances)
+    found = identities.shared_instance(
+        lines,
+        seen.group,
+        len(told.starts) - 1 + told.disturbances,
+        told.undisturbed(),
+        told.not_its_own_doing(),
+    )
     found += seen.left_for_its_poll(told.undisturbed())
     found += identities.falls_out(
         lines, seen.group, told.peers | told.removed, told.running(), LEAVES + 2 * told.disturbances

@@ -3,6 +3,7 @@ nothing is wrong."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from coordinator.apptests import findings, identities
@@ -84,6 +85,44 @@ def test_members_that_take_each_others_place_share_an_instance_id() -> None:
         "subscription": {"group_instance_id": "two"},
     }
     assert "'two'" in identities.shared_instance([subscribed, replaced], "g", 0)[0].text
+
+
+def test_who_is_told_that_another_has_its_instance_id_is_named_among_restarts() -> None:
+    def wire(seq: int, kind: str, peer: str, **fields: Any) -> Line:
+        return {
+            "seq": seq,
+            "at_ms": 10 * seq,
+            "group": "g",
+            "cause": None,
+            "type": kind,
+            "peer": peer,
+            **fields,
+        }
+
+    joins = wire(3, "RequestSeen", "h:2", api="join_group", client="app")
+    lines = [static(2, "a", "one"), joins, {**static(4, "b", "one", "a"), "cause": 3}]
+    asks = wire(5, "RequestSeen", "h:1", api="offset_commit", member="a")
+    fenced = wire(6, "RequestRefused", "", member="a", errors=["FENCED_INSTANCE_ID"], cause=5)
+
+    def found(
+        *more: Line, running: tuple[int, int] = (0, 50), others: Collection[str] = ()
+    ) -> list[findings.Finding]:
+        return identities.shared_instance([*lines, *more], "g", 9, [running], others)
+
+    (told,) = found(asks, fenced)
+    assert (told.name, told.text) == (
+        findings.SHARED,
+        "a was refused with FENCED_INSTANCE_ID (line 6, at 60 ms): another consumer has its group.instance.id",
+    )
+    heartbeat = {**fenced, "peer": "h:1", "cause": None}
+    assert names(found(heartbeat)) == [findings.SHARED]
+    assert found({**asks, "peer": "h:2"}, fenced) == []  # it took its own place
+    assert found(asks, {**fenced, "cause": 1}) == []  # it had asked before
+    assert found(asks, {**fenced, "member": "b"}) == []
+    assert found(asks, fenced, others={"a"}) == []  # its process was killed
+    assert found(asks, fenced, running=(0, 6)) == []  # it was stopped
+    unreleased = {**heartbeat, "member": "c", "errors": ["UNRELEASED_INSTANCE_ID"]}
+    assert "c was refused with UNRELEASED_INSTANCE_ID" in found(unreleased)[0].text
 
 
 def test_a_member_that_leaves_for_an_error_that_passes_is_named() -> None:
