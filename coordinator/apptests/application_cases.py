@@ -1,4 +1,5 @@
-"""What all ready tests have in common: the application of a case, started, judged and stopped."""
+"""What all ready tests have in common: the application of a case, started, judged and stopped; and
+why a case is skipped: what the application lacks, or has no use for."""
 
 from __future__ import annotations
 
@@ -50,3 +51,38 @@ class ApplicationCases:
             under_test.close()
         if reservations:
             warnings.warn(f"{type(self).__name__}: {reservations}", NotJudgedWarning, stacklevel=1)
+
+
+def needs(
+    app: ApplicationUnderTest, *attributes: str, described: str = "coordinator.testing.cases"
+) -> None:
+    """Skip a case that needs these attributes of the application, unless it has them; so do those
+    below. `described`: the module that says what they are."""
+    missing = [name for name in attributes if getattr(app.application, name, None) is None]
+    if missing:
+        pytest.skip(f"{_name(app)} has no {' and no '.join(missing)}: see {described}")
+
+
+def needs_processed(app: ApplicationUnderTest) -> None:
+    """The case needs to be told what was processed."""
+    if app.not_judged:
+        pytest.skip(f"{_name(app)} does not tell what it processed: see coordinator.testing.cases")
+
+
+def needs_commits(
+    app: ApplicationUnderTest, *, also_transactions: bool = False, instead: str = ""
+) -> None:
+    """The case disturbs commits. `also_transactions`: those in transactions, too; otherwise
+    `instead` names the case for them."""
+    if app.keeps_offsets:
+        pytest.skip(
+            f"{_name(app)} keeps its offsets itself: it has no commits that could be disturbed"
+        )
+    if app.transactional and not also_transactions:
+        pytest.skip(
+            f"{_name(app)} commits in transactions, which are aborted when that is refused: {instead} is its case"
+        )
+
+
+def _name(app: ApplicationUnderTest) -> str:
+    return type(app.application).__name__

@@ -39,7 +39,7 @@ import pytest
 
 from ..control.views.group_snapshots import GroupSnapshot
 from . import findings
-from .application_cases import ApplicationCases
+from .application_cases import ApplicationCases, needs, needs_commits, needs_processed
 from .disturbing import (
     commits_fail,
     coordinator_of,
@@ -51,7 +51,6 @@ from .disturbing import (
 )
 from .record_cases import RECORDS, RecordCases
 from .sessions import postpone_sessions
-from .skipping import needs, needs_commits, needs_processed
 from .transaction_cases import TransactionCases
 from .under_test import ApplicationUnderTest
 from .withheld_news import news_withheld

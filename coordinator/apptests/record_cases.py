@@ -7,10 +7,10 @@ from contextlib import ExitStack, suppress
 
 from ..control.in_process_requests import ControlError
 from . import findings
+from .application_cases import needs, needs_commits
 from .disturbing import gave_up, gone, wait_hit, waits_for_commits
 from .findings import Finding
 from .refused_heartbeats import connections, goes_on
-from .skipping import needs, needs_commits
 from .under_test import A_MOMENT_S, ApplicationError, ApplicationUnderTest
 
 RECORDS = 60

@@ -14,8 +14,8 @@ import pytest
 
 from ..control.in_process_requests import ControlError
 from . import findings
+from .application_cases import needs
 from .disturbing import names_member, wait_hit
-from .skipping import needs
 from .under_test import ApplicationError, ApplicationUnderTest
 
 

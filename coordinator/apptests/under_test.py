@@ -53,6 +53,7 @@ PARTITIONS = 6
 PATIENCE_S = 30.0
 """How long the application may take for anything that is awaited, in seconds."""
 _DIED = "its process died"
+_STOPPED = "it was stopped"
 A_MOMENT_S = 1.0
 """What an application does at once it has done by then, on a machine that is not busy; nothing is
 judged by it."""
@@ -364,6 +365,10 @@ class ApplicationUnderTest:
                 raise
             finally:
                 self.told.peers.add(peer.member_id)
+        for member in self.group.members:
+            if member.client_id == peer.client_id:  # it could not leave: its join is not answered
+                with suppress(LookupError):
+                    self.group.remove(member.member_id, _STOPPED)
 
     @contextmanager
     def others_own(self, peer: PeerHandle) -> Iterator[None]:

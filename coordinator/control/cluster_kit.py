@@ -8,7 +8,7 @@ with kafka.stop_broker(2, how="crash"):      # started again at the end of the b
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from types import MethodType, TracebackType
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, overload
 
 from .waits.processing import ProcessingKit
@@ -50,12 +50,7 @@ class Done:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.undo()
 
     def __repr__(self) -> str:

@@ -17,7 +17,6 @@ import socket
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ..net.endpoints import Endpoint
@@ -160,12 +159,7 @@ class ControlPort:
     async def __aenter__(self) -> Self:
         return await self.start()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.stop()
 
 

@@ -31,3 +31,21 @@ def test_a_fault_that_nobody_meets_is_awaited_as_long_as_patience_says(kafka: Em
             wait_hit(app, refused, "it commits nothing")
     finally:
         app.close()
+
+
+def test_a_peer_that_waits_for_an_application_which_ended_is_no_member_afterwards(
+    kafka: Emulator,
+) -> None:
+    """A static member that ended does not leave: the rebalance waits for it, and so does the
+    LeaveGroup of who joined, behind its JoinGroup."""
+    app = ApplicationUnderTest(kafka, Idle())
+    try:
+        static = {"group.instance.id": "billing-1"}
+        with app.group.peer(["orders"], config=static) as ended:
+            ended.wait_stable()
+            ended.crash()
+        with app.peer():
+            app.group.wait(members=2, state="PreparingRebalance")
+        assert [member.instance_id for member in app.group.members] == ["billing-1"]
+    finally:
+        app.close()

@@ -12,7 +12,6 @@ from concurrent.futures import Future, InvalidStateError
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from contextlib import suppress
 from random import Random
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from ...broker.call import Call
@@ -231,12 +230,7 @@ class FaultHandle:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.remove()
 
     def __str__(self) -> str:

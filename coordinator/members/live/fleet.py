@@ -11,7 +11,6 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from random import Random
-from types import TracebackType
 from typing import NamedTuple, Protocol, Self
 
 from ...common.deadlines import Deadlines
@@ -236,12 +235,7 @@ class Fleet:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     # -- what peers tell

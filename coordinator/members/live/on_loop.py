@@ -11,7 +11,6 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from concurrent.futures import CancelledError
 from threading import get_ident
-from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from .peer import PeerError
@@ -46,23 +45,13 @@ class OnLoop:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.left()
 
     @property
