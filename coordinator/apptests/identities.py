@@ -22,7 +22,6 @@ _COMMITS = ("offset_commit", "txn_offset_commit")
 _JOINED = ("MemberPending", "MemberJoined", "ConsumerMemberSubscribed")
 _BY_ITSELF = ("left", "session expired")
 _REMOVED = ("MemberRemoved", "ConsumerMemberRemoved")
-_TAKEN = {"FENCED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID"}
 _ANSWERED = ("RequestAnswered", "RequestRefused")
 
 
@@ -150,9 +149,8 @@ def shared_instance(
     running: Collection[tuple[int, int]] = (),
     others: Collection[str] = (),
 ) -> list[Finding]:
-    """A static member was replaced, over another connection, more often than it was started; or
-    whose instance id another member has was told so while its application ran, and asked after it
-    had been replaced.
+    """A static member was replaced, over another connection, more often than it was started. Or one
+    was told so while its application ran: it asked after it had been replaced, or could not join.
 
     Over the same one a consumer replaces itself: aiokafka forgets its member id when a commit is
     refused, and joins without one. `running`: from which line to which, of each start; `others`:
@@ -162,6 +160,7 @@ def shared_instance(
     by: dict[str, str] = {}
     members = memberships(lines, group)
     replaced = {each.member: each.left_seq or 0 for each in members if each.reason == REPLACED}
+    joined = {each.member: each.joined_seq for each in members}
     connections = _connections_that_joined(lines)
     for each in members:
         name = each.group_instance_id
@@ -186,12 +185,15 @@ def shared_instance(
             continue
         since = replaced.get(member, sys.maxsize)
         fenced = (line["cause"] or seq) > since and asked[seq] != connections.get(since)
-        for error in _TAKEN.intersection(line["errors"]) if member not in others else ():
-            if (fenced or error != "FENCED_INSTANCE_ID") and any(
-                first <= seq < end for first, end in running
-            ):
-                text = f"{member} was refused with {error}{when(seq, line['at_ms'])}"
-                found = [Finding(f.SHARED, f"{text}: another consumer has its group.instance.id")]
+        error = "FENCED_INSTANCE_ID" if fenced else "UNRELEASED_INSTANCE_ID"
+        if (
+            error in line["errors"]
+            and (fenced or joined.get(member, seq) >= seq)
+            and member not in others
+            and any(first <= seq < end for first, end in running)
+        ):
+            text = f"{member} was refused with {error}{when(seq, line['at_ms'])}"
+            found = [Finding(f.SHARED, f"{text}: another consumer has its group.instance.id")]
     return found
 
 

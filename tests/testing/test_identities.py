@@ -123,6 +123,7 @@ def test_who_is_told_that_another_has_its_instance_id_is_named_among_restarts() 
     assert found(asks, fenced, running=(0, 6)) == []  # it was stopped
     unreleased = {**heartbeat, "member": "c", "errors": ["UNRELEASED_INSTANCE_ID"]}
     assert "c was refused with UNRELEASED_INSTANCE_ID" in found(unreleased)[0].text
+    assert found({**unreleased, "member": "b"}) == []  # a test's fault: it is a member
 
 
 def test_a_member_that_leaves_for_an_error_that_passes_is_named() -> None:

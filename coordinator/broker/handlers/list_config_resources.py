@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ...configs.definitions import ResourceType
 from ...errors import ErrorCode
-from ...wire.messages.list_config_resources import (
+from ...wire.messages.describe_configs import (
     ConfigResource,
     ListConfigResourcesRequest,
     ListConfigResourcesResponse,

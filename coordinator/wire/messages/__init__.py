@@ -2,7 +2,7 @@
 
 What most clients ask for has a module for each API; APIs that are rarely asked for share one with
 their likes, such as `acls`. Owns the way from an API key to its classes. `ENTRIES` spares the
-start-up a look at 47 files; a module it does not name (a new API is one new file) is found by the key
+start-up a look at 46 files; a module it does not name (a new API is one new file) is found by the key
 that its classes declare. Does not depend on the fields of messages.
 """
 
@@ -99,7 +99,7 @@ ENTRIES: Final[dict[int, Entry]] = {
     71: Entry("GetTelemetrySubscriptions", "telemetry", 0),
     72: Entry("PushTelemetry", "telemetry", 0),
     73: Entry("AssignReplicasToDirs", "broker_registration", 0),
-    74: Entry("ListConfigResources", "list_config_resources", 0),
+    74: Entry("ListConfigResources", "describe_configs", 0),
     75: Entry("DescribeTopicPartitions", "describe_topic_partitions", 0),
     76: Entry("ShareGroupHeartbeat", "share_group_heartbeat", 1),
     77: Entry("ShareGroupDescribe", "share_group_describe", 1),

@@ -1,14 +1,8 @@
-"""DescribeConfigs (key 32): configurations of topics, brokers and groups, and where they come from.
-
-1: sources and synonyms (KIP-226). 3: types and documentation (KIP-569). 4: flexible. 0 was removed
-in Kafka 4.0.
-"""
+"""DescribeConfigs and ListConfigResources: configurations of resources, and which have some."""
 
 from __future__ import annotations
 
 from ..schema import Request, Response, Struct, array, boolean, int16, int32, int8, string
-
-KEY = 32
 
 
 class DescribeConfigsResource(Struct):
@@ -17,7 +11,14 @@ class DescribeConfigsResource(Struct):
     configuration_keys: list[str] | None = array(string, nullable=0, default=())
 
 
-class DescribeConfigsRequest(Request, key=KEY, versions=(0, 4), flexible=4):
+class DescribeConfigsRequest(Request, key=32, versions=(0, 4), flexible=4):
+    """DescribeConfigs (key 32): configurations of topics, brokers and groups, and where they come
+    from.
+
+    1: sources and synonyms (KIP-226). 3: types and documentation (KIP-569). 4: flexible. 0 was
+    removed in Kafka 4.0.
+    """
+
     resources: list[DescribeConfigsResource] = array(DescribeConfigsResource, default=())
     include_synonyms: bool = boolean(since=1, default=False)
     include_documentation: bool = boolean(since=3, default=False)
@@ -49,6 +50,23 @@ class DescribeConfigsResult(Struct):
     configs: list[DescribeConfigsResourceResult] = array(DescribeConfigsResourceResult, default=())
 
 
-class DescribeConfigsResponse(Response, key=KEY, versions=(0, 4), flexible=4):
+class DescribeConfigsResponse(Response, key=32, versions=(0, 4), flexible=4):
     throttle_time_ms: int = int32(default=0)
     results: list[DescribeConfigsResult] = array(DescribeConfigsResult, default=())
+
+
+class ListConfigResourcesRequest(Request, key=74, versions=(0, 1), flexible=0):
+    """ListConfigResources (key 74)."""
+
+    resource_types: list[int] = array(int8, since=1, default=())
+
+
+class ConfigResource(Struct):
+    resource_name: str = string(default="")
+    resource_type: int = int8(since=1, default=16)
+
+
+class ListConfigResourcesResponse(Response, key=74, versions=(0, 1), flexible=0):
+    throttle_time_ms: int = int32(default=0)
+    error_code: int = int16(default=0)
+    config_resources: list[ConfigResource] = array(ConfigResource, default=())
