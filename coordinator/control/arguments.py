@@ -15,51 +15,55 @@ _ROW = (str, int, int)
 _MOST_PARTITIONS = 2**31 - 1
 
 
+class ArgumentError(ControlError):
+    """What was given cannot be meant, however things stand."""
+
+
 def text(name: str, value: object) -> None:
-    """Raise ControlError for what is no text."""
+    """Raise ArgumentError for what is no text."""
     if not isinstance(value, str):
-        raise ControlError(f"{name}: {value!r}; a text is meant")
+        raise ArgumentError(f"{name}: {value!r}; a text is meant")
 
 
 def whole(name: str, value: object) -> None:
-    """Raise ControlError for what is no whole number."""
+    """Raise ArgumentError for what is no whole number."""
     if not isinstance(value, int) or isinstance(value, bool):
-        raise ControlError(f"{name}: {value!r}; a whole number is meant")
+        raise ArgumentError(f"{name}: {value!r}; a whole number is meant")
 
 
 def whole_or_none(name: str, value: object) -> None:
-    """Raise ControlError for what is neither a whole number nor None."""
+    """Raise ArgumentError for what is neither a whole number nor None."""
     if value is not None:
         whole(name, value)
 
 
 def counted(name: str, value: object, most: int = MOST) -> None:
-    """Raise ControlError for what is no whole number from 0 to the highest that can be."""
+    """Raise ArgumentError for what is no whole number from 0 to the highest that can be."""
     whole(name, value)
     if not isinstance(value, int) or not 0 <= value <= most:
-        raise ControlError(f"{name}: {value!r}; a whole number from 0 to {most} is meant")
+        raise ArgumentError(f"{name}: {value!r}; a whole number from 0 to {most} is meant")
 
 
 def flag(name: str, value: object) -> None:
-    """Raise ControlError for what is neither true nor false."""
+    """Raise ArgumentError for what is neither true nor false."""
     if not isinstance(value, bool):
-        raise ControlError(f"{name}: {value!r}; true or false")
+        raise ArgumentError(f"{name}: {value!r}; true or false")
 
 
 def seconds(name: str, value: object) -> None:
-    """Raise ControlError for what is no duration in seconds."""
+    """Raise ArgumentError for what is no duration in seconds."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < inf:
-        raise ControlError(f"{name}: {value!r}; a number of seconds from 0 on is meant")
+        raise ArgumentError(f"{name}: {value!r}; a number of seconds from 0 on is meant")
 
 
 def mapping(name: str, value: object, example: str) -> None:
-    """Raise ControlError for what is no mapping; `example` shows one."""
+    """Raise ArgumentError for what is no mapping; `example` shows one."""
     if not isinstance(value, Mapping):
-        raise ControlError(f"{name}: {value!r}; a mapping is meant, such as {example}")
+        raise ArgumentError(f"{name}: {value!r}; a mapping is meant, such as {example}")
 
 
 def settings_of(config: Mapping[str, object] | None) -> Mapping[str, object]:
-    """The settings that a peer is given, none for None. Raises ControlError for what is no
+    """The settings that a peer is given, none for None. Raises ArgumentError for what is no
     mapping."""
     if config is not None:
         mapping("config", config, '{"session.timeout.ms": "10000"}')
@@ -67,23 +71,23 @@ def settings_of(config: Mapping[str, object] | None) -> Mapping[str, object]:
 
 
 def group(group_id: object) -> None:
-    """Raise ControlError for what no group can be called."""
+    """Raise ArgumentError for what no group can be called."""
     if not isinstance(group_id, str) or not group_id:
-        raise ControlError(f"{group_id!r} is no group id: a text is")
+        raise ArgumentError(f"{group_id!r} is no group id: a text is")
 
 
 def listed(name: str, value: Iterable[Any]) -> list[Any]:
-    """The items of a list. Raises ControlError for one text, which is not meant letter by letter,
+    """The items of a list. Raises ArgumentError for one text, which is not meant letter by letter,
     and for what has no items."""
     if isinstance(value, (str, bytes)):
-        raise ControlError(f"{name} come as a list: [{value!r}]")
+        raise ArgumentError(f"{name} come as a list: [{value!r}]")
     if not isinstance(value, Iterable):
-        raise ControlError(f"{name} come as a list, not as {value!r}")
+        raise ArgumentError(f"{name} come as a list, not as {value!r}")
     return list(value)
 
 
 def new_topic(name: object, partitions: object, replication: object, config: object) -> None:
-    """Raise ControlError for what `create_topic` cannot be given. What Kafka itself refuses is left
+    """Raise ArgumentError for what `create_topic` cannot be given. What Kafka itself refuses is left
     to it."""
     text("name", name)
     whole("partitions", partitions)
@@ -93,10 +97,10 @@ def new_topic(name: object, partitions: object, replication: object, config: obj
 
 
 def grown(partitions: object) -> None:
-    """Raise ControlError for what no topic can have as its number of partitions."""
+    """Raise ArgumentError for what no topic can have as its number of partitions."""
     whole("partitions", partitions)
     if isinstance(partitions, int) and partitions > _MOST_PARTITIONS:
-        raise ControlError(
+        raise ArgumentError(
             f"partitions: {partitions}; at most {_MOST_PARTITIONS}, as Kafka counts them"
         )
 
@@ -108,7 +112,7 @@ def records(
     transactional_id: object,
     abort: object,
 ) -> None:
-    """Raise ControlError for what `produce` cannot be given."""
+    """Raise ArgumentError for what `produce` cannot be given."""
     whole_or_none("partition", partition)
     if timestamp_ms is not None:
         counted("timestamp_ms", timestamp_ms)
@@ -119,20 +123,20 @@ def records(
     if transactional_id is not None and (
         not isinstance(transactional_id, str) or not transactional_id
     ):
-        raise ControlError(
+        raise ArgumentError(
             f"transactional_id: {transactional_id!r}; a text of one letter or more is meant"
         )
     flag("abort", abort)
     if abort and transactional_id is None:
-        raise ControlError("abort=True: of which transaction? Give transactional_id too")
+        raise ArgumentError("abort=True: of which transaction? Give transactional_id too")
 
 
 def processed(rows: object) -> list[tuple[str, int, int]]:
-    """What was processed, as (topic, partition, offset) of each record. Raises ControlError for
+    """What was processed, as (topic, partition, offset) of each record. Raises ArgumentError for
     what is none."""
     meant = "(topic, partition, offset) of each record is meant"
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
-        raise ControlError(f"processed: {rows!r}; a list with {meant}")
+        raise ArgumentError(f"processed: {rows!r}; a list with {meant}")
     found = list(rows)
     for row in found:
         fits = (
@@ -141,5 +145,5 @@ def processed(rows: object) -> list[tuple[str, int, int]]:
             and all(map(isinstance, row, _ROW))
         )
         if not fits:
-            raise ControlError(f"processed: {row!r}; {meant}, such as ('orders', 0, 17)")
+            raise ArgumentError(f"processed: {row!r}; {meant}, such as ('orders', 0, 17)")
     return [(topic, partition, offset) for topic, partition, offset in found]

@@ -25,7 +25,6 @@ from ..wire.framing import read_request_header
 from ..wire.messages import API_KEYS, request_type, response_type
 from . import arguments
 from .faults import FaultError, Selector
-from .in_process_requests import ControlError
 from .injection.broker_queries import BrokerSurroundings
 from .injection.matching import selects
 from .secrets import without_secrets
@@ -140,7 +139,9 @@ class Records:
 
     def __init__(self, brokers: Callable[[], list[Broker]], most: int) -> None:
         if type(most) is not int or not 1 <= most <= _MOST_KEPT:
-            raise ControlError(f"most: {most!r}; a whole number from 1 on, at most {_MOST_KEPT}")
+            raise arguments.ArgumentError(
+                f"most: {most!r}; a whole number from 1 on, at most {_MOST_KEPT}"
+            )
         self.most = most
         self._kept: deque[Exchange] = deque(maxlen=most)
         self._open: dict[int, Exchange] = {}
@@ -255,12 +256,14 @@ class Journal:
         judged.
         """
         if exactly is None and at_least is None and at_most is None:
-            raise ControlError("verify what? Give exactly, at_least or at_most")
+            raise arguments.ArgumentError("verify what? Give exactly, at_least or at_most")
         for word, limit in (("exactly", exactly), ("at_least", at_least), ("at_most", at_most)):
             if limit is not None:
                 arguments.counted(word, limit)
         if at_least is not None and at_most is not None and at_least > at_most:
-            raise ControlError(f"at_least={at_least} and at_most={at_most}: no number is both")
+            raise arguments.ArgumentError(
+                f"at_least={at_least} and at_most={at_most}: no number is both"
+            )
         selector = _selector(api, which)
         wanted = " and ".join(
             f"{word} {limit}"

@@ -15,6 +15,7 @@ from ..cluster_runtime.errors import ClusterError
 from ..common.printable import printable
 from ..configs.broker_configs import ConfigError
 from ..configs.definitions import ConfigException
+from ..control.arguments import ArgumentError
 from ..control.faults import FaultError
 from ..control.in_process_requests import ControlError
 from ..control.waiting import WaitTimeoutError
@@ -30,6 +31,7 @@ logger = logging.getLogger("coordinator.http")
 
 STATUSES: dict[type[BaseException], int] = {
     ShapeError: 400,
+    ArgumentError: 400,
     ExpectationError: 400,
     FaultError: 400,
     MemberConfigError: 400,

@@ -227,6 +227,14 @@ class TestAddresses:
         ("/faults", {"action": "delay", "duration_ms": "1"}, 400, "give whole milliseconds"),
         ("/faults", [], 400, "a JSON object is meant"),
         ("/faults/7/wait", {}, 404, "there is no fault '7'"),
+        ("/journal/verify", {}, 400, "verify what? Give exactly, at_least or at_most"),
+        ("/journal/verify", {"exactly": -1}, 400, "exactly: -1; a whole number from 0 to"),
+        (
+            "/shares/g/start",
+            {"topic": "t", "partition": 0, "offset": -1},
+            400,
+            "offset: -1; a whole",
+        ),
         ("/topics", {"name": "orders"}, 409, "Topic 'orders' already exists"),
         ("/topics", {"name": "a b"}, 409, "a b"),
         (

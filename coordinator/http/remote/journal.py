@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ...control.arguments import ArgumentError
 from ...control.faults import API_NAMES
-from ...control.in_process_requests import ControlError
 from ...control.journal import Journal, words_of
 from ...wire.messages import request_type, response_type
 from ...wire.plain import from_plain
@@ -96,7 +96,7 @@ class RemoteJournal:
     ) -> list[RemoteExchange]:
         """See `Journal.verify`."""
         if exactly is None and at_least is None and at_most is None:
-            raise ControlError("verify what? Give exactly, at_least or at_most")
+            raise ArgumentError("verify what? Give exactly, at_least or at_most")
         counts = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
         told = self._caller("journal_verify", **counts, **words_of(api, which))
         if not told["holds"]:
