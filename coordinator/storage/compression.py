@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 _XERIAL = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = 16
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
-_GZIP_HEADER = 10
+_LEAST_MEMBER = 18  # a gzip member's header and trailer: after another one Java looks for more
 _LITERAL = -1
 
 FREE_STEPS = 50_000
@@ -118,7 +118,7 @@ def _gunzip(data: bytes, budget: Budget) -> Opened:
                 raise ValueError("gzip data end early")
             return Opened(b"".join(pieces), whole=False)
         data = member.unused_data
-        if len(data) < _GZIP_HEADER or not data.startswith(b"\x1f\x8b\x08"):
+        if len(data) <= _LEAST_MEMBER or not data.startswith(b"\x1f\x8b\x08"):
             return Opened(b"".join(pieces))
         if not budget.left:
             return Opened(b"".join(pieces), whole=False)
@@ -153,8 +153,12 @@ def _snappy(data: bytes, out: bytearray, budget: Budget) -> None:
         return
     pos = _XERIAL_HEADER
     while pos + 4 <= len(data):  # a size that is cut short is the end
-        if data.startswith(_XERIAL, pos):  # another stream is appended
+        if data.startswith(_XERIAL[:4], pos):  # another stream is appended
+            sound = data.startswith(_XERIAL, pos)
+            version = int.from_bytes(data[pos + 8 : pos + 12], "big", signed=True)
             pos += _XERIAL_HEADER
+            if pos > len(data) or (sound and version < 1):
+                raise ValueError("an appended snappy stream without a version")
             continue
         end = pos + 4 + int.from_bytes(data[pos : pos + 4], "big")
         if end > len(data):

@@ -22,6 +22,7 @@ _NULL_RECORDS = "Kafka's refused Fetch has null in place of records; ours has no
 _PENDING_MAKES = (
     "Kafka has a group as soon as a transaction commits offsets to it; we once it has ended"
 )
+_NAMELESS = "Kafka's Fetch of the zero topic id fails in a session; ours tells of it"
 _NAMED_TWICE = "Kafka answers a partition that is named twice once; we twice"
 OF_RELEASES: Final[dict[str, dict[str, str]]] = {
     "4.3": {
@@ -30,6 +31,7 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
         "newer_versions.many_partitions_at_once": "Kafka counts the new partitions of all topics together; we each topic's",
     },
     "4.2": {
+        "fetch_sessions.topics_without_name_and_id": _NAMELESS,
         "share_groups.six_partitions_among_three": _BUMPED,
         "share_groups.two_members": _BUMPED,
         "share_offsets.a_member_reads_where_it_was_told": _FROM_ZERO,
@@ -42,6 +44,7 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
     "4.1": {
         "cleanup.a_group_that_comes_back_starts_anew": _UNWRITTEN,
         "consumer_groups.three_members_are_reconciled": _LARGER_TABLE,
+        "fetch_sessions.topics_without_name_and_id": _NAMELESS,
         "kafka_faults.a_subscription_that_lies_about_its_length": _UNREADABLE,
         "newer_versions.an_upgrade_of_malformed_members": _UNREADABLE_JOIN,
         "static_members.a_static_join_takes_one_step": _UNWRITTEN,
@@ -50,6 +53,7 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
         "admin_groups.list_in_every_version": _UNWRITTEN,
         "consumer_groups.three_members_are_reconciled": _LARGER_TABLE,
         "consumer_regexes.a_regex_of_its_own": "Kafka takes an empty expression for none given",
+        "fetch_sessions.topics_without_name_and_id": _NAMELESS,
         "join_group.a_whole_life_in_every_version": _UNWRITTEN,
         "join_group.client_ids_in_member_ids": _UNWRITTEN,
         "kafka_faults.a_subscription_that_lies_about_its_length": _UNREADABLE,
@@ -63,6 +67,7 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
     "3.9": {
         "admin_groups.list_with_filters": "Kafka takes states to filter by with their blanks",
         "fetch.offsets_inside_batches": _NULL_RECORDS,
+        "fetch_sessions.topics_without_name_and_id": _NAMELESS,
         "hostile.unknown_keys_and_versions": "Kafka serves Produce 0 to 2 and Fetch 0 to 3; we do not",
         "join_leaders.tied_votes": "Kafka breaks ties of votes in the order of another hash table",
         "kafka_faults.a_subscription_that_lies_about_its_length": _UNREADABLE,

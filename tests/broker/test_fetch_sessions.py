@@ -146,6 +146,26 @@ def test_partitions_with_records_go_to_the_end(driver: DataDriver) -> None:
     assert sizes(driver.fetch(request)) == [(0, 0, 279)]
 
 
+def test_partitions_unknown_at_first_stay_behind_those_unknown_later(driver: DataDriver) -> None:
+    session = Session(driver, wanted(9), wanted(1), wanted(0))
+    assert sizes(session.first) == [(1, 0, 279), (0, 0, 837), (9, 3, 0)]
+    driver.client_.ask(DeleteTopicsRequest(topic_names=["t"], timeout_ms=1_000), 3)
+    answer = driver.fetch(fetch_request(session=(session.id, 1), wait=0))
+    assert sizes(answer) == [(1, 3, 0), (0, 3, 0), (9, 3, 0)]
+
+
+def test_nothing_may_come_behind_a_topic_without_name_and_id(driver: DataDriver) -> None:
+    """-1 for all; the session goes on, and its next epoch is due."""
+    session = Session(driver, wanted(0, 6), version=17)
+    nameless = fetch_request(wanted(0), session=(session.id, 1), wait=0)
+    assert sizes(driver.fetch(nameless, 17)) == [(0, ErrorCode.UNKNOWN_TOPIC_ID, 0)]
+    two = fetch_request(wanted(1), session=(session.id, 2), wait=0)
+    failed = FetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR, session_id=session.id)
+    assert driver.fetch(two, 17) == failed
+    forgets = fetch_request(session=(session.id, 3), wait=0, forget=(1,))
+    assert sizes(driver.fetch(forgets, 17)) == [(0, ErrorCode.UNKNOWN_TOPIC_ID, 0)]
+
+
 def test_a_deleted_topic_keeps_its_name_in_a_session_of_ids(driver: DataDriver) -> None:
     """Error 3, where a request without a session gets 100; recreated under the same name: 103."""
     driver.topic("other")

@@ -365,6 +365,17 @@ def test_snappy_that_cannot_be_opened(data: bytes) -> None:
         decompress(2, data)
 
 
+def test_a_snappy_stream_behind_another_has_a_version() -> None:
+    """Only its header is looked at; one of another name is passed over."""
+    head, block = b"\x82SNAPPY\x00" + b"\x00\x00\x00\x01" * 2, b"\x00\x00\x00\x03\x01\x00a"
+    for between in (b"", head, b"\x82SNA" + bytes(12)):
+        data = head[:8] + bytes(8) + block + between + block
+        assert decompress(2, data) == (b"aa", True)
+    for behind in (head[:15], head[:8] + bytes(8), head[:8] + b"\xff" * 8):
+        with pytest.raises(ValueError, match="appended"):
+            decompress(2, head + block + behind)
+
+
 def copies(count: int) -> bytes:
     """A snappy block whose every two bytes stand for four."""
     size = 1 + 4 * count
@@ -411,6 +422,7 @@ def test_a_gzip_file_of_several_members() -> None:
         (two, b"onetwo"),
         (two + bytes(100), b"onetwo"),
         (gzip.compress(b"one") + b"x", b"one"),
+        (gzip.compress(b"one") + b"\x1f\x8b\x08" + bytes(15), b"one"),
     ):
         assert decompress(1, data) == (plain, True)
     with pytest.raises(ValueError, match="early"):

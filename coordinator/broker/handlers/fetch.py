@@ -27,6 +27,7 @@ from ...wire.messages.fetch import (
     NodeEndpoint,
     PartitionData,
 )
+from ...wire.schema import ZERO_UUID
 from .. import data_log
 from ..call import Encoded, Unread
 from ..fetching.repeated import MOST_KEPT, Repeated
@@ -473,6 +474,9 @@ class Operation:
         self, answers: list[tuple[Key, SessionPartition, PartitionData]], now: int
     ) -> FetchResponse:
         fetch = self._fetch
+        if any(key[0] == ZERO_UUID for key, *_ in self._unknown[:-1]):
+            # Kafka fails on what comes behind a topic that has neither name nor id.
+            return _failed(self._request, self._request.session_id, self._call.version)
         if self._broker.throttling is not None and self._replica_id < _NO_REPLICA:
             throttled = self._throttled(self._broker.throttling, answers, now)
             if throttled is not None:
@@ -500,7 +504,8 @@ class Operation:
                 )
             answers = [answer for answer in answers if answer[1].changed(answer[2])]
             move_to_end(session, [key for key, _, data in answers if data.records])
-        elif fetch.full:
+        elif fetch.full:  # its session keeps the answer's order: unknown ones come last
+            fetch = fetch._replace(wanted={key: partition for key, partition, _ in answers})
             session = self._broker.fetch_sessions.found(
                 fetch, self._call.version, self._call.now, self._broker.random
             )

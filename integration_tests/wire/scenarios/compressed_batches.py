@@ -217,3 +217,36 @@ def lz4_frames(s: Session) -> None:
     ):
         produce(a, name, sealed(codec, frame, 2))
     look_up(a, name, TIMESTAMP_MS)
+
+
+@scenario()
+def streams_behind_streams(s: Session) -> None:
+    """Another snappy stream may be appended, whose header is looked at; what follows a gzip member
+    begins another one only if there is more than a header and a trailer."""
+    a = s.connect()
+    name, plain = topic(s, "t"), records(2)
+    head = b"\x82SNAPPY\x00" + (1).to_bytes(4, "big") * 2
+
+    def block(data: bytes) -> bytes:
+        return len(snappy(data)).to_bytes(4, "big") + snappy(data)
+
+    whole = head + block(plain)
+    for behind in (
+        head,
+        head[:4],
+        head[:15],
+        head[:8] + bytes(8),
+        head[:8] + b"\xff" * 8,
+        head[:6] + bytes(10),
+    ):
+        produce(a, name, sealed(COMPRESSIONS["snappy"], whole + behind, 2))
+    for between in (head, head[:6] + bytes(10), head[:8] + bytes(8)):
+        parts = head + block(plain[:9]) + between + block(plain[9:])
+        produce(a, name, sealed(COMPRESSIONS["snappy"], parts, 2))
+    produce(a, name, sealed(COMPRESSIONS["snappy"], head[:8] + bytes(8) + block(plain), 2))
+    member = gzip(plain)
+    damaged = member[:10] + bytes(9)
+    for behind in (damaged[:10], damaged[:18], damaged, gzip(b""), gzip(b"") * 2, bytes(30)):
+        produce(a, name, sealed(COMPRESSIONS["gzip"], member + behind, 2))
+    produce(a, name, sealed(COMPRESSIONS["gzip"], gzip(plain[:9]) + gzip(plain[9:]), 2))
+    look_up(a, name, TIMESTAMP_MS)
