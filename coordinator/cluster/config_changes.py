@@ -52,6 +52,7 @@ _THREADS = (
     "remote.log.manager.expiration.thread.pool.size",
     "remote.log.manager.follower.thread.pool.size",
 )
+_NO_LISTS: dict[str, ConfigDef] = {}  # what a controller knows of groups' and clients' settings
 MIN_ISR = "min.insync.replicas"
 MOST_VALUE_UNITS = 32_767
 """Of Java's chars: what a record of the metadata log holds."""
@@ -138,9 +139,7 @@ def alter_group(
 ) -> None:
     """Change a group's own values, whether or not there is such a group. Raises ConfigRefused."""
     own = cluster.group_configs.get(name, {})
-    values = _apply_as_controller(
-        {} if replace else own, changes, group_configs.settable_defs(configs.release)
-    )
+    values = _apply_as_controller({} if replace else own, changes, _NO_LISTS)
     if not name:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Default group resources are not allowed.")
     try:
@@ -156,9 +155,7 @@ def alter_client_metrics(
 ) -> None:
     """Change a client metrics subscription's values. Raises ConfigRefused."""
     own = cluster.client_metrics.get(name, {})
-    values = _apply_as_controller(
-        {} if replace else own, changes, {}
-    )  # the controller knows no types here: nothing is a list
+    values = _apply_as_controller({} if replace else own, changes, _NO_LISTS)
     if not name:
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Subscription name can't be empty")
     try:

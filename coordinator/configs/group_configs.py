@@ -16,6 +16,7 @@ from ..releases import NEWEST, Release
 from .definitions import (
     ConfigDef,
     ConfigException,
+    ConfigValue,
     parse_whole,
     read_table,
     released,
@@ -26,10 +27,12 @@ from .definitions import (
 if TYPE_CHECKING:
     from .broker_configs import BrokerConfigs
 
+# In the order in which Kafka reads values: of two faults the first is told.
 TABLE = """
 consumer.session.timeout.ms int 45000 1.. -
 consumer.heartbeat.interval.ms int 5000 1.. -
 consumer.assignment.interval.ms int 1000 0.. -
+consumer.assignor.offload.enable boolean true - -
 share.session.timeout.ms int 45000 1.. -
 share.heartbeat.interval.ms int 5000 1.. -
 share.record.lock.duration.ms int 30000 1000.. -
@@ -39,45 +42,43 @@ share.auto.offset.reset string latest - -
 share.isolation.level string read_uncommitted read_committed|read_uncommitted -
 share.renew.acknowledge.enable boolean true - -
 share.assignment.interval.ms int 1000 0.. -
+share.assignor.offload.enable boolean true - -
 streams.session.timeout.ms int 45000 1.. -
 streams.heartbeat.interval.ms int 5000 1.. -
 streams.num.standby.replicas int 0 0.. -
 streams.initial.rebalance.delay.ms int 3000 0.. -
 streams.assignment.interval.ms int 1000 0.. -
+streams.assignor.offload.enable boolean true - -
+streams.task.offset.interval.ms int 60000 1.. -
+streams.num.warmup.replicas int 2 0.. -
 streams.rack.aware.assignment.tags list '' [] -
+streams.acceptable.recovery.lag long 10000 0.. -
 streams.assignor.name string null - -
 errors.deadletterqueue.topic.name string '' - -
 errors.deadletterqueue.copy.record.enable boolean false - -
 """
 
 # What Kafka marks internal: it may be set, and is shown where it is set only.
-INTERNAL_TABLE = """
-consumer.assignor.offload.enable boolean true - -
-share.assignor.offload.enable boolean true - -
-streams.acceptable.recovery.lag long 10000 0.. -
-streams.assignor.offload.enable boolean true - -
-streams.num.warmup.replicas int 2 0.. -
-streams.task.offset.interval.ms int 60000 1.. -
-"""
+_INTERNAL = re.compile("offload|recovery.lag|warmup|task.offset")
 
 # Bounds that the broker sets: the group's value may be neither below group.X.min.Y nor above
 # group.X.max.Y, as far as there are such settings.
 _BOUNDED = (
-    "consumer.session.timeout.ms",
     "consumer.heartbeat.interval.ms",
+    "consumer.session.timeout.ms",
     "consumer.assignment.interval.ms",
-    "share.session.timeout.ms",
     "share.heartbeat.interval.ms",
+    "share.session.timeout.ms",
     "share.record.lock.duration.ms",
     "share.delivery.count.limit",
     "share.partition.max.record.locks",
     "share.assignment.interval.ms",
-    "streams.session.timeout.ms",
     "streams.heartbeat.interval.ms",
+    "streams.session.timeout.ms",
     "streams.num.standby.replicas",
-    "streams.num.warmup.replicas",
     "streams.assignment.interval.ms",
     "streams.task.offset.interval.ms",
+    "streams.num.warmup.replicas",
 )
 _WITHOUT_BROKER_NAME = frozenset(
     {
@@ -88,7 +89,8 @@ _WITHOUT_BROKER_NAME = frozenset(
         "share.renew.acknowledge.enable",
     }
 )
-_ASSIGNOR, _TAGS, _DEAD_LETTERS = (
+_OFFSET_RESET, _ASSIGNOR, _TAGS, _DEAD_LETTERS = (
+    "share.auto.offset.reset",
     "streams.assignor.name",
     "streams.rack.aware.assignment.tags",
     "errors.deadletterqueue.topic.name",
@@ -106,13 +108,14 @@ _NANOS = 10**9
 @cache
 def group_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
     """The group configurations of a release that Kafka shows, by name."""
-    return released(read_table(TABLE), release.group_settings)
+    defs = settable_defs(release)
+    return {name: of for name, of in defs.items() if not _INTERNAL.search(name)}
 
 
 @cache
 def settable_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
     """All group configurations of a release, by name."""
-    return group_defs(release) | released(read_table(INTERNAL_TABLE), release.group_settings)
+    return released(read_table(TABLE), release.group_settings)
 
 
 def broker_synonym(name: str) -> str | None:
@@ -139,18 +142,16 @@ def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
     tags = [trim(key) for key in values.get(_TAGS, "").split(",")]
     if len(set(tags)) < len(tags):
         raise ConfigException(f"{_TAGS} must not contain duplicate tag keys.")
-    typed = {name: of.parse(values[name]) for name, of in defs.items() if name in values}
-    _check_offset_reset(typed.get("share.auto.offset.reset"))
+    typed: dict[str, ConfigValue] = {}
+    for name, of in defs.items():
+        if name in values:
+            typed[name] = of.parse(values[name])
+            if name == _OFFSET_RESET:
+                _check_offset_reset(typed[name])
     for name in _BOUNDED:
         value = typed.get(name)
         if isinstance(value, int):
             _check_bounds(name, value, broker)
-    for protocol in ("consumer", "share", "streams"):
-        session, heartbeat = f"{protocol}.session.timeout.ms", f"{protocol}.heartbeat.interval.ms"
-        if session in defs and _in_force(typed, session, broker) <= _in_force(
-            typed, heartbeat, broker
-        ):
-            raise ConfigException(f"{session} must be greater than {heartbeat}")
     assignor = typed.get(_ASSIGNOR)
     if assignor is not None and assignor not in broker.get_list("group.streams.assignors"):
         known = ", ".join(broker.get_list("group.streams.assignors"))
@@ -158,6 +159,12 @@ def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
             f"{_ASSIGNOR} '{assignor}' is not a registered task assignor. "
             f"Registered assignors are: [{known}]."
         )
+    for protocol in ("consumer", "share", "streams"):
+        session, heartbeat = f"{protocol}.session.timeout.ms", f"{protocol}.heartbeat.interval.ms"
+        if session in defs and _in_force(typed, session, broker) <= _in_force(
+            typed, heartbeat, broker
+        ):
+            raise ConfigException(f"{session} must be greater than {heartbeat}")
     if str(typed.get(_DEAD_LETTERS)).startswith("__"):
         raise ConfigException(f"{_DEAD_LETTERS}: DLQ topic name must not start with '__'")
 
@@ -192,16 +199,15 @@ def _in_force(typed: Mapping[str, object], name: str, broker: BrokerConfigs) -> 
 
 
 def _check_offset_reset(value: object) -> None:
-    name = "share.auto.offset.reset"
     if (
         isinstance(value, str)
         and value not in ("latest", "earliest")
         and duration_ms(value) is None
     ):
         raise ConfigException.invalid(
-            name,
+            _OFFSET_RESET,
             value,
-            f"Invalid value `{value}` for configuration {name}. The value must be either 'earliest', 'latest' or of the format "
+            f"Invalid value `{value}` for configuration {_OFFSET_RESET}. The value must be either 'earliest', 'latest' or of the format "
             "'by_duration:<PnDTnHnMn.nS>'.",
         )
 

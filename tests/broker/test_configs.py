@@ -649,6 +649,31 @@ class TestOthers:
     def test_group_refusals(self, name: str, key: str, value: str, code: int, message: str) -> None:
         assert change(Admin(), GROUP, name, (key, SET, value)) == (code, message)
 
+    @pytest.mark.parametrize("pair", [(0, 1), (1, 0)])
+    @pytest.mark.parametrize(
+        ("first", "second"),
+        [
+            (("share.auto.offset.reset", "x"), ("share.isolation.level", "x")),
+            (("consumer.assignor.offload.enable", "x"), ("share.isolation.level", "x")),
+            (("consumer.heartbeat.interval.ms", "1"), ("consumer.session.timeout.ms", "1")),
+            (("streams.assignor.name", "x"), ("errors.deadletterqueue.topic.name", "__x")),
+        ],
+    )
+    def test_of_two_faults_of_a_group_the_first_is_told(
+        self, first: tuple[str, str], second: tuple[str, str], pair: tuple[int, int]
+    ) -> None:
+        """In the order in which Kafka reads settings, whatever the order in the request."""
+        admin = Admin()
+        alone = change(admin, GROUP, "g", (first[0], SET, first[1]))
+        assert alone[0] == 40
+        both = [(name, SET, value) for name, value in (first, second)]
+        assert change(admin, GROUP, "g", *(both[at] for at in pair)) == alone
+
+    def test_nothing_is_added_to_a_list_of_a_group(self) -> None:
+        name = "streams.rack.aware.assignment.tags"
+        refused = (40, f"Can't APPEND to key {name} because its type is not LIST.")
+        assert change(Admin(), GROUP, "g", (name, APPEND, "a")) == refused
+
     def test_client_metrics(self) -> None:
         admin = Admin()
         assert (
