@@ -24,6 +24,7 @@ is missing:
 | `hold_work()`, `resume_work()` | it stops in the middle of a record and sends nothing but heartbeats; it goes on |
 | `postpone_work()`, `taken()`, `resume_work()` | it goes on asking for records and keeps them, `taken()` of them, until it is to go on |
 | `flaky` | the value of a record whose processing fails the first time |
+| `new_topic` | the name of a topic that it reads as well, once it is there, by a pattern, say |
 | `keeps_offsets` | true: it keeps its offsets itself and may commit none; that everything is processed is awaited instead |
 | `transactional_id`, with `output_topic` | it consumes, processes and produces in transactions: `transaction_cases` |
 | `commits_late` | true: it does not commit before it loses partitions; what was not committed may come again at each rebalance |

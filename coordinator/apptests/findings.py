@@ -25,6 +25,7 @@ lines of the event log. Names of findings:
 | stops reading | records of a partition that it owns are never processed, those of its others are |
 | keeps records back | it has processed all but the last records of its partitions, and those only when more come |
 | reads nothing | it is a member of its group and has processed none of the records that were there |
+| misses a new topic | a topic that it is to read was made while it ran, and its members have no partitions of it |
 | does not leave | it was stopped in good order, and its member is still in the group or had to be expired |
 | no member of its group | it commits or reads for the group and is no member, as consumers that assign partitions to themselves |
 | joins another group | its consumer joined a group of another name, such as one that is drawn at each start |
@@ -72,6 +73,7 @@ IGNORES_COMMITTED = "ignores what is committed"
 RESTLESS = "rebalances without cause"
 STOPS_READING = "stops reading"
 READS_NOTHING = "reads nothing"
+MISSES = "misses a new topic"
 DOES_NOT_LEAVE = "does not leave"
 NO_MEMBER = "no member of its group"
 ELSEWHERE = "joins another group"

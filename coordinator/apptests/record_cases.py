@@ -1,9 +1,11 @@
-"""Ready tests about records that fail and commits that are refused; `coordinator.testing.cases` has
-them with the others."""
+"""Ready tests about records that fail, topics that come later and commits that are refused;
+`coordinator.testing.cases` has them with the others."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
+
+import pytest
 
 from ..control.in_process_requests import ControlError
 from . import findings
@@ -27,6 +29,31 @@ class RecordCases:
     def test_a_record_can_never_be_processed(self, app: ApplicationUnderTest) -> None:
         """A poison record: it is passed by, and what comes behind it is processed."""
         self._one_bad_record(app, "poison")
+
+    @pytest.mark.kafka(config={"auto.create.topics.enable": "false"})
+    def test_a_topic_comes_later(self, app: ApplicationUnderTest) -> None:
+        """A topic that it is to read as well is made while it runs, and records are written before
+        it knows: none is left out."""
+        needs(app, "new_topic")
+        app.start(assigned=None)
+        app.produce(RECORDS)
+        app.wait_reached(app.ends(), "what was written")
+        name = app.application.new_topic
+        app.make_topic(name)
+        app.produce(RECORDS)
+        try:
+            app.wait_reached(app.ends(), f"what was written to {name}")
+        except ApplicationError as error:
+            given = {place[0] for each in app.members() for place in each.assignment or ()}
+            if name in given:
+                raise
+            text = (
+                f"{name} was made while it ran, and none of its members has partitions of it: "
+                "it looks for topics once, or less often than the test waits (metadata.max.age.ms, "
+                "librdkafka: topic.metadata.refresh.interval.ms, 5 minutes by default)"
+            )
+            raise ApplicationError([Finding(findings.MISSES, text), *error.findings]) from None
+        app.verify()
 
     def test_commits_are_refused_for_good(self, app: ApplicationUnderTest) -> None:
         """The application may no longer commit (GROUP_AUTHORIZATION_FAILED): it ends, or stops,

@@ -105,6 +105,7 @@ class ApplicationUnderTest:
         self._excused: object = None
         self._done_at_stop = 0
         self.told = Told()
+        self.topics = [application.topic]
         self.peer_clients = set[str]()
         """Client ids of the test's own members."""
         if application.topic not in self._topics():
@@ -145,27 +146,27 @@ class ApplicationUnderTest:
             ]
         return self.kafka.processed_records or None
 
-    def _records(self) -> dict[tuple[str, int], list[int]]:
-        """The offsets of what was written to its topic, by partition."""
-        topic = self.application.topic
-        records: dict[tuple[str, int], list[int]] = {
-            (topic, index): [] for index in self.kafka.end_offsets(topic)
-        }
-        for record in self.kafka.records(topic, committed=self.transactional):
-            records[topic, record.partition].append(record.offset)
+    def _records(self) -> dict[TopicPartition, list[int]]:
+        """The offsets of what was written to its topics, by partition."""
+        records: dict[TopicPartition, list[int]] = {place: [] for place in self.ends()}
+        for topic in self.topics:
+            for record in self.kafka.records(topic, committed=self.transactional):
+                records[topic, record.partition].append(record.offset)
         return records
 
-    def _ends(self) -> dict[TopicPartition, int]:
+    def ends(self) -> dict[TopicPartition, int]:
+        """Where its partitions end now."""
         return {
-            (self.application.topic, index): end
-            for index, end in self.kafka.end_offsets(self.application.topic).items()
+            (topic, index): end
+            for topic in self.topics
+            for index, end in self.kafka.end_offsets(topic).items()
         }
 
-    def _committed(self) -> dict[tuple[str, int], int]:
+    def _committed(self) -> dict[TopicPartition, int]:
         return {
             place: found.offset
             for place, found in self.group.committed.items()
-            if place[0] == self.application.topic
+            if place[0] in self.topics
         }
 
     def _processed_below(self, ends: Mapping[TopicPartition, int]) -> bool:
@@ -216,9 +217,9 @@ class ApplicationUnderTest:
     # -- what is done to it
     # ----------------------------------------------------------------------------------------------
 
-    def start(self) -> None:
+    def start(self, assigned: str | None = "all") -> None:
         """Start it and wait until it has joined, has all partitions and has acted on them. Static
-        members of before may be there."""
+        members of before may be there. `assigned` None: not all of its topics are there."""
         self.told.starts.append(mark := self.kafka.mark())
         self.application.start(self.kafka.bootstrap_servers)
         self.running = True
@@ -229,7 +230,7 @@ class ApplicationUnderTest:
             findings.NO_RECOVERY,
             "it did not come to work",
             state="Stable",
-            assigned="all",
+            assigned=assigned,
             acted=True,
         )
 
@@ -346,9 +347,14 @@ class ApplicationUnderTest:
             self.group.remove(member.member_id, reason)
 
     def produce(self, count: int, value: bytes = b"record") -> None:
-        """Write records, round the partitions."""
-        self.told.written.append(Written(self.kafka.mark(), self._ends()))
-        self.kafka.produce(self.application.topic, [value] * count)
+        """Write records, round the partitions of its latest topic."""
+        self.told.written.append(Written(self.kafka.mark(), self.ends()))
+        self.kafka.produce(self.topics[-1], [value] * count)
+
+    def make_topic(self, name: str) -> None:
+        """Make another topic that it reads."""
+        self.kafka.create_topic(name, len(self.ends()))
+        self.topics.append(name)
 
     @contextmanager
     def peer(self, **options: Any) -> Iterator[PeerHandle]:
@@ -471,16 +477,17 @@ class ApplicationUnderTest:
         mark: int | None = None,
     ) -> None:
         """Wait for something that only the application knows. Raises ApplicationError. `mark`:
-        since when it was to come into its group."""
+        since when it was to come into its group; one that says that it ended is not awaited then."""
         until = time.monotonic() + self.patience_s
         while not condition():
-            if time.monotonic() > until:
+            ended = mark is not None and self._error is not None
+            if ended or time.monotonic() > until:
                 known = [] if mark is None else self.why_not(mark, offsets=False)
                 raise ApplicationError(
                     [
                         *self.findings(),
                         *known,
-                        Finding(name, f"{what} within {self.patience_s:g} s"),
+                        Finding(name, what if ended else f"{what} within {self.patience_s:g} s"),
                     ]
                 )
             time.sleep(0.005)
@@ -494,7 +501,7 @@ class ApplicationUnderTest:
     def has_fetched(self) -> bool:
         """Whether it has fetched all that was written to its partitions; of one that is paused it
         does not."""
-        ends = self._ends()
+        ends = self.ends()
         mine = [
             place for member in self.members() for place in member.assignment or () if place in ends
         ]
@@ -526,7 +533,7 @@ class ApplicationUnderTest:
     def wait_done(self) -> None:
         """Wait until `is_done` would say so."""
         if self.keeps_offsets:
-            self.wait_reached(self._ends(), "everything that was written")
+            self.wait_reached(self.ends(), "everything that was written")
             return
         self.wait(
             findings.NO_RECOVERY,
@@ -540,7 +547,7 @@ class ApplicationUnderTest:
         """Write records, round all partitions, and wait until those in the application's own ones
         are committed."""
         self.produce(count)
-        ends, shares = self._ends(), [member.assignment or () for member in self.members()]
+        ends, shares = self.ends(), [member.assignment or () for member in self.members()]
         self.wait_reached(
             {place: ends[place] for share in shares for place in share if place in ends},
             "what was written to its share",
@@ -562,7 +569,7 @@ class ApplicationUnderTest:
         """Whether everything that was written is committed; by an application that keeps its
         offsets itself, processed."""
         if self.keeps_offsets:
-            return self._processed_below(self._ends())
+            return self._processed_below(self.ends())
         group = self.group.snapshot()
         return group.state == "Stable" and bool(group.lag) and not any(group.lag.values())
 
@@ -595,7 +602,7 @@ class ApplicationUnderTest:
             committed=committed,
             processed=processed,
             records=self._records(),
-            ends=self._ends(),
+            ends=self.ends(),
             keeps_offsets=self.keeps_offsets,
             repeats=self._repeats,
             commits_late=bool(getattr(self.application, "commits_late", False)),

@@ -163,7 +163,9 @@ class NewProtocol(CommitsEach):
 
 
 class KafkaPython(Small):
-    """Right: kafka-python, a commit for each record."""
+    """Right: kafka-python, a commit for each record. `poll_ms`: how long a poll waits."""
+
+    poll_ms = 50
 
     def live(self) -> None:
         consumer = kafka.KafkaConsumer(
@@ -178,7 +180,7 @@ class KafkaPython(Small):
             self.subscribe(consumer)
             consumer.partitions_for_topic(self.topic)
             while not self.ending.is_set():
-                for records in consumer.poll(timeout_ms=50).values():
+                for records in consumer.poll(timeout_ms=self.poll_ms).values():
                     for record in records:
                         if not self.ending.is_set():
                             self.handle(consumer, record)

@@ -70,7 +70,7 @@ class _Watched(ApplicationUnderTest):
 
     def wait_done(self) -> None:
         if isinstance(self.application, bugs.CommitsTheLastOffset):
-            done = lambda: self._processed_below(self._ends())  # noqa: E731
+            done = lambda: self._processed_below(self.ends())  # noqa: E731
             self.wait_until(done, "it did not process everything")
             self._hurry()
         super().wait_done()
