@@ -30,6 +30,7 @@ from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
+from ..control.in_process_requests import ControlError
 from ..control.waiting import WaitTimeoutError
 from ..members.effects import Position
 from . import findings, identities
@@ -53,7 +54,6 @@ PARTITIONS = 6
 PATIENCE_S = 30.0
 """How long the application may take for anything that is awaited, in seconds."""
 _DIED = "its process died"
-_STOPPED = "it was stopped"
 A_MOMENT_S = 1.0
 """What an application does at once it has done by then, on a machine that is not busy; nothing is
 judged by it."""
@@ -80,16 +80,7 @@ class ApplicationUnderTest:
         duplicates_clean: int = 0,
         duplicates_death: int | None = None,
     ) -> None:
-        for name in ("start", "stop", "kill"):
-            if not callable(getattr(application, name, None)):
-                raise TypeError(
-                    f"{type(application).__name__} is no application under test: it has no method {name}()"
-                )
-        for name in ("topic", "group"):
-            if not isinstance(getattr(application, name, None), str):
-                raise TypeError(
-                    f"{type(application).__name__} is no application under test: its attribute {name} is to say a name"
-                )
+        check(application, "application")
         self._output_headers = _output_headers(application)
         self.kafka = kafka
         self.application = application
@@ -373,8 +364,8 @@ class ApplicationUnderTest:
                 self.told.peers.add(peer.member_id)
         for member in self.group.members:
             if member.client_id == peer.client_id:  # it could not leave: its join is not answered
-                with suppress(LookupError):
-                    self.group.remove(member.member_id, _STOPPED)
+                with suppress(LookupError, ControlError):
+                    self.group.remove(member.member_id, "it was stopped")
 
     @contextmanager
     def others_own(self, peer: PeerHandle) -> Iterator[None]:
@@ -643,6 +634,17 @@ class ApplicationUnderTest:
         self._watch.close()
         if self.running:
             self.stop()
+
+
+def check(given: Any, kind: str) -> None:
+    """Raises TypeError for what is no such thing under test: what it lacks."""
+    text = f"{type(given).__name__} is no {kind} under test: "
+    for name in ("start", "stop", "kill"):
+        if not callable(getattr(given, name, None)):
+            raise TypeError(f"{text}it has no method {name}()")
+    for name in ("topic", "group"):
+        if not isinstance(getattr(given, name, None), str):
+            raise TypeError(f"{text}its attribute {name} is to say a name")
 
 
 def _output_headers(application: Any) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from ..control.in_process_requests import ControlError
 from ..control.waiting import WaitTimeoutError
 from . import worker_findings as findings
 from .findings import ApplicationError, Finding
-from .under_test import PATIENCE_S
+from .under_test import PATIENCE_S, check
 from .worker_findings import Processed
 
 if TYPE_CHECKING:
@@ -44,16 +44,7 @@ class WorkerUnderTest:
         partitions: int = PARTITIONS,
         patience_s: float = PATIENCE_S,
     ) -> None:
-        for name in ("start", "stop", "kill"):
-            if not callable(getattr(worker, name, None)):
-                raise TypeError(
-                    f"{type(worker).__name__} is no worker under test: it has no method {name}()"
-                )
-        for name in ("topic", "group"):
-            if not isinstance(getattr(worker, name, None), str):
-                raise TypeError(
-                    f"{type(worker).__name__} is no worker under test: its attribute {name} is to say a name"
-                )
+        check(worker, "worker")
         self.kafka = kafka
         self.worker = worker
         self.patience_s = patience_s

@@ -9,7 +9,7 @@ until when), so that folding them needs no rule.
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import NamedTuple, get_args
 
 from .classic import (
     AssignmentRejected,
@@ -31,7 +31,6 @@ from .classic import (
     StoredMember,
 )
 from .consumer import AssignmentFailed, ConsumerEvent, PreviousEpochAccepted
-from .lifecycle import GroupCreated, GroupDeleted, GroupLoaded, GroupUnloaded
 from .offsets import (
     CommittedOffset,
     OffsetsCommitted,
@@ -74,6 +73,34 @@ __all__ = [
     "ShareEvent",
     "StoredMember",
 ]
+
+
+class GroupCreated(NamedTuple):
+    """A group came to be, Empty: by a JoinGroup without member id or by a commit without generation
+    (JOIN-1, OC-1)."""
+
+    by: str  # "join" or "commit"
+
+
+class GroupDeleted(NamedTuple):
+    """The group and its offsets are gone: by DeleteGroups, or Empty without offsets at a cleanup
+    (DG-1, EXP-6)."""
+
+    reason: str
+
+
+class GroupUnloaded(NamedTuple):
+    """The coordinator lost the group's partition: parked requests get NOT_COORDINATOR (ERR-6)."""
+
+    error: int
+
+
+class GroupLoaded(NamedTuple):
+    """A coordinator took the group over and re-armed all its members' sessions (ERR-7)."""
+
+    state: str
+    generation: int
+
 
 Event = (
     GroupCreated
