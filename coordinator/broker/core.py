@@ -151,7 +151,6 @@ class Broker(FreshNames):
         self._log_retry_at: int | None = None
 
     # -- what handlers use
-    # -------------------------------------------------------------------------------------------
 
     def answer(self, token: int, response: Message | Encoded | Unread, now: int) -> None:
         """Answer a parked request. A token whose connection is gone is ignored: its client no
@@ -369,7 +368,6 @@ class Broker(FreshNames):
         )
 
     # -- what connections use
-    # ----------------------------------------------------------------------------------------
 
     def hold(self, token: int, duration_ms: int | None, waiting: Waiting, now: int) -> None:
         """Keep a request or an answer back: so long from `now` on, or (None) until `release`."""
@@ -408,7 +406,6 @@ class Broker(FreshNames):
             self._shares.stopped(now)
 
     # -- what drivers use
-    # --------------------------------------------------------------------------------------------
 
     def release(self, token: int, now: int) -> bool:
         """Go on with what is held under a token; False if nothing is, or its connection is gone.

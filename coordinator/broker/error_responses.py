@@ -276,7 +276,6 @@ def message_of(error: int) -> str:
 
 
 # -- topics and partitions
-# ---------------------------------------------------------------------------------------------
 
 
 def _elem(kind: Any, name: str) -> Any:
@@ -377,7 +376,6 @@ def copied(value: T, /, **changes: Any) -> T:
 
 
 # -- one list
-# ----------------------------------------------------------------------------------------------------------
 
 
 def refuse_listed(
@@ -417,7 +415,6 @@ def refuse_listed(
 
 
 # -- APIs with a shape of their own
-# --------------------------------------------------------------------------------------
 
 
 def _refuse_join(

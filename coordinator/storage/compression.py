@@ -95,7 +95,6 @@ def _open(codec: int, data: bytes, budget: Budget) -> Opened | None:
 
 
 # -- gzip, zstd
-# ----------------------------------------------------------------------------------------------------------
 
 
 def _gunzip(data: bytes, budget: Budget) -> Opened:
@@ -144,7 +143,6 @@ def _unzstd(data: bytes, budget: Budget) -> Opened | None:
 
 
 # -- snappy
-# --------------------------------------------------------------------------------------------------------------
 
 
 def _snappy(data: bytes, out: bytearray, budget: Budget) -> None:
@@ -243,7 +241,6 @@ def _repeat(out: bytearray, distance: int, length: int) -> None:
 
 
 # -- lz4
-# -----------------------------------------------------------------------------------------------------------------
 
 
 def _lz4(data: bytes, out: bytearray, budget: Budget) -> None:

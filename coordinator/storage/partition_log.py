@@ -160,7 +160,6 @@ class PartitionLog:
         )
 
     # -- writing
-    # -----------------------------------------------------------------------------------------------------
 
     def append(
         self,
@@ -352,7 +351,6 @@ class PartitionLog:
         self.transactions = {}
 
     # -- reading
-    # -----------------------------------------------------------------------------------------------------
 
     def read(
         self,
@@ -433,7 +431,6 @@ class PartitionLog:
         return self._bodies_end[-1] - self._first_position if self._bodies_end else 0
 
     # -- look-ups
-    # ----------------------------------------------------------------------------------------------------
 
     def earliest(self) -> TimestampedOffset:
         """The log start, with the epoch it belongs to."""

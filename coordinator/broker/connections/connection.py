@@ -72,7 +72,6 @@ class Connection(Exchange):
         self._interrupted = False  # whole frames wait, for room or for the next turn
 
     # -- what the driver calls
-    # ---------------------------------------------------------------------------------------
 
     def receive(self, data: bytes | memoryview, now: int) -> None:
         """Take bytes, handle every whole request in them, write the answers.
@@ -140,7 +139,6 @@ class Connection(Exchange):
         return max(0, self._needed - len(self.kept))
 
     # -- what the broker calls
-    # ---------------------------------------------------------------------------------------
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
         """Send the answer of the parked request, or keep it until there is room for it. The next
@@ -213,7 +211,6 @@ class Connection(Exchange):
         self.resume(now)
 
     # -- frames
-    # ------------------------------------------------------------------------------------------------------
 
     def _handle_frames(self, data: bytes, now: int) -> None:
         """Handle the whole frames of `data` until one is parked; keep the rest."""

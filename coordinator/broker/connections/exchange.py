@@ -122,7 +122,6 @@ class Exchange:
         self._finish: Callable[[Any, int], None] | None = None  # gets what the work returns
 
     # -- the request comes
-    # -------------------------------------------------------------------------------------------
 
     def _decode_in_slices(
         self,
@@ -191,7 +190,6 @@ class Exchange:
         self._ask(api, call, correlation_id)
 
     # -- interceptors
-    # ------------------------------------------------------------------------------------------------
 
     def _intercepted(
         self, asked: Sequence[Interceptor], api: apis.Api, call: Call, correlation_id: int
@@ -268,7 +266,6 @@ class Exchange:
         self._refuse(f"{apis.title(api.key)} v{call.version}: {error}", now, error)
 
     # -- handler and answer
-    # ------------------------------------------------------------------------------------------
 
     def _ask(self, api: apis.Api, call: Call, correlation_id: int) -> None:
         """Give the request to its handler and queue the answer, or park it."""
@@ -499,7 +496,6 @@ class Exchange:
             output.clear()
 
     # -- slices
-    # ------------------------------------------------------------------------------------------------------
 
     def _in_slices(self, work: Slices[Any], finish: Callable[[Any, int], None], now: int) -> None:
         """Do work for as long as this turn lasts, and the rest in the next ones; `finish` gets what
@@ -528,7 +524,6 @@ class Exchange:
             self._broker.take_turns(self)
 
     # -- the connection's
-    # --------------------------------------------------------------------------------------------
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
         """Send the answer of the parked request, or keep it until there is room for it."""

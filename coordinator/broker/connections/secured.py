@@ -105,7 +105,6 @@ class SecuredConnection(Connection):
         return self.login is None or self.login.stage is Stage.DONE
 
     # -- frames of a client that is not logged in
-    # ------------------------------------------------------------------------------
 
     def _handle_frames(self, data: bytes, now: int) -> None:
         login = self.login
@@ -171,7 +170,6 @@ class SecuredConnection(Connection):
             self._fail(result, None, None, now)
 
     # -- requests
-    # ------------------------------------------------------------------------------------------------------
 
     def _handle_frame(self, frame: bytes, now: int) -> None:
         login = self.login
@@ -362,7 +360,6 @@ class SecuredConnection(Connection):
         self._refuse(why, now)
 
     # -- how a login ends
-    # ----------------------------------------------------------------------------------------------
 
     def _note_success(self, login: Login, now: int) -> None:
         if login.stage is not Stage.DONE:

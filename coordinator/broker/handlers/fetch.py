@@ -232,7 +232,6 @@ class Operation:
         self._unknown += unknown_names
 
     # -- waiting
-    # -----------------------------------------------------------------------------------------------------
 
     def answer_now(self) -> FetchResponse | None:
         """The answer, or None if there is reason to wait."""
@@ -311,7 +310,6 @@ class Operation:
         )
 
     # -- reading
-    # -----------------------------------------------------------------------------------------------------
 
     def _read_all(self) -> tuple[list[tuple[Key, SessionPartition, PartitionData]], int, bool]:
         """The partitions' answers, the bytes of records in them, and whether one of them brooks no
@@ -468,7 +466,6 @@ class Operation:
         return max(known, key=lambda node: known[node], default=None)
 
     # -- answering
-    # ---------------------------------------------------------------------------------------------------
 
     def _response(
         self, answers: list[tuple[Key, SessionPartition, PartitionData]], now: int
