@@ -101,6 +101,15 @@ def check_log(broker: Broker) -> None:
         raise Refused(ErrorCode.KAFKA_STORAGE_ERROR, UNWRITTEN)
 
 
+def make_ready(broker: Broker, count: int, call: Call) -> Slices[Call]:
+    """Make what so many partitions begin with, in slices: to add them is little work then. The call
+    as it goes on."""
+    for made, _ in enumerate(broker.controller.cluster.ready_logs(count), 1):
+        if not made % PARTITIONS_A_STEP:
+            call = call._replace(now=(yield))
+    return call
+
+
 def make(broker: Broker, plan: Plan, call: Call) -> Topic:
     """Make a planned topic."""
     return broker.controller.create_topic(
@@ -152,6 +161,7 @@ def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> Slic
             left = PARTITIONS_A_STEP
             call = call._replace(now=(yield))
         left -= TOPIC_AS_PARTITIONS + len(planned.assignment)
+        call = yield from make_ready(broker, len(planned.assignment), call)
         if broker.log_is_blocked or planned.name in broker.controller.cluster.topics:
             continue
         if mutations is not None and not mutations.allows(len(planned.assignment), call.now):

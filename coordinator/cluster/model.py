@@ -9,7 +9,7 @@ although one broker is served. Does not depend on sockets, clocks, groups, how r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
@@ -163,7 +163,8 @@ class Cluster:
         self.topics_created = 0
         # Answers made from this state, by whatever key their maker likes; emptied on every change.
         self.kept: dict[Hashable, bytes] = {}
-        self._new_log = new_log or _partition_log
+        self._new_log = new_log
+        self._ready: list[PartitionLog] = []
         configs.on_change(self._configs_changed)
 
     def create_topic(
@@ -204,12 +205,29 @@ class Cluster:
         """Append partitions to a topic, one for each replica list; answers the new ones."""
         topic = self.topics[name]
         first = len(topic.partitions)
-        added = [
-            self._partition(name, first + i, replicas) for i, replicas in enumerate(assignment)
-        ]
+        states: dict[tuple[int, ...], tuple[int, Sequence[int], Sequence[int]]] = {}
+        added = []
+        for index, replicas in enumerate(assignment, first):
+            state = states.get(key := tuple(replicas))
+            if state is None:
+                state = states[key] = self._state(replicas)
+            leader, isr, offline = state
+            if self._new_log is not None:
+                log = self._new_log(name, index, replicas)
+            else:
+                log = self._ready.pop() if self._ready else _log()
+            about = (leader, 0, replicas, isr, offline, log, 0)
+            added.append(Partition(name, index, *about, _NOBODY, _NOBODY, _NOBODY, _NOBODY))
         topic.partitions.extend(added)
         self.changed()
         return added
+
+    def ready_logs(self, count: int) -> Iterator[None]:
+        """Make the logs of so many partitions that are to be added, one at each step. There are none
+        to make where `new_log` gives them."""
+        while self._new_log is None and len(self._ready) < count:
+            self._ready.append(_log())
+            yield
 
     def partition(self, name: str, index: int) -> Partition | None:
         """The partition, or None if the topic or the index does not exist."""
@@ -258,12 +276,11 @@ class Cluster:
         self.version += 1
         self.kept.clear()
 
-    def _partition(self, topic: str, index: int, replicas: list[int]) -> Partition:
+    def _state(self, replicas: list[int]) -> tuple[int, Sequence[int], Sequence[int]]:
+        """Leader, ISR and offline replicas of a new partition."""
         active = [node for node in replicas if node in self.brokers and self.brokers[node].active]
-        leader = active[0] if active else -1
-        log = self._new_log(topic, index, replicas)
         isr = replicas if not active or active == replicas else active
-        return Partition(topic, index, leader, 0, replicas, isr, self.offline(replicas), log)
+        return active[0] if active else -1, isr, self.offline(replicas)
 
     def offline(self, replicas: Iterable[int]) -> Sequence[int]:
         """Those of a partition's replicas whose brokers are unknown or fenced."""
@@ -272,7 +289,7 @@ class Cluster:
         ] or _NOBODY
 
 
-def _partition_log(_topic: str, _index: int, _replicas: list[int]) -> PartitionLog:
+def _log() -> PartitionLog:
     from ..storage.partition_log import PartitionLog
 
     return PartitionLog()

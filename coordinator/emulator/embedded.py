@@ -176,7 +176,6 @@ class Emulator(LoopKit):
         `with` raises the first."""
 
     # -- what a running emulator offers
-    # ------------------------------------------------------------------------------
 
     @property
     def bootstrap_servers(self) -> str:
@@ -487,7 +486,6 @@ class Emulator(LoopKit):
         return 0 if log is None else self.run(lambda: log.seq + 1)
 
     # -- on the caller's loop
-    # ----------------------------------------------------------------------------------------
 
     async def start(self) -> None:
         """Start on the running loop; `stop` ends it. `async with` does both."""
@@ -601,7 +599,6 @@ class Emulator(LoopKit):
         raise_interceptor_errors(self.interceptor_errors, error)
 
     # -- on its own thread
-    # -------------------------------------------------------------------------------------------
 
     def __enter__(self) -> Self:
         started: Future[asyncio.Event] = Future()

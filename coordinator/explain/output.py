@@ -84,7 +84,6 @@ def selected(group: GroupView, generation: int | None) -> list[Rebalance | Note]
 
 
 # -- text
-# --------------------------------------------------------------------------------------------------------------
 
 
 def as_text(
@@ -219,7 +218,6 @@ def gone_rows(rebalance: Rebalance) -> Iterator[str]:
 
 
 # -- plain values
-# ------------------------------------------------------------------------------------------------------
 
 
 def as_plain(

@@ -175,7 +175,6 @@ _TRIGGERS: dict[str, Callable[[Rebalance, Change], str]] = {
 
 
 # -- what came in the course of a rebalance
-# ----------------------------------------------------------------------------
 
 
 def _course(rebalance: Rebalance) -> list[str]:
@@ -305,7 +304,6 @@ def _meanwhile(change: Change) -> str:
 
 
 # -- who stood still
-# ---------------------------------------------------------------------------------------------------
 
 
 INFERRED = "an eager member stops from its JoinGroup until its SyncGroup is answered, a cooperative one never stops with what it keeps"

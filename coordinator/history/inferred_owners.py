@@ -33,7 +33,6 @@ class Ownership:
         self._unowned_since: dict[str, dict[int, int]] = {}
 
     # -- inferred from requests
-    # ----------------------------------------------------------------------------------------
 
     def joins(self, member: MemberView, at_ms: int) -> None:
         """The member's JoinGroup was seen."""
@@ -63,7 +62,6 @@ class Ownership:
             self._end_pause(member, at_ms)
 
     # -- told by the member itself
-    # -------------------------------------------------------------------------------------
 
     def told_given_up(self, member: MemberView, partitions: Partitions, at_ms: int) -> None:
         """The member says that these were revoked or lost."""
@@ -93,7 +91,6 @@ class Ownership:
             self._free(member, member.held, at_ms)
 
     # -- the group as a whole
-    # ------------------------------------------------------------------------------------------
 
     def keep_topics(self, topics: Collection[str]) -> None:
         """Nobody waits for partitions of topics that no member subscribes to."""
@@ -106,7 +103,6 @@ class Ownership:
         self._unowned_since.clear()
 
     # -- parts
-    # ---------------------------------------------------------------------------------------------------------
 
     def _stop(self, member: MemberView, partitions: Partitions, at_ms: int, *, known: bool) -> None:
         if member.pause is None and partitions:

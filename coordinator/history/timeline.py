@@ -230,7 +230,6 @@ class Timeline:
         return chain
 
     # -- one event each
-    # ------------------------------------------------------------------------------------------------
 
     def _wire(self, line: Line) -> None:
         refused = line["type"] == "AuthorizationRefused"

@@ -56,7 +56,6 @@ class GroupMember(ABC):
     """Its state, which a protocol's own member knows more of."""
 
     # -- what a protocol adds
-    # ------------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
@@ -144,7 +143,6 @@ class GroupMember(ABC):
         """A request of the protocol's own cannot be sent to this broker."""
 
     # -- for drivers that skip heartbeats which change nothing
-    # ---------------------------------------------------------
 
     @property
     @abstractmethod
@@ -239,7 +237,6 @@ class GroupMember(ABC):
         offsets.skip_commit(self._p, sent_at)
 
     # -- what it is
-    # ----------------------------------------------------------------------------------------------------
 
     @property
     def config(self) -> MemberConfig:
@@ -290,7 +287,6 @@ class GroupMember(ABC):
         return self._closing is not None and self._closing.ended
 
     # -- what the application asks for
-    # ---------------------------------------------------------------------------------
 
     def seek(self, partition: TopicPartition, position: Position | int) -> None:
         """Set the position in an owned partition: what the next commit says. Raises NotOwnedError (a
@@ -360,7 +356,6 @@ class GroupMember(ABC):
         self._close(self._closing, now)
 
     # -- what the driver tells
-    # -----------------------------------------------------------------------------------------
 
     def receive(self, number: int, response: Response, now: int) -> bool:
         """An answer came, in its newest shape (`requests.lift`). False: nothing new for `poll` or

@@ -49,7 +49,6 @@ _RETRY = frozenset({ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.UNKNOWN_TO
 
 
 # -- committing
-# --------------------------------------------------------------------------------------------------------
 
 
 def commit(
@@ -184,7 +183,6 @@ def _first_fault(m: Participant, sent: InFlight, error: ErrorCode, where: str) -
 
 
 # -- the machine's own commits
-# -----------------------------------------------------------------------------------------
 
 
 def auto_commit(m: Participant, now: int) -> None:
@@ -250,7 +248,6 @@ def commit_before_rebalance(m: Participant, now: int) -> bool:
 
 
 # -- fetching
-# ----------------------------------------------------------------------------------------------------------
 
 
 def look_up_positions(m: Participant, now: int) -> None:

@@ -121,7 +121,6 @@ class Server:
         )
 
     # -- listening
-    # ---------------------------------------------------------------------------------------------------
 
     async def listen(
         self,
@@ -198,7 +197,6 @@ class Server:
         return guard.protocol(self, listener)
 
     # -- after every piece of work
-    # ------------------------------------------------------------------------------------
 
     def settle(self, now: int) -> None:
         """Let freed connections go on, read again where there is room again, and look at the next
@@ -225,7 +223,6 @@ class Server:
             self._arrange()
 
     # -- turns and memory
-    # --------------------------------------------------------------------------------------------
 
     def _turn_is_over(self) -> bool:
         return self.now() - self.clock.turn_began >= _TURN_MS
@@ -257,7 +254,6 @@ class Server:
         self.settle(now)
 
     # -- the timer
-    # ---------------------------------------------------------------------------------------------------
 
     def _rearm(self, deadline: int) -> None:
         """Let the timer fire at an earlier instant. One that fires too early does no harm: it is
@@ -318,7 +314,6 @@ class Server:
         )
 
     # -- a broker that stops, pauses and starts again
-    # ----------------------------------------------------------------
 
     def close(self, *, abort: bool) -> None:
         """The broker's process ends: nobody listens any more, and connections end; `abort`: without
@@ -362,7 +357,6 @@ class Server:
             protocol.transport.resume_reading()
 
     # -- the end
-    # -----------------------------------------------------------------------------------------------------
 
     async def stop(self) -> None:
         """Stop listening, answer what is parked as Kafka does, flush and close every connection,

@@ -173,7 +173,6 @@ class _Translator:
                 self.character(ord(scan.take()))
 
     # -- single characters
-    # -------------------------------------------------------------------------------------------
 
     def escaped(self) -> None:
         scan = self.scan
@@ -233,7 +232,6 @@ class _Translator:
         self.grow(atom.size - size, atom.optional - left_out)
 
     # -- repetitions
-    # -------------------------------------------------------------------------------------------------
 
     def counts(self) -> tuple[int, int] | None:
         """{n}, {n,} or {n,m} at the position; -1 for no end; None if it is something else. Raises
@@ -315,7 +313,6 @@ class _Translator:
         self.pieces[atom.start :] = [text * least + optional]
 
     # -- groups
-    # ------------------------------------------------------------------------------------------------------
 
     def open(self) -> None:
         scan = self.scan

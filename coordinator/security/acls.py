@@ -138,7 +138,6 @@ def word(operation: Operation) -> str:
 
 
 # -- as people write them
-# --------------------------------------------------------------------------------------------------
 
 _RIGHT: Final = "write PRINCIPAL may|may not OPERATION TYPE NAME [prefixed] [from HOST], such as 'User:billing may Read topic orders'"
 _OPERATIONS: Final = {

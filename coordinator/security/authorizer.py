@@ -64,7 +64,6 @@ class Authorizer:
         return list(self._acls)
 
     # -- the ACLs
-    # ----------------------------------------------------------------------------------------------
 
     def add(self, acls: Iterable[Acl]) -> list[Acl]:
         """Put ACLs in force; answers those that are new."""
@@ -108,7 +107,6 @@ class Authorizer:
         self._lengths = {kind: sorted(found) for kind, found in lengths.items()}
 
     # -- what they mean
-    # ----------------------------------------------------------------------------------------
 
     def allows(
         self, principal: str, host: str, operation: int, resource_type: int, name: str

@@ -149,7 +149,6 @@ class Login:
         return f"Authentication failed during {doing} due to invalid credentials with SASL mechanism {self.mechanism}"
 
     # -- a session that lasts for a while
-    # ------------------------------------------------------------------------------
 
     def is_over(self, now: int) -> bool:
         """Whether the session's time is over: nothing but its renewal is taken (REAUTH-1)."""

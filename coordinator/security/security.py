@@ -118,7 +118,6 @@ class Security:
         return self.draw(_SALT_BYTES)
 
     # -- what changes while clients run
-    # ----------------------------------------------------------------------------
 
     def set_password(self, user: str, password: str) -> None:
         """Let a user log in with another password; connections that are open live on (SCRAM-5)."""

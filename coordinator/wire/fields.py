@@ -51,7 +51,6 @@ class Field:
 
 
 # -- field specifiers
-# ----------------------------------------------------------------------------------------------
 # Their result is `Any`: the annotation beside them says the attribute's type, and the type checker
 # believes it.
 
@@ -176,7 +175,6 @@ def struct(
 
 
 # -- classes
-# -------------------------------------------------------------------------------------------------------
 
 
 @dataclass_transform(

@@ -48,7 +48,6 @@ class _Context:
         ]
 
     # -- out
-    # ---------------------------------------------------------------------------------------------------------
 
     def struct_to_plain(self, value: Struct) -> dict[str, Any]:
         cls = type(value)
@@ -84,7 +83,6 @@ class _Context:
         return value
 
     # -- in
-    # ----------------------------------------------------------------------------------------------------------
 
     def struct_from_plain(self, cls: StructType, value: object, path: str) -> Any:
         if not isinstance(value, dict):

@@ -32,6 +32,12 @@ from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from coordinator.wire.messages.topics import (
+    CreatableTopic,
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+    CreateTopicsRequest,
+)
 from coordinator.wire.messages.transactions import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -459,3 +465,30 @@ class TestWhatItDoes:
         )
         turns.feed(client, client.frame(request, 1))
         assert turns.calls[0] < MOST_CALLS
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_the_partitions_of_one_topic_are_not_made_in_one_piece(grows: bool) -> None:
+    """Nobody sees a part of them; what is ready is used by whoever makes partitions first."""
+    driver = Driver(["t:1"])
+    turns, client, cluster = Turns(driver), driver.client(), driver.broker.cluster
+    count = 9_000
+    if grows:
+        wanted = CreatePartitionsTopic(name="t", count=count, assignments=None)
+        frame = client.frame(CreatePartitionsRequest(topics=[wanted], timeout_ms=1_000), 3)
+    else:
+        topic = CreatableTopic(name="new", num_partitions=count, replication_factor=1)
+        frame = client.frame(CreateTopicsRequest(topics=[topic], timeout_ms=1_000), 7)
+    turns.feed(client, frame)
+    sizes: set[int] = set()
+    while turns.next():
+        sizes.add(sum(len(topic.partitions) for topic in cluster.topics.values()))
+        if len(sizes) == 1 and "late" not in cluster.topics:
+            cluster.create_topic("late", topic_id=b"late" * 4, assignment=[[1]] * 10)
+    assert len(client.answers()) == 1
+    made = cluster.topics["t" if grows else "new"].partitions
+    assert len(made) == count
+    every = [each.log for topic in cluster.topics.values() for each in topic.partitions]
+    assert len(set(map(id, every))) == len(every)
+    assert len(sizes) == 3
+    assert max(turns.calls) < MOST_CALLS

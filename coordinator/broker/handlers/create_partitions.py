@@ -26,6 +26,7 @@ from ..topics import (
     TOPIC_AS_PARTITIONS,
     Refused,
     grow,
+    make_ready,
     plan_growth,
 )
 
@@ -88,6 +89,8 @@ def _grow_all(
                 before = broker.controller.cluster.topics[topic.name]
                 present = len(before.partitions)
                 call = call._replace(now=(yield))
+                if not request.validate_only:
+                    call = yield from make_ready(broker, len(planned), call)
                 same = (
                     broker.controller.cluster.topics.get(topic.name) is before
                     and len(before.partitions) == present

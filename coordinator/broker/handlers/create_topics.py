@@ -33,6 +33,7 @@ from ..topics import (
     Wanted,
     check_log,
     make,
+    make_ready,
     plan,
 )
 
@@ -102,6 +103,8 @@ def _make_all(
     results = []
     mutations = quota_of_changes(broker, call, strict_since=6)
     for each in planned:
+        if isinstance(each, Plan) and not request.validate_only:
+            call = yield from make_ready(broker, len(each.assignment), call)
         # partitions are many objects, and stay
         results.append(
             uncollected(_made, broker, call, each, request.validate_only, mutations)

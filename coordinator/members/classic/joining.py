@@ -127,7 +127,6 @@ def _take_failure(m: Membership, fault: MemberFault, now: int) -> bool:
 
 
 # -- JoinGroup
-# ---------------------------------------------------------------------------------------------------------
 
 
 def _send_join(m: Membership, now: int) -> None:
@@ -262,7 +261,6 @@ def _refusal(api: str, error: ErrorCode, m: Membership) -> MemberFault:
 
 
 # -- leading
-# -----------------------------------------------------------------------------------------------------------
 
 
 def lead(m: Membership, now: int) -> None:
@@ -309,7 +307,6 @@ def _assignments(m: Membership, response: JoinGroupResponse) -> dict[str, bytes]
 
 
 # -- SyncGroup
-# ---------------------------------------------------------------------------------------------------------
 
 
 def _send_sync(m: Membership, assignments: list[SyncGroupRequestAssignment], now: int) -> None:

@@ -55,7 +55,6 @@ _FENCED = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID}
 
 
 # -- sending
-# -----------------------------------------------------------------------------------------------------------
 
 
 def beat(m: ConsumerMembership, now: int) -> None:
@@ -218,7 +217,6 @@ def leave(m: ConsumerMembership, epoch: int, now: int, *, stale: bool = False) -
 
 
 # -- answers
-# -----------------------------------------------------------------------------------------------------------
 
 
 def on_heartbeat(

@@ -67,7 +67,6 @@ class ConsumerMember(GroupMember):
         self._closing = None
 
     # -- what it is
-    # ----------------------------------------------------------------------------------------------------
 
     @property
     def state(self) -> ConsumerState:
@@ -106,7 +105,6 @@ class ConsumerMember(GroupMember):
         return ""
 
     # -- what the application asks for
-    # ---------------------------------------------------------------------------------
 
     def subscribe(self, topics_: Iterable[str], now: int) -> None:
         """Ask for topics by name, in place of what was asked for; the next heartbeat says so. None
@@ -190,7 +188,6 @@ class ConsumerMember(GroupMember):
             raise fault
 
     # -- for drivers that skip heartbeats which change nothing
-    # ---------------------------------------------------------
 
     @property
     def is_quiet(self) -> bool:
@@ -232,7 +229,6 @@ class ConsumerMember(GroupMember):
             m.pulse.poll_expires_at = now + m.config.max_poll_interval_ms
 
     # -- its driver
-    # ----------------------------------------------------------------------------------------------------
 
     def next_poll(self) -> int | None:
         """When `poll` has something to do of its own accord, provided that the application

@@ -239,7 +239,6 @@ class Fleet:
         await self.close()
 
     # -- what peers tell
-    # -----------------------------------------------------------------------------------------------
 
     def arm(self, peer: Peer) -> None:
         """See when this peer has to be called."""
@@ -302,7 +301,6 @@ class Fleet:
             wait.done.set_result(None)
 
     # -- the timer
-    # -----------------------------------------------------------------------------------------------------
 
     def _rearm(self, deadline: int) -> None:
         if self._timer is not None:

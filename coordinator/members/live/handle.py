@@ -43,7 +43,6 @@ class PeerHandle(OnLoop):
         return self._peer.client_id
 
     # -- what it is
-    # ----------------------------------------------------------------------------------------------------
 
     @property
     def owned(self) -> tuple[TopicPartition, ...]:
@@ -96,7 +95,6 @@ class PeerHandle(OnLoop):
         return self._do(lambda: dict(self._peer.member.positions))
 
     # -- what it is told to do
-    # -----------------------------------------------------------------------------------------
 
     def stall(self) -> None:
         """Stop polling: after max.poll.interval.ms it leaves."""
@@ -187,7 +185,6 @@ class PeerHandle(OnLoop):
         self._wait(lambda: self._closed(leave), "await left()")
 
     # -- the same for asynchronous code
-    # --------------------------------------------------------------------------------
 
     def stable(
         self,

@@ -128,7 +128,6 @@ class Peer:
         self._end: asyncio.Future[None] | None = None
 
     # -- what it is
-    # ----------------------------------------------------------------------------------------------------
 
     @property
     def client_id(self) -> str:
@@ -177,7 +176,6 @@ class Peer:
         return f"<peer {self.client_id}: {state}, {number} {self.generation}, {len(self.owned)} partitions{trouble}>"
 
     # -- what it is told to do
-    # -----------------------------------------------------------------------------------------
 
     def subscribe(self, topics: Iterable[str] | None = None, pattern: str | None = None) -> None:
         """Ask for topics, or for those that match a pattern, in place of what was asked for."""
@@ -260,7 +258,6 @@ class Peer:
         self._finish(abort=True)
 
     # -- its driver
-    # ----------------------------------------------------------------------------------------------------
 
     def turn(self, now: int) -> None:
         """After anything that happened: let the application poll, carry out what the machine wants,
