@@ -98,6 +98,14 @@ def test_expiry_and_its_last_sign_of_life() -> None:
     assert "its last sign of life was its SyncGroup at 8.120 s" in why(w.last())
 
 
+def test_several_that_expire_alike_have_their_last_sign_of_life() -> None:
+    w = three()
+    w.leave("c")
+    w.advance(6000)
+    expired = f"members {A} and {B} expired after 6 s of silence"
+    assert f"{expired} (their last sign of life was their SyncGroup at 0.000 s)" in why(w.last())
+
+
 def test_leaving() -> None:
     w = three()
     w.leave("b", reason="closing\x1b[2J")

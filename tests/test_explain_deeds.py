@@ -48,6 +48,27 @@ def test_a_member_that_stood_still_and_woke_as_a_zombie() -> None:
     assert "): its host stood still since 1.000 s" in text
 
 
+def test_of_several_links_that_were_cut_each_is_told_and_the_time_lasts_until_the_last() -> None:
+    w = world()
+    w.advance(1000)
+    w.heartbeat("b")
+    for broker in (1, 2):
+        fault(w, "CutMember", client="b", broker=broker, direction="to_broker")
+    w.advance(1000)
+    fault(w, "MemberHealed", client="b", broker=1, direction="to_broker")
+    for _ in range(2):
+        w.advance(3000)
+        w.heartbeat("a")
+    text = w.text()
+    assert "2.000 s  Things pass from b to broker 1 again." in text
+    assert "whole again" not in text
+    assert "): its links with brokers were cut since 1.000 s" in text
+    w = world()
+    fault(w, "SlowMember", client="b", broker=1, bytes_per_second=9)
+    fault(w, "MemberSpedUp", client="b", broker=1)
+    assert "What passes between b and broker 1 is as quick as before." in w.text()
+
+
 def test_what_is_slow_is_told_by_how_slow_and_when_that_is_over() -> None:
     w = world()
     fault(w, "SlowFollower", broker=2, delay_ms=500)

@@ -23,6 +23,10 @@ _OTHERS: Final = {
     "ApplicationResumed": "the application of {client} polls again",
 }
 _BETWEEN: Final = "between {client} and brokers"
+_OF_SOME_LINKS: Final = {
+    "MemberHealed": f"things pass {_BETWEEN} again",
+    "MemberSpedUp": f"what passes {_BETWEEN} is as quick as before",
+}
 _WENT_THROUGH: Final = {
     "PauseMember": "its host stood still",
     "CutMember": "its links with brokers were cut",
@@ -56,12 +60,18 @@ def deed(line: Line) -> str:
     """What was done, as a clause."""
     row = ROWS.get(line["type"])
     if row is None or line["type"] in _OTHERS:
-        form = _OTHERS[line["type"]]
+        some = _OF_SOME_LINKS.get(line["type"]) if _is_part(line) else None
+        form = some or _OTHERS[line["type"]]
     else:
         more = [text for name, text in row.further.items() if line.get(name)]
         form = "".join((row.sentence, *more)) if more or not row.ended else row.ended
     fields = _Fields(line)
     return form.format_map(fields).replace(_BETWEEN.format_map(fields), _way(line, fields))
+
+
+def _is_part(line: Line) -> bool:
+    """Whether it is about one broker's links alone, or one direction."""
+    return line.get("broker") is not None or line.get("direction", "both") != "both"
 
 
 def _way(line: Line, fields: Mapping[str, object]) -> str:

@@ -143,7 +143,8 @@ def _last_sign(change: Change) -> str:
     if sign is None:
         return ""
     at_ms, what = sign
-    return f" (its last sign of life was {_APIS.get(what, what)} at {instant(at_ms)})"
+    said = f" (its last sign of life was {_APIS.get(what, what)} at {instant(at_ms)})"
+    return said.replace("its ", "their ") if len(change.members) > 1 else said
 
 
 def _rejected(rebalance: Rebalance, trigger: Change) -> str:

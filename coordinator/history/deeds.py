@@ -20,6 +20,8 @@ _OF_PROCESSES: Final = frozenset(
 _AGAIN: Final[Mapping[str, str]] = {**_ENDS, "ApplicationResumed": "ApplicationStalled"}
 """What ends a time of trouble, and what began it."""
 _TROUBLES: Final = frozenset({*_AGAIN.values(), "MemberCrashed"})
+_NESTED: Final = frozenset(name for name, row in ROWS.items() if row.of_member)
+"""What lasts until the last of several is over."""
 KINDS: Final = frozenset({*(kind for row in ROWS.values() for kind in row.lines), *_OF_PROCESSES})
 """Types of the lines that are followed here."""
 
@@ -53,12 +55,15 @@ class Deeds:
         self._troubles.pop(line["client"], None)
 
     def _trouble(self, client: str, kind: str, line: Line) -> None:
-        at_ms = line["at_ms"]
-        if kind in _TROUBLES:
+        at_ms, known = line["at_ms"], self._troubles.get(client)
+        if known is not None and known.until_ms is None and kind == known.kind in _NESTED:
+            self._troubles[client] = known._replace(times=known.times + 1)
+        elif kind in _TROUBLES:
             self._troubles[client] = Trouble(kind, at_ms, seq=line["seq"], client=client)
-        known = self._troubles.get(client)
-        if known is not None and _AGAIN.get(kind) == known.kind:
-            self._troubles[client] = known._replace(until_ms=at_ms)
+        elif known is not None and _AGAIN.get(kind) == known.kind:
+            left = known.times - 1
+            until = at_ms if left < 1 else None
+            self._troubles[client] = known._replace(until_ms=until, times=left)
 
     def _concerns(self, group: GroupView, line: Line, client: object) -> bool:
         if client is not None:

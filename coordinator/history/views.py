@@ -67,13 +67,14 @@ class MemberView:
 
 class Trouble(NamedTuple):
     """What a client went through: the line's type, since when, until when (None: it goes on).
-    `seq`: the line's number; `client`: who went through it."""
+    `seq`: the line's number; `client`: who went through it; `times`: so many of its kind last."""
 
     kind: str
     since_ms: int
     until_ms: int | None = None
     seq: int = 0
     client: str = ""
+    times: int = 1
 
 
 @dataclass(slots=True)

@@ -21,10 +21,10 @@ from ..explain.sentences import because, removal
 from ..explain.share_story import in_full
 from ..explain.words import duration, instant, listed, partitions, printable
 from ..history.blobs import by_topic
+from ..history.deeds import KINDS as DEEDS
 from ..history.filed import among
 from ..history.timeline import Timeline
 from ..history.views import Change, GroupView, Note, Rebalance, Step
-from ..verbs import ROWS
 
 
 class Teller:
@@ -67,7 +67,7 @@ class Teller:
                 return self._wire(group, line, note)
             case "member":
                 return _member(group, line)
-            case "fault" if line["type"] in ROWS and line["type"] not in _FAULTS:
+            case "fault" if line["type"] in DEEDS and line["type"] not in _FAULTS:
                 return told(note) if note is not None else sentence_of(line)
             case "fault":
                 return _fault(line)
@@ -265,12 +265,6 @@ def _member(group: GroupView | None, line: Line) -> str:
 _FAULTS: Final = {
     "PauseMember": "{}'s process stands still, as in a long garbage collection.",
     "MemberResumed": "{}'s process goes on, and knows of nothing.",
-    "CutMember": "{}'s network is cut.",
-    "MemberHealed": "{}'s network is whole again.",
-    "SlowMember": "{}'s network gets slow.",
-    "MemberSpedUp": "{}'s network is as fast as before.",
-    "ResetMember": "{}'s connections are reset.",
-    "JumpMemberClock": "{}'s wall clock jumps; its timers go on.",
 }
 
 

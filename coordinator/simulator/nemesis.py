@@ -146,9 +146,8 @@ class Nemesis:
         if verb == "JumpMemberClock":
             self._jump_clock(name, fields["by_ms"])
             return lambda: self._jump_clock(name, -fields["by_ms"])
-        self._log(
-            verb, client=name, **{key: value for key, value in fields.items() if key != "member"}
-        )
+        about = {key: value for key, value in fields.items() if key != "member"}
+        self._log(verb, client=name, **about)
         if verb == "ResetMember":
             if name in world.frozen:  # it notices when it goes on
                 self._reset_meanwhile.add(name)
@@ -159,10 +158,11 @@ class Nemesis:
             self._pauses[name] += 1
             world.freeze(name)
             return lambda: self._undone("MemberResumed", name, lambda: self._resume(name))
+        about.pop("bytes_per_second", None)
         links = world.links_to(name, fields.get("broker"), fields.get("direction", "both"))
         if verb == "SlowMember":
             slowed = [(link, link.slow_down(fields["bytes_per_second"])) for link in links]
-            return lambda: self._undone("MemberSpedUp", name, lambda: _speed_up(slowed))
+            return lambda: self._undone("MemberSpedUp", name, lambda: _speed_up(slowed), about)
         for link in links:
             link.cut()
 
@@ -170,7 +170,7 @@ class Nemesis:
             for link in links:
                 link.heal()
 
-        return lambda: self._undone("MemberHealed", name, heal)
+        return lambda: self._undone("MemberHealed", name, heal, about)
 
     def _reset(self, name: str) -> None:
         member = self._world.members.get(name)
@@ -189,8 +189,8 @@ class Nemesis:
         self._world.jump_clock(name, by_ms)
         self._log("JumpMemberClock", client=name, by_ms=by_ms)
 
-    def _undone(self, kind: str, name: str, undo: Undo) -> None:
-        self._log(kind, client=name)
+    def _undone(self, kind: str, name: str, undo: Undo, about: Plain | None = None) -> None:
+        self._log(kind, client=name, **(about or {}))
         undo()
 
     def _log(self, kind: str, **fields: Any) -> None:

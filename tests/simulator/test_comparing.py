@@ -40,6 +40,23 @@ def test_logs_are_compared_up_to_the_first_difference(
     assert main(["diff", str(one), str(tmp_path / "none")]) == 2
 
 
+def test_a_summary_counts_what_groups_of_both_protocols_have(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "both.toml"
+    kind = '[[members]]\ntopics = ["orders"]\n'
+    file.write_text(
+        f'duration = "30s"\n[topics]\norders = 2\n{kind}name = "old"\ngroup = "old"\n'
+        f'{kind}name = "new"\ngroup = "new"\nprotocol = "consumer"\n'
+    )
+    assert main(["simulate", str(file)]) == 0
+    assert "\n1 generation and 1 assignment, " in capsys.readouterr().out
+    assert main(["simulate", str(file), "--set", "members.old.protocol=consumer"]) == 0
+    told = capsys.readouterr().out
+    assert "\n2 assignments, " in told
+    assert ", 2 members at the end; " in told
+
+
 def test_a_log_that_ends_early_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one, short = tmp_path / "one.jsonl", tmp_path / "short.jsonl"
     simulate(one)

@@ -19,7 +19,7 @@ import sys
 import time
 from argparse import ArgumentTypeError, Namespace
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
@@ -324,20 +324,20 @@ def _count(args: Namespace, log: EventLog, took_s: float, *, ended: bool) -> Non
                 if line.get("generation") is not None
             }
         )
-    rounds = (
-        f"{assignments} assignments"
-        if assignments and not generations
-        else f"{generations} generations"
-    )
+    rounds = _both({"generation": generations, "assignment": assignments}) or "0 generations"
     there = ""
     if ended:
         members, producers = (
             kinds[f"{who}Started"] - kinds[f"{who}Closed"] - kinds[f"{who}Crashed"]
             for who in ("Member", "Producer")
         )
-        there = f", {members} members" + (f" and {producers} producers" if producers else "")
-        there += " at the end"
+        there = f", {_both({'member': members, 'producer': producers}) or '0 members'} at the end"
     print(f"{rounds}, {log.seq} events{there}; {took_s:.2f} s")
+
+
+def _both(counts: Mapping[str, int]) -> str:
+    """What there is any of: "1 generation and 14 assignments"."""
+    return " and ".join(f"{n} {what}{'s' * (n != 1)}" for what, n in counts.items() if n)
 
 
 def _open_log(args: Namespace, scenario: Scenario, epoch_ms: int | None = None) -> EventLog:
