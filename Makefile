@@ -1,4 +1,5 @@
-# Every target sets up .venv by itself. A bare machine needs make and a Python >= 3.11 (.ci/run brings both on Debian).
+# Every target sets up .venv by itself. A bare machine needs make and a Python >= 3.11 (.ci/run brings both on Debian). pip compiles
+# nothing (--no-compile): most modules of the libraries are never imported, and the others are compiled at their first import.
 VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.ready
@@ -10,11 +11,12 @@ unexport PYTHONDONTWRITEBYTECODE
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; do \
 	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo "$$p" && break; done)
 
-# The pipeline's own environment: PySpark is a source package of 0.45 GB, so only those who ask for the pipeline download it.
+# The pipeline's own environment: PySpark is a source package of 0.45 GB, so only those who ask for the pipeline download it. The wheel made
+# of it is not compressed: it is opened at once, and that way it takes a third less processor time.
 SPARK_VENV  := .venv-spark
 SPARK_PY    := $(SPARK_VENV)/bin/python
 SPARK_STAMP := $(SPARK_VENV)/.ready
-SPARK_PIP   := $(SPARK_PY) -m pip install --quiet --disable-pip-version-check
+SPARK_PIP   := $(SPARK_PY) -m pip install --quiet --disable-pip-version-check --no-compile
 
 # A wheel file in dist/, for whoever has no checkout.
 wheel: $(STAMP)
@@ -80,8 +82,8 @@ $(STAMP): requirements/dev.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo 'No Python >= 3.11 with venv found; on Debian run .ci/run, elsewhere: make PYTHON=/path/to/python3.11' >&2; exit 1; }
 	rm -rf $(VENV)
 	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r requirements/dev.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --require-hashes -r requirements/dev.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation -e .
 	touch $@
 
 demo: $(STAMP)
@@ -133,7 +135,8 @@ $(SPARK_STAMP): requirements/spark-build.txt requirements/spark.txt pyproject.to
 	rm -rf $(SPARK_VENV)
 	$(PYTHON) -m venv $(SPARK_VENV)
 	$(SPARK_PIP) --only-binary :all: --require-hashes -r requirements/spark-build.txt
-	$(SPARK_PIP) --only-binary :all: --no-binary pyspark --no-build-isolation --require-hashes -r requirements/spark.txt
+	$(SPARK_PIP) --only-binary :all: --no-binary pyspark --no-build-isolation --config-settings=--build-option=--compression=stored \
+		--require-hashes -r requirements/spark.txt
 	$(SPARK_PIP) --no-deps --no-build-isolation -e .
 	touch $@
 

@@ -94,6 +94,10 @@ def test_known_figures_are_not_computed_again(
     monkeypatch.setattr(
         "coordinator.pipeline.spark.curve.working", lambda *_: nullcontext()
     )  # the session is everybody's
+    for drawing in ("curves", "save"):  # the small curve is drawn
+        monkeypatch.setattr(
+            f"coordinator.pipeline.spark.curve.plots.{drawing}", lambda *_, **__: None
+        )
     text = (project_root / "docs" / "curve" / "scenario.toml").read_text()
     here = cells(curve_sweep(text, [10], 1))
     known = [

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.inner_pytest import QUIET
+
 CONFTEST = """
 import threading
 import pytest
@@ -44,9 +46,7 @@ def test_the_blocks_of_the_pages_pass(pytester: pytest.Pytester, project_root: P
     blocks = re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     pytester.makepyfile(**dict(blocks))
     pytester.makeconftest(CONFTEST)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=240
-    )
+    result = pytester.runpytest_subprocess(*QUIET, timeout=240)
     tests = sum(block.count("\ndef test_") for _, block in blocks)
     result.assert_outcomes(passed=tests)
     assert tests > len(blocks) > 1

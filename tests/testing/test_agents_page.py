@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.inner_pytest import QUIET
+
 pytest_plugins = ["pytester"]
 
 
@@ -16,9 +18,7 @@ def test_the_example_passes(pytester: pytest.Pytester, project_root: Path) -> No
     assert list(files) == ["test_billing"]
     pytester.makepyfile(**files)
     died = "error::pytest.PytestUnhandledThreadExceptionWarning"
-    result = pytester.runpytest_subprocess(
-        *("-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", "-W", died), timeout=240
-    )
+    result = pytester.runpytest_subprocess(*QUIET, "-W", died, timeout=240)
     result.assert_outcomes(passed=2)
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.inner_pytest import QUIET
+
 pytest_plugins = ["pytester"]
 
 
@@ -18,7 +20,5 @@ def test_the_recipes_pass(pytester: pytest.Pytester, project_root: Path) -> None
     numbers = [int(number) for number in re.findall(r"^# (\d+)\.", block, re.MULTILINE)]
     assert numbers == list(range(1, block.count("def test_") + 1))
     pytester.makepyfile(test_recipes=block)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=240
-    )
+    result = pytester.runpytest_subprocess(*QUIET, timeout=240)
     result.assert_outcomes(passed=len(numbers))

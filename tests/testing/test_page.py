@@ -14,6 +14,7 @@ import pytest
 
 from coordinator.testing.containers import QUICK_JVM, EmulatorContainer, RealKafka
 from coordinator.testing.containers.daemon import RUN_LABEL
+from tests.inner_pytest import PLAIN
 from tests.testing.fake_docker import fake_docker
 
 PATIENCE_S = 300
@@ -93,8 +94,7 @@ def test_the_fixture_shows_the_log_of_a_test_that_fails(
         "-m",
         "pytest",
         "-q",
-        "-p",
-        "no:cacheprovider",
+        *PLAIN,
         "--rootdir",
         str(tmp_path),
         str(tmp_path),

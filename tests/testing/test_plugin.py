@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["pytester"]
+from tests.inner_pytest import PLAIN, QUIET
 
-_QUIET = ("-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore")
+pytest_plugins = ["pytester"]
 
 
 def _run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return pytester.runpytest_subprocess(*_QUIET, *arguments, timeout=300)
+    return pytester.runpytest_subprocess(*QUIET, *arguments, timeout=300)
 
 
 def test_fixtures_markers_and_settings(pytester: pytest.Pytester) -> None:
@@ -384,8 +384,7 @@ def test_workers_of_xdist_have_brokers_and_logs_of_their_own(
     """)
     logs, results = tmp_path / "logs", tmp_path / "results.xml"
     result = pytester.runpytest_subprocess(
-        "-p",
-        "no:cacheprovider",
+        *PLAIN,
         "-W",
         "ignore",
         "-n",
@@ -423,7 +422,7 @@ def test_topics_that_were_made_by_asking_are_named(pytester: pytest.Pytester) ->
             (created,) = kafka.events("TopicCreated", topic="odrers")
             assert created["cause"] == line["cause"]
     """)
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", timeout=120)
+    result = pytester.runpytest_subprocess(*PLAIN, "-p", "no:xdist", timeout=120)
     result.assert_outcomes(passed=1, warnings=1)
     result.stdout.fnmatch_lines(
         [
@@ -435,6 +434,6 @@ def test_topics_that_were_made_by_asking_are_named(pytester: pytest.Pytester) ->
 def test_the_first_run_prints_no_note_of_another_plugin(pytester: pytest.Pytester) -> None:
     """pytest-asyncio warns of a setting that a fresh project has not made."""
     pytester.makepyfile("def test_it(kafka): kafka.create_topic('orders', 1)")
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider", "-p", "no:xdist", timeout=60)
+    result = pytester.runpytest_subprocess(*PLAIN, "-p", "no:xdist", timeout=60)
     result.assert_outcomes(passed=1)
     assert "is unset" not in result.stderr.str() + result.stdout.str()

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.inner_pytest import QUIET
+
 pytest_plugins = ["pytester"]
 
 _STANDS_IN = """
@@ -64,12 +66,7 @@ def test_tests_without_verbs_run_and_others_are_skipped_with_the_reason(
             await akafka.group("g").wait(members=1)
     """)
     result = pytester.runpytest_subprocess(
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-W",
-        "ignore",
+        *QUIET,
         "-rs",
         "-s",
         "--kafka=real",
@@ -104,6 +101,4 @@ def test_a_leader_that_has_not_learned_of_its_partition_is_asked_again(
                 assert refused.hits == 2
             assert emulator.end_offsets("orders") == {0: 2}
     """)
-    pytester.runpytest_subprocess(
-        "--kafka=real", "-p", "no:cacheprovider", "-W", "ignore"
-    ).assert_outcomes(passed=1)
+    pytester.runpytest_subprocess(*QUIET, "--kafka=real").assert_outcomes(passed=1)

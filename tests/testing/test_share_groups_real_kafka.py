@@ -11,6 +11,7 @@ from coordinator.control.waiting import WaitTimeoutError
 from coordinator.control.waits.expectations import ExpectationError
 from coordinator.reassign.admin import Admin
 from coordinator.testing.on_real_kafka import RealBroker
+from tests.inner_pytest import QUIET
 
 pytest_plugins = ["pytester"]
 
@@ -88,10 +89,7 @@ def test_the_fixtures_have_them_and_words_about_records_skip(pytester: pytest.Py
         async def test_locks(akafka):
             akafka.share_group("workers").expire_locks()
     """)
-    result = pytester.runpytest_subprocess(
-        *("-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", "-rs", "--kafka=real"),
-        timeout=120,
-    )
+    result = pytester.runpytest_subprocess(*QUIET, "-rs", "--kafka=real", timeout=120)
     result.assert_outcomes(passed=2, skipped=2)
     result.stdout.fnmatch_lines_random(
         [

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.inner_pytest import QUIET
+
 pytest_plugins = ["pytester"]
 
 
@@ -39,7 +41,5 @@ def test_the_blocks_of_the_pages_pass(pytester: pytest.Pytester, project_root: P
     pytester.makepyfile(**dict(blocks))
     # such an application's other cases run in test_small_applications.py
     only = "not MyApplication or everything or comes_and_goes"
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", "-k", only, timeout=240
-    )
+    result = pytester.runpytest_subprocess(*QUIET, "-k", only, timeout=240)
     result.assert_outcomes(passed=12, deselected=21)

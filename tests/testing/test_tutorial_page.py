@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.inner_pytest import QUIET
+
 pytest_plugins = ["pytester"]
 
 
@@ -22,7 +24,5 @@ def test_the_files_of_the_page_pass(pytester: pytest.Pytester, project_root: Pat
     pytest.importorskip("confluent_kafka")
     files = files_of_the_page(project_root)
     pytester.makepyfile(**files)
-    result = pytester.runpytest_subprocess(
-        "-p", "no:cacheprovider", "-p", "no:xdist", "-W", "ignore", timeout=400
-    )
+    result = pytester.runpytest_subprocess(*QUIET, timeout=400)
     result.assert_outcomes(passed=6)
