@@ -85,9 +85,7 @@ def decide_join(
     events: list[ev.ConsumerEvent] = []
     if replaced is not None:
         events.append(replacement(group, old, replaced, environment.topics))
-    progress = subscribe(
-        group, old, new, subscription.topics, now, environment, regex_counts_at_once=True
-    )
+    progress = subscribe(group, old, new, subscription.topics, now, environment, by_join=True)
     events += progress.events
     owned = [
         (i, list(of.partitions))

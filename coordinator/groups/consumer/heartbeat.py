@@ -85,7 +85,7 @@ def decide_heartbeat(
         request.subscribed_topic_names or (),
         now,
         environment,
-        regex_counts_at_once=False,
+        by_join=False,
     )
     events += progress.events
     if not environment.release.has("K8-ST-5"):
@@ -271,13 +271,13 @@ def subscribe(
     now: int,
     environment: Environment,
     *,
-    regex_counts_at_once: bool,
+    by_join: bool,
 ) -> Progress:
     """Steps 4 and 5 of K8-HB-1: write down what changed about the member, and bump the group epoch
     if what is subscribed to changed.
 
-    `named` are the topics as the request names them. `regex_counts_at_once`: a changed regular
-    expression bumps the epoch even before it is resolved (joins of classic members).
+    `named` are the topics as the request names them. `by_join`, of a classic member: a changed
+    regular expression bumps the epoch even before it is resolved, and assignors are not looked at.
     """
     events: list[ev.ConsumerEvent] = []
     if new != old:
@@ -286,10 +286,8 @@ def subscribe(
     regex = update_regex(group, old, new, now, environment)
     events += regex.events
     changed = names_changed or regex.change is not RegexChange.NONE
-    bump = (
-        names_changed or regex.change is RegexChange.RESOLVED or (regex_counts_at_once and changed)
-    )
-    voted = _prefers_another_assignor(group, old, new, environment)
+    bump = names_changed or regex.change is RegexChange.RESOLVED or (by_join and changed)
+    voted = not by_join and _prefers_another_assignor(group, old, new, environment)
     bump = bump or voted
     epoch = group.group_epoch
     if group.is_new and not environment.release.has("K8-HB-43-1"):

@@ -294,6 +294,39 @@ def votes_of_mixed_groups(s: Session) -> None:
 
 
 @scenario("consumer")
+def voters_that_become_classic(s: Session) -> None:
+    """A join that changes which assignor is preferred bumps no epoch by itself; the next heartbeat
+    may (K8-TGT-44-2)."""
+    (t,) = topics(s, 5)
+    a, b = (
+        Consumer(s, label, s.name("g"), instance=f"i-{label}", server_assignor=assignor)
+        for label, assignor in (("a", "range"), ("b", "uniform"))
+    )
+    c = Consumer(s, "c", a.group)
+    for one in (a, b, c):
+        one.join(t)
+    for one in (a, b, c, a, b, c):
+        one.ack()
+    became = [
+        Member(
+            s,
+            f"classic-{one.link.name}",
+            a.group,
+            instance=one.instance,
+            protocols=protocols("range", metadata=owning(t)),
+        )
+        for one in (a, b)
+    ]
+    for m, one in zip(became, (a, b), strict=True):
+        m.member_id = one.member_id
+    for m in (*became, *became):
+        m.join()
+        both(a.link, a.group)
+        c.beat()
+        m.sync()
+
+
+@scenario("consumer")
 def a_static_member_of_a_mixed_group_changes_protocol(s: Session) -> None:
     """Classic to consumer and back while another consumer and another classic member keep the group
     what it is (K8-CLS-3, K8-ST-1)."""
