@@ -61,7 +61,6 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         return self._kit
 
     # -- rights, passwords, certificates
-    # -------------------------------------------------------------------------------
 
     def secure(self, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
         """Carry out one of `access.VERBS`; what it answers."""
@@ -76,7 +75,6 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         self.run(self._session.disconnect)
 
     # -- groups
-    # --------------------------------------------------------------------------------------------------------
 
     def group(self, group_id: str) -> GroupHandle:
         """A group, there or not yet: to look at, to wait for, to act on."""
@@ -104,7 +102,6 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         return self.run(lambda: sorted(session.group_ids()))
 
     # -- time
-    # ----------------------------------------------------------------------------------------------------------
 
     def advance(
         self, seconds: float, *, silent: Collection[str] = (), grace: float = DEFAULT_GRACE_S
@@ -159,7 +156,6 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         self.run(lambda: session.check_partition(topic, partition))
 
     # -- the log
-    # -------------------------------------------------------------------------------------------------------
 
     def events(
         self,
@@ -286,7 +282,6 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         return Journal(self.run(records), self.run)
 
     # -- faults
-    # --------------------------------------------------------------------------------------------------------
 
     def add_fault(self, fault: Fault) -> FaultHandle:
         """Put a fault in force; `fail`, `delay` and the other words build one and do this."""
@@ -321,7 +316,6 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         return self.run(lambda: [str(active.fault) for active in session.faults.never_hit()])
 
     # -- the whole
-    # -----------------------------------------------------------------------------------------------------
 
     def reset(self, *, keep_topics: Collection[str] = ()) -> None:
         """Forget faults, groups and topics, but for those to be kept: clean for the next test. What

@@ -158,7 +158,6 @@ class TopicKit:
         return self._done(steps, timeout)
 
     # -- how they are done
-    # ---------------------------------------------------------------------------------------------
 
     def _controlled(
         self, change: Callable[[Broker, int], None], timeout: float = DEFAULT_TIMEOUT_S

@@ -206,7 +206,6 @@ def ends(reach: Reach, name: str, *, committed: bool) -> Steps[dict[int, int]]:
 
 
 # -- writing
-# -----------------------------------------------------------------------------------------------------------
 
 
 def placed(
@@ -462,7 +461,6 @@ def _coordinating(reach: Reach, transactional_id: str) -> Steps[Broker]:
 
 
 # -- reading
-# -----------------------------------------------------------------------------------------------------------
 
 
 def records(

@@ -164,7 +164,6 @@ def _shown(value: object) -> str:
 
 
 # -- as JSON Schema
-# ----------------------------------------------------------------------------------------------------
 
 
 def schema(kind: Any) -> dict[str, Any]:

@@ -79,7 +79,6 @@ def _verify(client: Client, args: argparse.Namespace) -> Any:
 
 
 # -- faults
-# ----------------------------------------------------------------------------------------------------------
 
 
 def _add_fault(words: Words) -> None:
@@ -122,7 +121,6 @@ def _fault(client: Client, args: argparse.Namespace) -> Any:
 
 
 # -- brokers
-# ---------------------------------------------------------------------------------------------------------
 
 
 def _add_brokers(words: Words) -> None:

@@ -71,7 +71,6 @@ class GroupHandle(GroupLooks):
         self.group_id = group_id
 
     # -- looking
-    # -------------------------------------------------------------------------------------------------------
 
     def snapshot(self) -> GroupSnapshot:
         """Everything about the group at this instant."""
@@ -85,7 +84,6 @@ class GroupHandle(GroupLooks):
         return rebalances_of(self._timeline(), self.group_id)
 
     # -- waiting
-    # -------------------------------------------------------------------------------------------------------
 
     def wait(
         self,
@@ -172,7 +170,6 @@ class GroupHandle(GroupLooks):
         return self._verify(self.group_id, since=since)
 
     # -- acting
-    # --------------------------------------------------------------------------------------------------------
 
     def peer(self, topics: Iterable[str] | None = None, **options: Any) -> Any:
         """A simulated member of this group, on its way in: a `coordinator.members.live.PeerHandle`;

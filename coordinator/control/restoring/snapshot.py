@@ -106,7 +106,6 @@ class Snapshot:
 
 
 # -- taking
-# ------------------------------------------------------------------------------------------------------------
 
 
 def take(session: KitSession) -> Snapshot:
@@ -148,7 +147,6 @@ def _saved(session: KitSession, topic: Topic) -> SavedTopic:
 
 
 # -- restoring
-# ---------------------------------------------------------------------------------------------------------
 
 
 def restore(session: KitSession, snapshot: Snapshot) -> None:

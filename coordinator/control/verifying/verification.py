@@ -70,7 +70,6 @@ class Verification:
         return cls(group_id, lines, GroupSnapshot(group_id, "Dead"))
 
     # -- promises
-    # ------------------------------------------------------------------------------------------------------
 
     def single_owner(self) -> Self:
         """Each partition had at most one owner within each generation."""
@@ -98,7 +97,6 @@ class Verification:
         return self
 
     # -- promises of share groups
-    # ---------------------------------------------------------------------------------------------
 
     def done_stays_done(self) -> Self:
         """No record that was accepted, rejected or given up was delivered again."""
@@ -141,7 +139,6 @@ class Verification:
         return self
 
     # -- counts
-    # --------------------------------------------------------------------------------------------------------
 
     def rebalances(
         self,
@@ -206,7 +203,6 @@ class Verification:
         return self
 
     # -- offsets
-    # -------------------------------------------------------------------------------------------------------
 
     def committed(self, offsets: Mapping[TopicPartition, int]) -> Self:
         """These offsets are committed now, exactly."""
@@ -324,7 +320,6 @@ class Verification:
         return found
 
     # -- inside
-    # --------------------------------------------------------------------------------------------------------
 
     def _known(self) -> None:
         """Of a group that nothing happened to nothing can be said: its name may be misspelt."""

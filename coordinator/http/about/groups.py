@@ -332,7 +332,6 @@ CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]
 
 
 # -- acting
-# ------------------------------------------------------------------------------------------------------------
 
 
 @operation("POST", "/groups/{group}/rebalance", body=Reason, answer=DONE)

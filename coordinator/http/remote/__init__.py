@@ -111,7 +111,6 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         return str(self._caller("about")["bootstrap_servers"])
 
     # -- security
-    # --------------------------------------------------------------------------------------------
 
     @property
     def ca_file(self) -> str:
@@ -154,7 +153,6 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         self._caller("connection_drop")
 
     # -- topics and records
-    # --------------------------------------------------------------------------------------------
 
     create_topic = far(Kit.create_topic, "topic_create", check=arguments.new_topic)
     topics = far(
@@ -184,7 +182,6 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
     )
 
     # -- groups and members
-    # --------------------------------------------------------------------------------------------
 
     def group(self, group_id: str) -> RemoteGroup:
         """See `Kit.group`."""
@@ -261,7 +258,6 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         return RemoteSharePeer(self._caller, shown)
 
     # -- time and the log
-    # ----------------------------------------------------------------------------------------------
 
     advance = far(Kit.advance, "advance", check=_jump)
     wait_for = far(Kit.wait_for, "event_wait", names={"kind": "type"})
@@ -315,7 +311,6 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         return RemoteJournal(self._caller, most)
 
     # -- faults and brokers
-    # --------------------------------------------------------------------------------------------
 
     clear_faults = far(Kit.clear_faults, "fault_clear")
     missed_faults = far(Kit.missed_faults, "fault_missed")

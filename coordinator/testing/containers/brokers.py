@@ -73,7 +73,6 @@ class Brokers(ABC):
         """The variables of a broker that clients reach at `address`."""
 
     # --- life
-    # ---------------------------------------------------------------------------------------------------------------------
 
     def start(self) -> Self:
         """Start all brokers and wait until each knows of all. Raises ContainerError; then, as on an
@@ -126,7 +125,6 @@ class Brokers(ABC):
             self._stop_after(error)
 
     # --- what a test sees
-    # ---------------------------------------------------------------------------------------------------------
 
     @property
     def bootstrap_servers(self) -> str:
@@ -162,7 +160,6 @@ class Brokers(ABC):
         return self._node(node).container
 
     # --- what a test does to a broker
-    # ---------------------------------------------------------------------------------------------
 
     def kill_broker(self, node: int = 1) -> None:
         """End a broker at once (SIGKILL), as a crash does; returns when it is dead. Raises
@@ -191,7 +188,6 @@ class Brokers(ABC):
         self._node(node).order("unpause")
 
     # --- inside
-    # -------------------------------------------------------------------------------------------------------------------
 
     def _alive(self, node: Node) -> set[int]:
         """The ids of the brokers that a node knows to be alive; none while it does not answer."""

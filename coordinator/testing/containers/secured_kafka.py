@@ -118,7 +118,6 @@ class SecuredKafka:
                 time.sleep(_POLL_S)
 
     # --- inside
-    # -------------------------------------------------------------------------------------------------------------------
 
     @property
     def _certificates(self) -> ThrowAwayCertificates:
