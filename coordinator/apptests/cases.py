@@ -28,7 +28,7 @@ is missing:
 | `keeps_offsets` | true: it keeps its offsets itself and may commit none; that everything is processed is awaited instead |
 | `transactional_id`, with `output_topic` | it consumes, processes and produces in transactions: `transaction_cases` |
 | `commits_late` | true: it does not commit before it loses partitions; what was not committed may come again at each rebalance |
-| `poison` | the value of a record that can never be processed, and has to be passed by |
+| `poison` | the value of a record that can never be processed, and has to be passed by; it may count as processed |
 """
 
 from __future__ import annotations

@@ -193,7 +193,7 @@ def _why_ahead(
     place: TopicPartition, offset: int, missing: Sequence[int], before: Sequence[Processed]
 ) -> str:
     """What else is known of a commit that came too early, to stand behind the sentence about it."""
-    if len(missing) == 1 and (*place, offset - 2) in before:
+    if list(missing) == [offset - 1] and (*place, offset - 2) in before:
         return f"; {offset - 1} is the offset to commit after {offset - 2}"
     if (
         before
@@ -203,6 +203,8 @@ def _why_ahead(
     ):
         topic, index, at = before[-1]
         return f"; what it had just processed is offset {at} of {topic}-{index}, another partition"
+    if any(row[:2] == place and row[2] > missing[-1] for row in before):
+        return "; it had processed later records of the partition"
     return ""
 
 

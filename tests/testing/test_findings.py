@@ -48,6 +48,14 @@ def test_a_commit_that_is_one_too_far_is_told_as_such() -> None:
     )
 
 
+def test_a_commit_over_a_record_that_was_left_out_is_told_as_such() -> None:
+    later = [("orders", 0, offset) for offset in (0, 2, 3, 4)]
+    (found,) = findings.ahead(later, [commit(5, done=4)], {PLACE: [0, 1, 2, 3, 4]})
+    assert found.text.endswith(
+        "while offset 1 was still to be processed; it had processed later records of the partition"
+    )
+
+
 def test_a_commit_beyond_the_end_is_found() -> None:
     assert findings.beyond([commit(3)], {PLACE: 3}) == []
     assert names(findings.beyond([commit(4), commit(5)], {PLACE: 3})) == [findings.BEYOND]
