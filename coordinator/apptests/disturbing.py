@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Set
+from collections.abc import Collection, Set
 from typing import TYPE_CHECKING
 
 from ..control.in_process_requests import ControlError
@@ -141,9 +141,11 @@ def wait_hit(
 def verify_rest(app: ApplicationUnderTest, *, since: int) -> None:
     """Nobody came or went since this mark: it did not rebalance, or a few times. Raises
     ApplicationError."""
-    found = findings.restless(app.kafka.events(), app.application.group, since, REST)
+    seen = app.evidence()
+    found = findings.restless(seen.lines, seen.group, since, REST)
     if found:
-        raise ApplicationError([*app.findings(), *found])
+        left = seen.left_for_its_poll(seen.told.undisturbed(), wrong=True)
+        raise ApplicationError([*dict.fromkeys([*left, *app.findings(), *found])])
 
 
 def verify_restart(app: ApplicationUnderTest, *, since: int) -> None:
@@ -162,9 +164,13 @@ def verify_restart(app: ApplicationUnderTest, *, since: int) -> None:
 def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
     """Its members have not left since this mark. Raises ApplicationError."""
     seen = app.evidence()
-    found = seen.left_for_its_poll([(since, sys.maxsize)]) or identities.left(
-        seen.lines, seen.group, seen.told.peers, since
-    )
+
+    def left(connected: Collection[str]) -> list[Finding]:
+        return identities.left(seen.lines, seen.group, seen.told.peers, since, connected)
+
+    if left(()):  # a consumer that closes leaves, and then closes its connections
+        app.wait_a_moment(lambda: bool(left(connections(app.kafka))))
+    found = seen.left_for_its_poll([(since, sys.maxsize)]) or left(connections(app.kafka))
     if found:
         raise ApplicationError([*found, *app.findings()])
 

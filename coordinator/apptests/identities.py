@@ -302,11 +302,17 @@ def consumers_at_once(
     return most
 
 
-def left(lines: Sequence[Line], group: str, peers: Collection[str], since: int) -> list[Finding]:
+def left(
+    lines: Sequence[Line],
+    group: str,
+    peers: Collection[str],
+    since: int,
+    connected: Collection[str] = (),
+) -> list[Finding]:
     """The application's own members left and closed their consumers, from a line of the log on. Who
-    asks to join again over the same connection has unsubscribed."""
+    asks to join again over the same connection, or is `connected` still, has unsubscribed."""
     for each in departures(lines, group, [(since, sys.maxsize)]):
-        if each.back or each.member in peers:
+        if each.back or each.peer in connected or each.member in peers:
             continue
         at = when(each.at["seq"], each.at["at_ms"])
         text = f"{each.member} left the group when its commit was refused{at}; the next one would have succeeded"

@@ -53,6 +53,8 @@ def left_for_its_poll(
     connected: Collection[str] = (),
     commits: Iterable[CommitSeen] = (),
     written: Sequence[Written] = (),
+    *,
+    wrong: bool = False,
 ) -> list[Finding]:
     """A member that left while its application ran, for so long that it may have been away from its
     poll, and whose consumer was not closed: what it left through is connected still, or asked to
@@ -60,14 +62,16 @@ def left_for_its_poll(
     so has one that committed a record which was written within that time.
 
     `others`: as `late_joins` has it; `running`: from which line to which; `connected`: the
-    addresses of all clients now; `commits` and `written`: of records, as far as they are known.
+    addresses of all clients now; `commits` and `written`: of records, as far as they are known;
+    `wrong`: something else is, so that who tells its session timeout may be away from its poll, too.
     """
     for each in departures(lines, group, running):
         at_ms, most = each.at["at_ms"], each.allowed_ms
         polled_ms = _polled_ms(each, lines, commits, written)
-        if each.member in others or (most is not None and at_ms - polled_ms < most):
-            continue
-        if each.back or each.peer in connected:
+        if most == each.session_ms:
+            most = None
+        in_time = at_ms - polled_ms < (each.allowed_ms or 0) and not (wrong and most is None)
+        if each.member not in others and not in_time and (each.back or each.peer in connected):
             told = "" if most is None else f", {most}"
             at = when(each.at["seq"], at_ms)
             text = f"{each.member} left the group{at}, and its consumer was not closed"

@@ -138,12 +138,17 @@ class Evidence:
         )
 
     def left_for_its_poll(
-        self, running: Iterable[tuple[int, int]], connected: Collection[str] = ()
+        self,
+        running: Iterable[tuple[int, int]],
+        connected: Collection[str] = (),
+        *,
+        wrong: bool = False,
     ) -> list[Finding]:
         """`late_joins.left_for_its_poll` of what is known."""
         told, others = self.told, self.told.not_its_own_doing()
+        known = self.commits, told.written
         return left_for_its_poll(
-            self.lines, self.group, others, running, connected, self.commits, told.written
+            self.lines, self.group, others, running, connected, *known, wrong=wrong
         )
 
     @property
@@ -194,6 +199,8 @@ def all_findings(seen: Evidence) -> list[Finding]:
         found += back
         found += _repeated(seen, seen.processed)
     found += findings.restless(lines, seen.group, 0, RESTLESS * (2 + told.disturbances))
+    if found:
+        found = seen.left_for_its_poll(told.undisturbed(), wrong=True) + found
     return [*dict.fromkeys(found)]
 
 
@@ -281,10 +288,10 @@ def why_not(
     found = goes_on(seen.lines, seen.group, own, connected)
     found += [] if found else sits(seen.lines, seen.group, own)
     found += findings.restless(seen.lines, seen.group, mark, RESTLESS)
-    if not members:
-        found += seen.left_for_its_poll(seen.told.undisturbed(), connected) or identities.nobody(
-            seen.commits, seen.lines, seen.group, seen.told.peers
-        )
+    left = seen.left_for_its_poll(seen.told.undisturbed(), connected, wrong=True)
+    found += left
+    if not members and not left:
+        found += identities.nobody(seen.commits, seen.lines, seen.group, seen.told.peers)
     if seen.transactional_id is not None:
         found += findings.left_open(seen.lines, seen.transactional_id)
     if offsets and seen.processed is not None and members:

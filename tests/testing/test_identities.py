@@ -136,6 +136,7 @@ def test_a_member_that_leaves_for_an_error_that_passes_is_named() -> None:
     assert identities.left([asked, {**gone, "reason": "session expired"}], "g", (), 5) == []
     back = {**asked, "seq": 7, "api": "join_group"}
     assert identities.left([asked, gone, back], "g", (), 5) == []  # it had unsubscribed
+    assert identities.left([asked, gone], "g", (), 5, {"h:1"}) == []  # it is about to be back
     another = {**back, "peer": "h:2"}
     assert names(identities.left([asked, gone, another], "g", (), 5)) == [findings.LEAVES]
 

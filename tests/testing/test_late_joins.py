@@ -160,6 +160,19 @@ def test_who_committed_what_was_written_within_its_timeout_has_polled_since() ->
     assert found(late, 5, seq=12) != []  # when it had left
 
 
+def test_who_tells_its_session_timeout_may_be_away_from_its_poll_where_something_else_is_wrong() -> (
+    None
+):
+    lines = left_through("h:1", 10, at_ms=ALLOWED_MS - 1)
+    back = {**lines[1], "seq": 20, "api": "join_group"}
+    assert left_for_its_poll([*lines, back], "g", (), [(0, 50)], wrong=True) == []
+    lines[0]["session_timeout_ms"] = ALLOWED_MS
+    assert left_for_its_poll([*lines, back], "g", (), [(0, 50)]) == []
+    (found,) = left_for_its_poll([*lines, back], "g", (), [(0, 50)], wrong=True)
+    assert found.name == f.BLOCKS
+    assert "for longer than its max.poll.interval.ms, or unsubscribes" in found.text
+
+
 def test_who_closed_its_consumer_was_not() -> None:
     lines = left_through("h:1", 10)
     another = {**lines[1], "seq": 20, "api": "join_group", "peer": "h:2"}

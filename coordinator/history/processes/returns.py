@@ -78,13 +78,15 @@ def returns(lines: Iterable[Line], group: str) -> Iterator[Return | TimedOut]:
 @dataclass(slots=True)
 class Departure:
     """A member that left by a request of its own, through the address `peer`. `back`: that address
-    asked to join later; `began_ms`: the time of the group's first line since its start."""
+    asked to join later; `began_ms`: the time of the group's first line since its start;
+    `session_ms`: its session timeout."""
 
     member: str
     at: Line
     peer: str
     allowed_ms: int | None
     began_ms: int
+    session_ms: int | None = None
     back: bool = False
 
 
@@ -95,7 +97,7 @@ def departures(
     start."""
     began: dict[tuple[int, int], int] = {}
     spans = list(running)
-    allowed: dict[str, int] = {}
+    allowed: dict[str, tuple[int | None, int | None]] = {}
     asked: dict[int, str] = {}
     found: list[Departure] = []
     for line in lines:
@@ -110,8 +112,9 @@ def departures(
             for each in found:
                 each.back |= each.peer == line["peer"] and line["api"] != "leave_group"
         elif "rebalance_timeout_ms" in (about := line.get("subscription") or line):
-            allowed[member] = about["rebalance_timeout_ms"]
+            allowed[member] = about["rebalance_timeout_ms"], about.get("session_timeout_ms")
         elif kind in _REMOVED and line["reason"] == "left" and now is not None:
             if (peer := asked.get(line["cause"])) is not None:
-                found.append(Departure(member, line, peer, allowed.get(member), began[now]))
+                most, session = allowed.get(member, (None, None))
+                found.append(Departure(member, line, peer, most, began[now], session))
     return found
