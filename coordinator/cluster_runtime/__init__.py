@@ -8,9 +8,8 @@ brokers. Pure: time is told. Does not depend on sockets.
 
 from __future__ import annotations
 
-from .errors import ClusterError
 from .hosts import Hosts
-from .options import ClusterOptions
+from .options import ClusterError, ClusterOptions
 from .runtime import Brokers
 
 __all__ = ["Brokers", "ClusterError", "ClusterOptions", "Hosts"]

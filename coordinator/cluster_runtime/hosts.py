@@ -20,7 +20,7 @@ from ..cluster.network import HostState
 from ..cluster.replication import Pace
 from ..errors import ErrorCode
 from .clocks import jump_refusal
-from .errors import ClusterError
+from .options import ClusterError
 from .runtime import Brokers
 from .slow_answers import Capacity, SlowAnswers
 from .upgrades import become

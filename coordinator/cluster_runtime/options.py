@@ -1,4 +1,5 @@
-"""What a cluster of several brokers is made of. Does not depend on how it is made."""
+"""What a cluster of several brokers is made of, and the error of what cannot be done to it. Does not
+depend on how it is made."""
 
 from __future__ import annotations
 
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
     from ..configs.broker_configs import BrokerConfigs
     from ..event_log import EventLog
+
+
+class ClusterError(ValueError):
+    """Something that cannot be done to a cluster: what, what there is, and what would be right."""
 
 
 @dataclass(kw_only=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..configs.broker_configs import ConfigError
 from ..releases import ReleaseError, release_named
-from .errors import ClusterError
+from .options import ClusterError
 
 if TYPE_CHECKING:
     from ..configs.broker_configs import BrokerConfigs

@@ -11,7 +11,7 @@ import logging
 from typing import Any, NamedTuple
 
 from ..broker.build import TopicError
-from ..cluster_runtime.errors import ClusterError
+from ..cluster_runtime.options import ClusterError
 from ..common.printable import printable
 from ..configs.broker_configs import ConfigError
 from ..configs.definitions import ConfigException

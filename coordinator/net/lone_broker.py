@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..broker.build import follow_release
 from ..cluster.network import HostState
-from ..cluster_runtime.errors import ClusterError
+from ..cluster_runtime.options import ClusterError
 from ..cluster_runtime.upgrades import become
 from .endpoints import bind_host
 

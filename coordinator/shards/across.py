@@ -39,9 +39,8 @@ from ..wire.messages.offset_fetch import (
 )
 from ..wire.messages.share_group_describe import ShareGroupDescribeRequest
 from ..wire.schema import Response
-from .availability import Availability
+from .availability import Availability, by_partition
 from .journal import Effects, Outcome
-from .order import by_partition
 
 #: What an operator who may do everything may do to a group: READ, DELETE, DESCRIBE and the two for
 #: its configuration (DSC-4).

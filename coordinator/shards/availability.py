@@ -3,15 +3,18 @@ __share_group_state. Every change is an event, so a log tells it and a replay fo
 
 A partition is led (its requests are served), loading (they get COORDINATOR_LOAD_IN_PROGRESS, ERR-4)
 or not led (NOT_COORDINATOR, ERR-5). A coordinator that shuts down leads nothing any more
-(COORDINATOR_NOT_AVAILABLE, ENT-5). Holds no groups; does not depend on them.
+(COORDINATOR_NOT_AVAILABLE, ENT-5). Holds no groups; does not depend on them. The
+order in which Kafka asks for groups is that of their partitions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import NamedTuple
 
+from ..common.java_hash import in_compute_order, topic_partition_hash
+from ..common.slices import ITEMS_A_STEP, Slices
 from ..errors import ErrorCode
 
 
@@ -175,3 +178,23 @@ class Availability:
     def snapshot(self) -> tuple[object, ...]:
         """Everything there is to know: equal snapshots mean equal availability."""
         return self.stopped, self._at_first, dict(self._others)
+
+
+def by_partition(
+    group_ids: Sequence[str], partition_for: Callable[[str], int]
+) -> Slices[list[str]]:
+    """Groups in the order in which Kafka asks for them, worked out in slices: by partition of
+    __consumer_offsets, partitions in the order of a HashMap (DSC-5, HM-3). `partition_for`: the
+    partition that holds a group (CFG-2)."""
+    groups: dict[int, list[str]] = {}
+    calls = []
+    for count, group_id in enumerate(group_ids, 1):
+        if not count % ITEMS_A_STEP:
+            yield
+        index = partition_for(group_id)
+        calls.append(index)
+        groups.setdefault(index, []).append(group_id)
+    partitions = in_compute_order(
+        calls, lambda index: topic_partition_hash("__consumer_offsets", index)
+    )
+    return [group_id for index in partitions for group_id in groups[index]]

@@ -24,10 +24,9 @@ from ..wire.messages.consumer_group_describe import (
 )
 from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from ..wire.schema import Response
-from .availability import Availability
+from .availability import Availability, by_partition
 from .consumer_groups import check, heartbeat_error
 from .journal import Effects
-from .order import by_partition
 from .shard import Shard
 
 ALL_OPERATIONS: Final = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
