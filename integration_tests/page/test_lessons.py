@@ -233,6 +233,31 @@ def test_after_the_reveal_the_panel_shows_what_was_asked_about(
     expect(page.locator(".panel .say").first).to_contain_text(step["say"])
 
 
+def test_what_was_lost_before_the_lessons_window_is_told_there(
+    page: Page, server: PageServer
+) -> None:
+    """Orders 3 to 5 are nobody's while they move, long before the lesson's own question."""
+    lesson = load("13_no_barrier")
+    (group,) = lesson.plain()["picture"]["groups"]
+    begin, headline = lesson.window_ms[0], page.locator(".headline").first
+    lost = [
+        end - start
+        for row in group["raster"]
+        for start, end, owners, _ in row["spans"]
+        if not owners and start > 0 and end < begin
+    ]
+    assert lost
+    open_lesson(page, server, lesson.slug)
+    expect(headline).to_contain_text(f"lost from {begin / 1000:.3f} s up to")
+    page.locator(".scrub").first.evaluate(
+        "(each, at) => { each.value = at; each.dispatchEvent(new Event('input', {bubbles: true})); }",
+        begin - 1,
+    )
+    expect(headline).to_have_text(
+        f"{sum(lost) / 1000:g} partition-seconds lost up to {(begin - 1) / 1000:.3f} s"
+    )
+
+
 def test_what_was_tried_is_there_after_a_reload_and_the_answer_is_shown_again(
     page: Page, server: PageServer
 ) -> None:

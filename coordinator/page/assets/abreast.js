@@ -93,9 +93,9 @@ export class Abreast extends Component {
 
   /** @param {Picture[]} pictures @param {{names: string[], actions: any[]}} ran */
   both(pictures, ran) {
-    const { from, to } = this.state, { now, lesson, onCursor } = this.props, groups = pictures.map((each) => each.groups[0]);
+    const { from, to } = this.state, { now, lesson, onCursor } = this.props, groups = pictures.map((each) => each.groups[0]), since = lesson.window_ms[0];
     const [, counts] = costUntil(groups[0], 0), text = (/** @type {number} */ value) => costText(groups[0], value);
-    const rows = /** @type {[string, number[], (ms: number) => string][]} */ ([[`${counts}, whole run`, groups.map((each) => costUntil(each, Infinity, lesson.window_ms[0])[0]), text], [`${counts} up to ${instant(now)}`, groups.map((each) => costUntil(each, now, lesson.window_ms[0])[0]), text],
+    const rows = /** @type {[string, number[], (ms: number) => string][]} */ ([[`${counts} from ${instant(since)} on`, groups.map((each) => costUntil(each, Infinity, since)[0]), text], [`${counts} from ${instant(Math.min(since, now))} up to ${instant(now)}`, groups.map((each) => costUntil(each, now, since)[0]), text],
       ["longest stop of a member", groups.map(longestStop), seconds]]);
     return html`<table class="compare"><caption>A: ${ran.names[0]}. B: ${ran.names[1]}.</caption>
         <thead><tr><th scope="col">what</th><th scope="col">A</th><th scope="col">B</th><th scope="col">B − A</th></tr></thead>

@@ -331,12 +331,12 @@ export class Stage extends Component {
     const props = /** @type {Props} */ (this.props), group = this.group, { now, playing, by, spoken, table } = this.state;
     if (!group) return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}><p class="empty">No group is in this log: none of its clients joined one.</p></div>`;
     const window = this.window, x = scale(window), place = this.place(group), step = this.current, horizon = this.end(props);
-    const [cost, counts] = costUntil(group, Math.min(now, horizon), props.since), named = props.name ? `: ${props.name}` : "";
+    const since = now < (props.since ?? 0) ? 0 : props.since, [cost, counts] = costUntil(group, Math.min(now, horizon), since), named = props.name ? `: ${props.name}` : "";
     const label = `${group.name}: states of the coordinator, members and owners of partitions from ${instant(window.from)} to ${instant(Math.min(window.to, horizon))}; a table follows`;
     return html`<div class="stage" ref=${(/** @type {any} */ root) => { if (root) this.root = root; }}>
       ${!props.listed && props.picture.groups.length > 1 && html`<label class="choose">group <select value=${group.group} onChange=${(/** @type {any} */ event) => this.setState({ group: event.target.value }, () => props.onGroup?.(this.state.group))}>
         ${props.picture.groups.map((each) => html`<option value=${each.group}>${each.name}</option>`)}</select></label>`}
-      <p class="headline"><strong class="lost">${costText(group, cost)}</strong> ${counts} up to <strong>${instant(now)}</strong></p>
+      <p class="headline"><strong class="lost">${costText(group, cost)}</strong> ${counts} ${since ? `from ${instant(since)} ` : ""}up to <strong>${instant(now)}</strong></p>
       ${props.picture.commits_not_drawn > 0 && html`<p>${props.picture.commits_not_drawn} requests of commits are not drawn in a log this long; step to see them.</p>`}
       <div class="plot" tabindex="0" role="group" aria-label=${`${props.name ?? "picture"}. ${HELP}`} onKeyDown=${(/** @type {any} */ event) => this.key(event)}
           onPointerDown=${(/** @type {any} */ event) => this.point(event)} onPointerMove=${(/** @type {any} */ event) => this.point(event)}
