@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ..cluster.config_changes import (
     MIN_ISR,
@@ -23,10 +23,7 @@ from ..common.slices import ITEMS_A_STEP, Slices
 from ..configs.definitions import ResourceType
 from ..errors import ErrorCode
 from ..releases import Release
-from ..wire.messages.alter_configs import AlterConfigsResourceResponse
-from ..wire.messages.incremental_alter_configs import (
-    AlterConfigsResourceResponse as IncrementalResourceResponse,
-)
+from ..wire.messages.incremental_alter_configs import AlterConfigsResourceResponse
 from .call import Call
 from .core import Broker
 from .topics import UNWRITTEN
@@ -37,9 +34,6 @@ _STREAM_NAMES = {
     ResourceType.CLIENT_METRICS: "client metrics",
     ResourceType.GROUP: "group",
 }
-
-
-Response = TypeVar("Response", AlterConfigsResourceResponse, IncrementalResourceResponse)
 
 
 _OPERATIONS = frozenset(Operation)
@@ -59,11 +53,10 @@ def altered(
     broker: Broker,
     call: Call,
     alterations: Sequence[Alteration],
-    response: type[Response],
     *,
     replace: bool,
     validate_only: bool,
-) -> Slices[list[Response]]:
+) -> Slices[list[AlterConfigsResourceResponse]]:
     """Change each resource on its own, and tell of each. Resources that are named more than once
     are refused, and an operation that there is not fails all that go to the controller. `replace`:
     AlterConfigs."""
@@ -78,7 +71,9 @@ def altered(
         done += 1 + sum(len(change.value or "") for change in changes) // _CHARACTERS_AN_ITEM
         if done >= ITEMS_A_STEP:
             call, done = call._replace(now=(yield)), 0
-        told = response(error_message=None, resource_type=resource[0], resource_name=resource[1])
+        told = AlterConfigsResourceResponse(
+            error_message=None, resource_type=resource[0], resource_name=resource[1]
+        )
         try:
             if named[resource] > 1:
                 raise ConfigRefused(

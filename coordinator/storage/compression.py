@@ -10,6 +10,7 @@ and said not to be whole. Logs keep batches as they came. Does not depend on wha
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ _XERIAL = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = 16
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LEAST_MEMBER = 18  # a gzip member's header and trailer: after another one Java looks for more
+_ZSTD_MAGICS = (b"\xb5\x2f\xfd", b"\x2a\x4d\x18")  # of a frame, and of one to be passed over
 _LITERAL = -1
 
 FREE_STEPS = 50_000
@@ -102,44 +104,46 @@ def _gunzip(data: bytes, budget: Budget) -> Opened:
     as by Java's GZIPInputStream."""
     import zlib
 
-    pieces: list[bytes] = []
-    while True:
-        member = zlib.decompressobj(31)
-        most = budget.left * BYTES_PER_STEP
-        try:
-            piece = member.decompress(data, max(most, 1))
-        except zlib.error as error:
-            raise ValueError(str(error)) from None
-        pieces.append(piece)
-        budget.spend(1 + len(piece) // BYTES_PER_STEP)
-        if not member.eof:
-            if len(piece) < most:
-                raise ValueError("gzip data end early")
-            return Opened(b"".join(pieces), whole=False)
-        data = member.unused_data
-        if len(data) <= _LEAST_MEMBER or not data.startswith(b"\x1f\x8b\x08"):
-            return Opened(b"".join(pieces))
-        if not budget.left:
-            return Opened(b"".join(pieces), whole=False)
+    def rest(data: bytes) -> bytes:
+        return data if len(data) > _LEAST_MEMBER and data.startswith(b"\x1f\x8b\x08") else b""
+
+    return _streams(data, budget, lambda: zlib.decompressobj(31), zlib.error, rest)
 
 
 def _unzstd(data: bytes, budget: Budget) -> Opened | None:
-    if not data.startswith(b"\x28\xb5\x2f\xfd"):
+    """All frames."""
+    if data[1:4] not in _ZSTD_MAGICS:
         raise ValueError("no zstd frame")
     try:
         zstd: Any = import_module("compression.zstd")
     except ImportError:
         return None
-    opened = zstd.ZstdDecompressor()
-    most = budget.left * BYTES_PER_STEP
-    try:
-        plain: bytes = opened.decompress(data, max(most, 1))
-    except zstd.ZstdError as error:
-        raise ValueError(str(error)) from None
-    budget.spend(1 + len(plain) // BYTES_PER_STEP)
-    if not opened.eof and len(plain) < most:
-        raise ValueError("zstd data end early")
-    return Opened(plain, bool(opened.eof))
+    return _streams(data, budget, zstd.ZstdDecompressor, zstd.ZstdError, bytes)
+
+
+def _streams(
+    data: bytes,
+    budget: Budget,
+    begin: Callable[[], Any],
+    damaged: type[Exception],
+    rest: Callable[[bytes], bytes],
+) -> Opened:
+    """What one stream behind another holds. `rest`: of the bytes behind one, those of the next."""
+    pieces: list[bytes] = []
+    while True:
+        stream = begin()
+        most = budget.left * BYTES_PER_STEP
+        try:
+            piece = stream.decompress(data, max(most, 1))
+        except damaged as error:
+            raise ValueError(str(error)) from None
+        pieces.append(piece)
+        budget.spend(1 + len(piece) // BYTES_PER_STEP)
+        if not stream.eof and len(piece) < most:
+            raise ValueError("compressed data end early")
+        data = rest(stream.unused_data)
+        if not stream.eof or not data or not budget.left:
+            return Opened(b"".join(pieces), whole=stream.eof and not data)
 
 
 # -- snappy

@@ -10,7 +10,7 @@ import pytest
 from coordinator.configs.broker_configs import run_time_defs
 from coordinator.configs.docs import texts
 from coordinator.configs.group_configs import settable_defs
-from coordinator.wire.messages import alter_configs, incremental_alter_configs
+from coordinator.wire.messages import incremental_alter_configs
 from coordinator.wire.messages.describe_configs import (
     DescribeConfigsResource,
     DescribeConfigsResult,
@@ -68,10 +68,10 @@ def replace(
     admin: Admin, kind: int, name: str, validate_only: bool = False, **values: str | None
 ) -> tuple[int, str | None]:
     configs = [
-        alter_configs.AlterableConfig(name=key.replace("_", "."), value=value)
+        incremental_alter_configs.WholeConfig(name=key.replace("_", "."), value=value)
         for key, value in values.items()
     ]
-    resource = alter_configs.AlterConfigsResource(
+    resource = incremental_alter_configs.WholeResource(
         resource_type=kind, resource_name=name, configs=configs
     )
     [response] = admin.ask(33, 2, resources=[resource], validate_only=validate_only).responses

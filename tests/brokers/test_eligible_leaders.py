@@ -10,13 +10,13 @@ import pytest
 from coordinator.configs.definitions import ConfigSource, ResourceType
 from coordinator.control.cluster import StartBroker, StopBroker, UpdateFeature
 from coordinator.errors import ErrorCode
-from coordinator.wire.messages.alter_configs import AlterableConfig as WholeConfig
-from coordinator.wire.messages.alter_configs import AlterConfigsRequest
-from coordinator.wire.messages.alter_configs import AlterConfigsResource as WholeResource
 from coordinator.wire.messages.incremental_alter_configs import (
     AlterableConfig,
+    AlterConfigsRequest,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
+    WholeConfig,
+    WholeResource,
 )
 from tests.brokers.desk import Cluster
 

@@ -427,3 +427,16 @@ def test_a_gzip_file_of_several_members() -> None:
         assert decompress(1, data) == (plain, True)
     with pytest.raises(ValueError, match="early"):
         decompress(1, two[:-1])
+
+
+def test_a_zstd_file_of_several_frames() -> None:
+    """As Java reads it: frames may be passed over, and nothing else may follow."""
+    zstd = pytest.importorskip("compression.zstd")
+    passed_over = b"\x50\x2a\x4d\x18\x03\x00\x00\x00abc"
+    two = zstd.compress(b"one") + zstd.compress(b"two")
+    for data in (two, passed_over + two, two + passed_over):
+        assert decompress(4, data) == (b"onetwo", True)
+    assert decompress(4, two * 1_000, Budget(20)) == (b"onetwo" * 5, False)
+    for data in (two + b"\0", two[:-1], passed_over[:-1]):
+        with pytest.raises(ValueError, match=r"(?i)early|zstandard"):
+            decompress(4, data)

@@ -10,8 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...cluster.config_changes import Change, Operation
-from ...wire.messages import alter_configs as whole
-from ...wire.messages import incremental_alter_configs as incremental
+from ...wire.messages.incremental_alter_configs import (
+    AlterConfigsRequest,
+    AlterConfigsResponse,
+    IncrementalAlterConfigsRequest,
+    IncrementalAlterConfigsResponse,
+)
 from ..call import Sliced
 from ..config_requests import Alteration, altered
 
@@ -24,18 +28,18 @@ if TYPE_CHECKING:
 def alter_configs(broker: Broker, call: Call) -> Sliced:
     """Other values fall away."""
     request = call.message
-    assert isinstance(request, whole.AlterConfigsRequest)
+    assert isinstance(request, AlterConfigsRequest)
     return Sliced(_alter_all(broker, call, request))
 
 
 def incremental_alter_configs(broker: Broker, call: Call) -> Sliced:
     """Other values stay."""
     request = call.message
-    assert isinstance(request, incremental.IncrementalAlterConfigsRequest)
+    assert isinstance(request, IncrementalAlterConfigsRequest)
     return Sliced(_alter_some(broker, call, request))
 
 
-def _alter_all(broker: Broker, call: Call, request: whole.AlterConfigsRequest) -> Slices[Result]:
+def _alter_all(broker: Broker, call: Call, request: AlterConfigsRequest) -> Slices[Result]:
     alterations = [
         Alteration(
             (each.resource_type, each.resource_name),
@@ -43,15 +47,14 @@ def _alter_all(broker: Broker, call: Call, request: whole.AlterConfigsRequest) -
         )
         for each in request.resources
     ]
-    row, only_checked = whole.AlterConfigsResourceResponse, request.validate_only
     rows = yield from altered(
-        broker, call, alterations, row, replace=True, validate_only=only_checked
+        broker, call, alterations, replace=True, validate_only=request.validate_only
     )
-    return whole.AlterConfigsResponse(responses=rows)
+    return AlterConfigsResponse(responses=rows)
 
 
 def _alter_some(
-    broker: Broker, call: Call, request: incremental.IncrementalAlterConfigsRequest
+    broker: Broker, call: Call, request: IncrementalAlterConfigsRequest
 ) -> Slices[Result]:
     alterations = [
         Alteration(
@@ -60,8 +63,7 @@ def _alter_some(
         )
         for each in request.resources
     ]
-    row, only_checked = incremental.AlterConfigsResourceResponse, request.validate_only
     rows = yield from altered(
-        broker, call, alterations, row, replace=False, validate_only=only_checked
+        broker, call, alterations, replace=False, validate_only=request.validate_only
     )
-    return incremental.IncrementalAlterConfigsResponse(responses=rows)
+    return IncrementalAlterConfigsResponse(responses=rows)

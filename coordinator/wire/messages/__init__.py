@@ -58,7 +58,7 @@ ENTRIES: Final[dict[int, Entry]] = {
     30: Entry("CreateAcls", "acls", 2),
     31: Entry("DeleteAcls", "acls", 2),
     32: Entry("DescribeConfigs", "describe_configs", 4),
-    33: Entry("AlterConfigs", "alter_configs", 2),
+    33: Entry("AlterConfigs", "incremental_alter_configs", 2),
     34: Entry("AlterReplicaLogDirs", "log_dirs", 2),
     35: Entry("DescribeLogDirs", "log_dirs", 2),
     36: Entry("SaslAuthenticate", "sasl", 2),
