@@ -7,7 +7,6 @@ Needs Node and a Chromium, as `make page` does.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import statistics
 import subprocess
@@ -17,6 +16,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from tools.chromium import chromium
 
 BIG = """
 duration = "10m"
@@ -64,9 +65,7 @@ def run() -> Iterator[str]:
     from coordinator.page.server import PageServer, assets
     from tools.page_site.__main__ import build
 
-    path = os.environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
+    path = chromium()
     if path is None or shutil.which("node") is None:
         yield "page: a Chromium or Node is missing, so nothing is measured"
         return

@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from integration_tests.page.undisturbed import undisturbed
+from tools.chromium import chromium
 from tools.docs.__main__ import inside
 from tools.public_names import NAMES
 
@@ -128,8 +128,7 @@ _IS_AMONG_THE_FIRST: Final = """(path) =>
 
 def test_a_reader_finds_pages_versions_and_the_reference(served: str, tmp_path: Path) -> None:
     """In a browser, by keyboard and by pointer; nothing is asked of another host."""
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    path = chromium()
     if path is None:
         assert os.environ.get("REQUIRE_PAGE", "") in ("", "0"), "there is no Chromium"
         pytest.skip("a Chromium is missing")

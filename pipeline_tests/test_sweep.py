@@ -30,6 +30,7 @@ from coordinator.pipeline.spark.sweep import plan_bins, run_sweep
 from coordinator.pipeline.spark.tables import make_tables
 from coordinator.pipeline.sweeps import Sweep, cells, read_sweep, run_cell
 from tests.pipeline.kit import rows
+from tools.chromium import chromium
 
 SWEEP = """
 scenario = "one_crash_one_join"
@@ -341,21 +342,14 @@ def colours_in(path: Path) -> int:
 
 def browsed(page: Path, scratch: Path, *options: str) -> str:
     """What headless Chromium makes of a page."""
-    chromium = next(
-        (
-            found
-            for name in ("chromium", "chromium-browser", "google-chrome")
-            if (found := shutil.which(name))
-        ),
-        None,
-    )
-    if chromium is None:
+    program = chromium()
+    if program is None:
         assert os.environ.get("REQUIRE_CHROMIUM") != "1", (
             "REQUIRE_CHROMIUM=1, and there is no chromium (on Debian: apt install chromium)"
         )
         pytest.skip("no chromium on this machine, and REQUIRE_CHROMIUM is not set")
     command = [
-        chromium,
+        program,
         "--headless",
         "--no-sandbox",
         "--disable-gpu",

@@ -15,6 +15,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
 from coordinator.page.server import PageServer
+from tools.chromium import chromium
 from tools.page_site.__main__ import HERE, build, install
 
 from .engine_here import played_here
@@ -64,14 +65,12 @@ def server(site: Path) -> Iterator[PageServer]:
 
 @pytest.fixture(scope="package")
 def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    """A Chromium of the system: CHROMIUM names it, else the first that is found. Containers that
-    start and end beside it do not disturb it.
+    """A Chromium of the system, which containers that start and end beside it do not disturb.
 
     For this folder only: while Playwright's synchronous interface is open, its event loop counts as
     running in this thread, and no other test could run one.
     """
-    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    path = chromium()
     if path is None:
         _missing("a Chromium")
     quiet = undisturbed(path, tmp_path_factory.mktemp("chromium"))
