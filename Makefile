@@ -1,5 +1,6 @@
 # Every target sets up .venv by itself. A bare machine needs make and a Python >= 3.11 (.ci/run brings both on Debian). pip compiles
 # nothing (--no-compile): most modules of the libraries are never imported, and the others are compiled at their first import.
+# The pip of .venv serves the other environments, too (--python).
 VENV   := .venv
 PY     := $(VENV)/bin/python
 STAMP  := $(VENV)/.ready
@@ -16,7 +17,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14; 
 SPARK_VENV  := .venv-spark
 SPARK_PY    := $(SPARK_VENV)/bin/python
 SPARK_STAMP := $(SPARK_VENV)/.ready
-SPARK_PIP   := $(SPARK_PY) -m pip install --quiet --disable-pip-version-check --no-compile
+SPARK_PIP   := $(PY) -m pip --python $(SPARK_PY) install --quiet --disable-pip-version-check --no-compile
 
 # A wheel file in dist/, for whoever has no checkout.
 wheel: $(STAMP)
@@ -29,10 +30,11 @@ docs: $(STAMP) $(DOCS_VENV)/.ready
 	$(PY) -m tools.docs
 	NO_MKDOCS_2_WARNING=1 $(DOCS_VENV)/bin/python -m mkdocs build --quiet
 
-$(DOCS_VENV)/.ready: requirements/docs.txt
+$(DOCS_VENV)/.ready: requirements/docs.txt | $(STAMP)
 	rm -rf $(DOCS_VENV)
-	$(PYTHON) -m venv $(DOCS_VENV)
-	$(DOCS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r requirements/docs.txt
+	$(PYTHON) -m venv --without-pip $(DOCS_VENV)
+	$(PY) -m pip --python $(DOCS_VENV)/bin/python install --quiet --disable-pip-version-check --no-compile --only-binary :all: --require-hashes \
+		-r requirements/docs.txt
 	touch $@
 
 # A user's program checked by Pyright, too. It brings Node, 0.28 GB, so only those who ask for it download it.
@@ -41,10 +43,11 @@ TYPED_VENV := .venv-typed
 typed: $(STAMP) $(TYPED_VENV)/.ready
 	$(PYTEST) integration_tests/test_typed.py
 
-$(TYPED_VENV)/.ready: requirements/typed.txt
+$(TYPED_VENV)/.ready: requirements/typed.txt | $(STAMP)
 	rm -rf $(TYPED_VENV)
-	$(PYTHON) -m venv $(TYPED_VENV)
-	$(TYPED_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --only-binary :all: --require-hashes -r requirements/typed.txt
+	$(PYTHON) -m venv --without-pip $(TYPED_VENV)
+	$(PY) -m pip --python $(TYPED_VENV)/bin/python install --quiet --disable-pip-version-check --no-compile --only-binary :all: --require-hashes \
+		-r requirements/typed.txt
 	touch $@
 
 # What is published, in dist/, each piece checked; TAG names the version, if there is a tag already.
@@ -128,12 +131,12 @@ integration: $(STAMP)
 	$(PYTEST) -n 4 integration_tests
 
 # Java is looked for before 0.45 GB are downloaded.
-$(SPARK_STAMP): requirements/spark-build.txt requirements/spark.txt pyproject.toml
+$(SPARK_STAMP): requirements/spark-build.txt requirements/spark.txt pyproject.toml | $(STAMP)
 	@test -n "$(PYTHON)" || { echo 'No Python >= 3.11 with venv found; on Debian run .ci/run, elsewhere: make PYTHON=/path/to/python3.11' >&2; exit 1; }
 	@$(PYTHON) -c 'from coordinator.pipeline.spark.session import java; java()' 2>/dev/null || \
 		{ echo 'Spark needs Java 17 or newer: install one (on Debian: apt install default-jre-headless), or set JAVA_HOME' >&2; exit 1; }
 	rm -rf $(SPARK_VENV)
-	$(PYTHON) -m venv $(SPARK_VENV)
+	$(PYTHON) -m venv --without-pip $(SPARK_VENV)
 	$(SPARK_PIP) --only-binary :all: --require-hashes -r requirements/spark-build.txt
 	$(SPARK_PIP) --only-binary :all: --no-binary pyspark --no-build-isolation --config-settings=--build-option=--compression=stored \
 		--require-hashes -r requirements/spark.txt
