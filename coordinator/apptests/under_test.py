@@ -383,11 +383,8 @@ class ApplicationUnderTest:
         first, at = self._count(), given.generation
         # another consumer of the application may come meanwhile, and the partitions be given anew
         yield
-        self.told.handovers += (
-            [Handover(owned, first, self._count())]
-            if self.group.snapshot().generation == at
-            else []
-        )
+        done = Handover(owned, first, self._count())
+        self.told.handovers += [done] if self.group.snapshot().generation == at else []
 
     def peer_commits(self, peer: PeerHandle) -> None:
         """The peer commits everything in its partitions, as if it had processed it. Raises what a
@@ -406,14 +403,21 @@ class ApplicationUnderTest:
     # ---------------------------------------------------------------------------------------------------------
 
     def wait(
-        self, name: str, what: str, *, peers: int | None = None, **expected: Any
+        self,
+        name: str,
+        what: str,
+        *,
+        peers: int | None = None,
+        share: Mapping[TopicPartition, int] | None = None,
+        **expected: Any,
     ) -> GroupSnapshot:
         """Wait for the group as `GroupHandle.wait` does; a time-out is a finding of this name.
         Raises ApplicationError.
 
         `peers`: beside the application's own members, one at least, the group has so many of the
-        test's. It may have several consumers, which come one after another. An application that
-        says that it ended by an error is awaited for a moment only.
+        test's. It may have several consumers, which come one after another. `share`: offsets that
+        are to be committed in those partitions that it has then. An application that says that it
+        ended by an error is awaited for a moment only.
         """
         mark, until = self.kafka.mark(), time.monotonic() + self.patience_s
         while True:
@@ -421,6 +425,8 @@ class ApplicationUnderTest:
             left = min(max(until - time.monotonic(), 0.0), A_MOMENT_S)
             if peers is not None:
                 expected["members"] = max(len(self.members()), 1) + peers
+            if share is not None:
+                expected["committed"] = self._own(share)
             try:
                 return self.group.wait(timeout=left, **expected)
             except WaitTimeoutError as error:
@@ -493,10 +499,8 @@ class ApplicationUnderTest:
         """Whether it has fetched all that was written to its partitions; of one that is paused it
         does not."""
         ends = self.ends()
-        mine = [
-            place for member in self.members() for place in member.assignment or () if place in ends
-        ]
-        return all(self._watch.fetched.get(place, 0) >= ends[place] for place in mine)
+        fetched = self._watch.fetched
+        return all(fetched.get(place, 0) >= end for place, end in self._own(ends).items())
 
     def wait_shared(self, peers: int = 1) -> GroupSnapshot:
         """Wait until the application and so many peers share the partitions, and every member has
@@ -538,22 +542,30 @@ class ApplicationUnderTest:
         """Write records, round all partitions, and wait until those in the application's own ones
         are committed."""
         self.produce(count)
-        ends, shares = self.ends(), [member.assignment or () for member in self.members()]
-        self.wait_reached(
-            {place: ends[place] for share in shares for place in share if place in ends},
-            "what was written to its share",
-        )
+        self.wait_reached(self.ends(), "what was written to its share", own=True)
 
-    def wait_reached(self, ends: Mapping[TopicPartition, int], what: str) -> None:
+    def _own(self, ends: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
+        """Those of the partitions that its members have now: others may be given to a peer when one
+        more of its consumers comes."""
+        given = {place for member in self.members() for place in member.assignment or ()}
+        return {place: end for place, end in ends.items() if place in given}
+
+    def wait_reached(
+        self, ends: Mapping[TopicPartition, int], what: str, *, own: bool = False
+    ) -> None:
         """Wait until it has committed these offsets; if it keeps its offsets itself, until it has
-        processed all below them."""
+        processed all below them. `own`: only in partitions that it has then."""
         if self.keeps_offsets:
             self.wait_until(
-                lambda: self._processed_below(ends), f"the application did not process {what}"
+                lambda: self._processed_below(self._own(ends) if own else ends),
+                f"the application did not process {what}",
             )
         else:
+            expected: dict[str, Any] = {"state": "Stable", "share": ends}
             self.wait(
-                findings.NO_RECOVERY, f"the application did not commit {what}", committed=ends
+                findings.NO_RECOVERY,
+                f"the application did not commit {what}",
+                **(expected if own else {"committed": ends}),
             )
 
     def is_done(self) -> bool:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from coordinator import Emulator
 from coordinator.apptests.disturbing import wait_hit
 from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.members.effects import Position
+from coordinator.members.live import PeerHandle
 
 
 class Idle:
@@ -47,5 +52,34 @@ def test_a_peer_that_waits_for_an_application_which_ended_is_no_member_afterward
         with app.peer():
             app.group.wait(members=2, state="PreparingRebalance")
         assert [member.instance_id for member in app.group.members] == ["billing-1"]
+    finally:
+        app.close()
+
+
+class LosesOne(ApplicationUnderTest):
+    """A second consumer of the application comes when records are written to its share, and
+    partition 1 goes to the peer. Partition 0 is committed by `consumer`."""
+
+    consumer: PeerHandle
+    looks = 0
+
+    def members(self) -> list[Any]:
+        self.looks += 1
+        places = (("orders", 0), ("orders", 1))
+        return [SimpleNamespace(assignment=places if self.looks == 1 else places[:1])]
+
+    def produce(self, count: int, value: bytes = b"record") -> None:
+        super().produce(count, value)
+        (place,) = (tp for tp in self.consumer.owned if tp.partition == 0)
+        self.consumer.wait_commit({place: Position(self.ends()["orders", 0])})
+
+
+def test_nothing_is_awaited_in_a_partition_that_went_to_a_peer(kafka: Emulator) -> None:
+    app = LosesOne(kafka, Idle())
+    config = {"enable.auto.commit": "false"}
+    try:
+        with app.group.peer(["orders"], config=config) as app.consumer:
+            app.consumer.wait_stable()
+            app.produce_to_its_share(6)
     finally:
         app.close()
