@@ -8,12 +8,12 @@ from coordinator.cluster.controller.reassignments import reassign
 from coordinator.control.cluster import StartBroker, StopBroker
 from coordinator.errors import ErrorCode
 from coordinator.wire.messages.broker_registration import UnregisterBrokerRequest
-from coordinator.wire.messages.describe_cluster import DescribeClusterRequest
 from coordinator.wire.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
+from coordinator.wire.messages.metadata import DescribeClusterRequest
 from coordinator.wire.messages.topics import (
     CreatableReplicaAssignment,
     CreatableTopic,

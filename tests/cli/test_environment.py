@@ -18,9 +18,8 @@ from coordinator.cli import UsageError, main
 from coordinator.cli.serving.environment import config_name, read
 from coordinator.wire.framing import frame, parse_response_header, request_header
 from coordinator.wire.messages import response_type
-from coordinator.wire.messages.describe_cluster import DescribeClusterRequest
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
-from coordinator.wire.messages.metadata import MetadataRequest
+from coordinator.wire.messages.metadata import DescribeClusterRequest, MetadataRequest
 from coordinator.wire.schema import Message, Request
 
 # A single node as the documentation of the apache/kafka image starts it, with what people add.

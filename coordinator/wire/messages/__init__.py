@@ -2,7 +2,7 @@
 
 What most clients ask for has a module for each API; APIs that are rarely asked for share one with
 their likes, such as `acls`. Owns the way from an API key to its classes. `ENTRIES` spares the
-start-up a look at 46 files; a module it does not name (a new API is one new file) is found by the key
+start-up a look at 44 files; a module it does not name (a new API is one new file) is found by the key
 that its classes declare. Does not depend on the fields of messages.
 """
 
@@ -85,7 +85,7 @@ ENTRIES: Final[dict[int, Entry]] = {
     57: Entry("UpdateFeatures", "update_features", 0),
     58: Entry("Envelope", "broker_registration", 0),
     59: Entry("FetchSnapshot", "quorum", 0),
-    60: Entry("DescribeCluster", "describe_cluster", 0),
+    60: Entry("DescribeCluster", "metadata", 0),
     61: Entry("DescribeProducers", "transaction_views", 0),
     62: Entry("BrokerRegistration", "broker_registration", 0),
     63: Entry("BrokerHeartbeat", "broker_registration", 0),

@@ -1,10 +1,4 @@
-"""Metadata (key 3): brokers, topics, partitions and their leaders.
-
-No topics asked for means all: an empty list in 0, null from 1 on. 1: racks, controller, internal
-topics. 2: cluster id. 4: may create topics. 5: offline replicas. 7: leader epochs (KIP-320). 8:
-authorised operations (KIP-430). 9: flexible. 10: topic ids, 12: asking by them (KIP-516). 11:
-cluster's authorised operations moved to DescribeCluster. 13: top-level error (KIP-1102).
-"""
+"""Metadata and DescribeCluster: what there is of a cluster."""
 
 from __future__ import annotations
 
@@ -17,11 +11,10 @@ from ..schema import (
     boolean,
     int16,
     int32,
+    int8,
     string,
     uuid,
 )
-
-KEY = 3
 
 
 class MetadataRequestTopic(Struct):
@@ -29,7 +22,15 @@ class MetadataRequestTopic(Struct):
     name: str | None = string(nullable=10, default="")
 
 
-class MetadataRequest(Request, key=KEY, versions=(0, 13), flexible=9):
+class MetadataRequest(Request, key=3, versions=(0, 13), flexible=9):
+    """Metadata (key 3): brokers, topics, partitions and their leaders.
+
+    No topics asked for means all: an empty list in 0, null from 1 on. 1: racks, controller, internal
+    topics. 2: cluster id. 4: may create topics. 5: offline replicas. 7: leader epochs (KIP-320). 8:
+    authorised operations (KIP-430). 9: flexible. 10: topic ids, 12: asking by them (KIP-516). 11:
+    cluster's authorised operations moved to DescribeCluster. 13: top-level error (KIP-1102).
+    """
+
     topics: list[MetadataRequestTopic] | None = array(MetadataRequestTopic, nullable=1, default=())
     allow_auto_topic_creation: bool = boolean(since=4, default=True)
     include_cluster_authorized_operations: bool = boolean(since=8, until=10, default=False)
@@ -62,7 +63,7 @@ class MetadataResponseTopic(Struct):
     topic_authorized_operations: int = int32(since=8, default=-2147483648)
 
 
-class MetadataResponse(Response, key=KEY, versions=(0, 13), flexible=9):
+class MetadataResponse(Response, key=3, versions=(0, 13), flexible=9):
     throttle_time_ms: int = int32(since=3, default=0)
     brokers: list[MetadataResponseBroker] = array(MetadataResponseBroker, default=())
     cluster_id: str | None = string(since=2, nullable=2, default=None)
@@ -70,3 +71,33 @@ class MetadataResponse(Response, key=KEY, versions=(0, 13), flexible=9):
     topics: list[MetadataResponseTopic] = array(MetadataResponseTopic, default=())
     error_code: int = int16(since=13, default=0)
     cluster_authorized_operations: int = int32(since=8, until=10, default=-2147483648)
+
+
+class DescribeClusterRequest(Request, key=60, versions=(0, 2), flexible=0):
+    """DescribeCluster (key 60): brokers, controller, cluster id (KIP-700).
+
+    1: of brokers or of controllers (KIP-919). 2: fenced brokers too (KIP-1073).
+    """
+
+    include_cluster_authorized_operations: bool = boolean(default=False)
+    endpoint_type: int = int8(since=1, default=1)
+    include_fenced_brokers: bool = boolean(since=2, default=False)
+
+
+class DescribeClusterBroker(Struct):
+    broker_id: int = int32(default=0)
+    host: str = string(default="")
+    port: int = int32(default=0)
+    rack: str | None = string(nullable=0, default=None)
+    is_fenced: bool = boolean(since=2, default=False)
+
+
+class DescribeClusterResponse(Response, key=60, versions=(0, 2), flexible=0):
+    throttle_time_ms: int = int32(default=0)
+    error_code: int = int16(default=0)
+    error_message: str | None = string(nullable=0, default=None)
+    endpoint_type: int = int8(since=1, default=1)
+    cluster_id: str = string(default="")
+    controller_id: int = int32(default=-1)
+    brokers: list[DescribeClusterBroker] = array(DescribeClusterBroker, default=())
+    cluster_authorized_operations: int = int32(default=-2147483648)
