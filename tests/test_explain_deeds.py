@@ -61,7 +61,7 @@ def test_of_several_links_that_were_cut_each_is_told_and_the_time_lasts_until_th
         w.heartbeat("a")
     text = w.text()
     assert "2.000 s  Things pass from b to broker 1 again." in text
-    assert "whole again" not in text
+    assert text.count("Things pass") == 1
     assert "): its links with brokers were cut since 1.000 s" in text
     w = world()
     fault(w, "SlowMember", client="b", broker=1, bytes_per_second=9)

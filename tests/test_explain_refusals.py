@@ -82,6 +82,20 @@ def test_refusals_of_two_clients_stay_apart() -> None:
     assert text_of(driver).count("was refused") == 4
 
 
+def test_refusals_of_clients_that_are_refused_at_one_time_are_one_line_for_each() -> None:
+    driver, _, _ = stable()
+    clients = [driver.client(), driver.client()]
+    for _ in range(50):
+        driver.now += 100
+        for number, client in enumerate(clients):
+            beat = HeartbeatRequest(group_id="g", generation_id=1, member_id="nobody")
+            client.feed(client.frame(beat, 4, f"client-{number}"))
+    text = text_of(driver)
+    told = "Member nobody was refused heartbeat 50 times until 5.000 s: UNKNOWN_MEMBER_ID."
+    assert text.count(told) == 2
+    assert text.count("was refused") == 2
+
+
 def test_offsets_that_expired_and_a_topic_that_was_made_again() -> None:
     """EXP-1, EXP-7"""
     w = LoggedWorld()

@@ -3,7 +3,11 @@ given."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from coordinator.errors import ErrorCode
+from coordinator.explain.share_story import sentence
+from coordinator.history.shares.records import ShareRecords
 from tests.event_log.test_share_story import a_story_of_a_share_group
 from tests.groups.share.kit import ShareWorld
 
@@ -93,3 +97,31 @@ def test_a_whole_story_has_a_sentence_for_each_change() -> None:
     assert len(sentences) > 25
     assert "b subscribes to jobs and mail from now on." in sentences
     assert "The state of jobs 0-3 is gone." in sentences
+
+
+def test_of_records_that_come_again_each_has_its_own_reason() -> None:
+    known = ShareRecords()
+
+    def line(kind: str, member: str, first: int, last: int, **more: Any) -> dict[str, Any]:
+        spans = [{"first_offset": first, "last_offset": last, **more.pop("of")}]
+        about = {"group": "g", "topic": "jobs", "partition": 0, "start_offset": 0, "at_ms": 1}
+        return {"type": kind, "member": member, "records": spans, **about, **more}
+
+    free = {"state": "Available", "delivery_count": 1}
+    ended = line("RecordsReleased", "a", 0, 1, of=free, reason="the lock ended")
+    lost = line("RecordsReleased", "b", 2, 3, of=free, reason="the connection was lost")
+    released = line("RecordsAcknowledged", "c", 4, 4, of={**free, "acknowledgement": "release"})
+    for each in (ended, lost, released):
+        known.see(each)
+    again = line("RecordsAcquired", "d", 0, 1, of={"state": "Acquired", "delivery_count": 2})
+    assert sentence(known, again) == (
+        "d was given records 0 to 1 of jobs-0 for the 2nd time, because the lock of a had ended."
+    )
+    again["records"] += [
+        {**again["records"][0], "first_offset": at, "last_offset": to}
+        for at, to in ((2, 3), (4, 4))
+    ]
+    assert sentence(known, again) == (
+        "d was given records 0 to 1, 2 to 3 and 4 of jobs-0 for the 2nd time, because the lock of a had ended (records 0 to 1), "
+        "b lost them: the connection was lost (records 2 to 3) and c released it (record 4)."
+    )

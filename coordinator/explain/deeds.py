@@ -13,19 +13,15 @@ from ..history.views import Note, Trouble
 from ..verbs import ROWS
 from .words import duration, instant, printable
 
+_BETWEEN: Final = "between {client} and brokers"
 _OTHERS: Final = {
-    "MemberHealed": "the links of {client} are whole again",
-    "MemberSpedUp": "the links of {client} are as quick as before",
+    "MemberHealed": f"things pass {_BETWEEN} again",
+    "MemberSpedUp": f"what passes {_BETWEEN} is as quick as before",
     "MemberResumed": "the host of {client} goes on",
     "MemberCrashed": "the process of {client} was killed",
     "MemberFailed": "the application of {client} ended with an error ({why})",
     "ApplicationStalled": "the application of {client} stopped polling",
     "ApplicationResumed": "the application of {client} polls again",
-}
-_BETWEEN: Final = "between {client} and brokers"
-_OF_SOME_LINKS: Final = {
-    "MemberHealed": f"things pass {_BETWEEN} again",
-    "MemberSpedUp": f"what passes {_BETWEEN} is as quick as before",
 }
 _WENT_THROUGH: Final = {
     "PauseMember": "its host stood still",
@@ -60,18 +56,12 @@ def deed(line: Line) -> str:
     """What was done, as a clause."""
     row = ROWS.get(line["type"])
     if row is None or line["type"] in _OTHERS:
-        some = _OF_SOME_LINKS.get(line["type"]) if _is_part(line) else None
-        form = some or _OTHERS[line["type"]]
+        form = _OTHERS[line["type"]]
     else:
         more = [text for name, text in row.further.items() if line.get(name)]
         form = "".join((row.sentence, *more)) if more or not row.ended else row.ended
     fields = _Fields(line)
     return form.format_map(fields).replace(_BETWEEN.format_map(fields), _way(line, fields))
-
-
-def _is_part(line: Line) -> bool:
-    """Whether it is about one broker's links alone, or one direction."""
-    return line.get("broker") is not None or line.get("direction", "both") != "both"
 
 
 def _way(line: Line, fields: Mapping[str, object]) -> str:

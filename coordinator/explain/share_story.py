@@ -155,15 +155,28 @@ def _came_again(known: ShareRecords, line: Line) -> str:
 
 
 def _because(known: ShareRecords, line: Line, again: list[dict[str, Any]]) -> str:
-    before = known.given_back_by(line, again[0]["first_offset"])
-    if before is None:
-        return ""
-    who = printable(known.name(before["group"], before["member"]))
-    if before["type"] == "RecordsAcknowledged":
-        return f", because {who} released it"
-    if before["reason"] in LOCK_ENDED:
-        return f", because the lock of {who} had ended"
-    return f", because {who} lost it: {printable(before['reason'])}"
+    """Why they come again: several reasons have their records beside them."""
+    causes: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    for of in again:
+        before = known.given_back_by(line, of["first_offset"])
+        if before is not None:
+            who = printable(known.name(before["group"], before["member"]))
+            why = before["type"], who, before.get("reason", "")
+            causes.setdefault(why, []).append(of)
+    told = [
+        _cause(*why, _records(of)) + (f" ({_records(of)})" if len(causes) > 1 else "")
+        for why, of in causes.items()
+    ]
+    return f", because {listed(told)}" if told else ""
+
+
+def _cause(kind: str, who: str, reason: str, records: str) -> str:
+    them = "them" if records.startswith("records") else "it"
+    if kind == "RecordsAcknowledged":
+        return f"{who} released {them}"
+    if reason in LOCK_ENDED:
+        return f"the lock of {who} had ended"
+    return f"{who} lost {them}: {printable(reason)}"
 
 
 def _records(records: Iterable[dict[str, Any]]) -> str:

@@ -15,6 +15,8 @@ from .views import GroupView, MemberView, Note, Trouble
 
 _MOST_TURNS = 8
 """Refusals of one client that take turns are looked for among so many notes."""
+_MOST_AT_ONCE = 64
+"""Notes of so many clients that are refused over and over at one time."""
 STALE: Final = frozenset(
     {
         "ILLEGAL_GENERATION",
@@ -72,11 +74,14 @@ class Refusals:
         departed = None if member is not None else group.departed.get(line.get("member", ""))
         if departed is not None and line["api"] == "join_group" and departed.told:
             departed = None
-        last = group.entries[-1] if group.entries else None
-        if isinstance(last, Note) and last.injected == injected and not last.tally:
-            if _same(last.line, line):
+        for last in reversed(group.entries[-_MOST_AT_ONCE:]):
+            if not isinstance(last, Note) or last.kind != line["type"]:
+                break
+            if last.injected == injected and not last.tally and _same(last.line, line):
                 last.times, last.last_ms = last.times + 1, line["at_ms"]
                 return
+            if last.client == client:
+                break
         if not injected and _takes_turns(group, line, client, name):
             return
         note = group.note(line, [name] if name else [])

@@ -67,7 +67,7 @@ class Teller:
                 return self._wire(group, line, note)
             case "member":
                 return _member(group, line)
-            case "fault" if line["type"] in DEEDS and line["type"] not in _FAULTS:
+            case "fault" if line["type"] in DEEDS:
                 return told(note) if note is not None else sentence_of(line)
             case "fault":
                 return _fault(line)
@@ -262,21 +262,13 @@ def _member(group: GroupView | None, line: Line) -> str:
     return _anything(line)
 
 
-_FAULTS: Final = {
-    "PauseMember": "{}'s process stands still, as in a long garbage collection.",
-    "MemberResumed": "{}'s process goes on, and knows of nothing.",
-}
-
-
 def _fault(line: Line) -> str:
-    kind, client = line["type"], printable(str(line.get("client", "?")))
-    if kind == "FaultInjected" and line.get("action") == "observe":
-        return f"{client} sends a {printable(str(line['api']))}: a sign of life."
-    if kind == "FaultInjected":
-        return f"A fault meets {client}'s {printable(str(line['api']))}: {printable(str(line['fault']))}."
-    if kind in _FAULTS:
-        return _FAULTS[kind].format(client)
-    if kind == "RunEnded":
+    if line["type"] == "FaultInjected":
+        client, api = (printable(str(line.get(each, "?"))) for each in ("client", "api"))
+        if line.get("action") == "observe":
+            return f"{client} sends a {api}: a sign of life."
+        return f"A fault meets {client}'s {api}: {printable(str(line['fault']))}."
+    if line["type"] == "RunEnded":
         return "The run ends here."
     return _anything(line)
 

@@ -133,7 +133,7 @@ def test_releases_and_what_is_given_up_are_explained(
     worker.acknowledge((1, 1, RELEASE), (2, 2, ACCEPT))
     told = kafka.explain("workers")
     assert "worker-1 released records 1 to 2 and rejected record 0 of jobs-0." in told
-    assert "for the 2nd time, because worker-1 released it." in told
+    assert "for the 2nd time, because worker-1 released them." in told
     assert "worker-1 released record 1 of jobs-0; record 1 is given up after 2 deliveries." in told
 
 
