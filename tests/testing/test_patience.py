@@ -56,6 +56,13 @@ def test_a_peer_that_waits_for_an_application_which_ended_is_no_member_afterward
         app.close()
 
 
+class HasNone(ApplicationUnderTest):
+    """All partitions are the peer's."""
+
+    def members(self) -> list[Any]:
+        return [SimpleNamespace(assignment=())]
+
+
 class LosesOne(ApplicationUnderTest):
     """A second consumer of the application comes when records are written to its share, and
     partition 1 goes to the peer. Partition 0 is committed by `consumer`."""
@@ -72,6 +79,22 @@ class LosesOne(ApplicationUnderTest):
         super().produce(count, value)
         (place,) = (tp for tp in self.consumer.owned if tp.partition == 0)
         self.consumer.wait_commit({place: Position(self.ends()["orders", 0])})
+
+
+def test_nothing_is_awaited_of_who_has_no_partition_but_of_who_has_no_member(
+    kafka: Emulator,
+) -> None:
+    app, gone = HasNone(kafka, Idle()), ApplicationUnderTest(kafka, Idle(), patience_s=0.25)
+    try:
+        with app.group.peer(["orders"]) as peer:
+            peer.wait_stable()
+            app.produce_to_its_share(6)
+            gone.peer_clients.add(peer.client_id)
+            with pytest.raises(ApplicationError, match="did not commit what was written"):
+                gone.produce_to_its_share(6)
+    finally:
+        app.close()
+        gone.close()
 
 
 def test_nothing_is_awaited_in_a_partition_that_went_to_a_peer(kafka: Emulator) -> None:
