@@ -28,6 +28,7 @@ class Asynchronous(Small):
             auto_offset_reset="earliest",
             heartbeat_interval_ms=100,
             fetch_max_wait_ms=50,
+            **self.settings,
         )
         application = self
 
@@ -151,3 +152,14 @@ class HidesRefusals(Asynchronous):
 
 
 RIGHT: tuple[type[Small], ...] = (Asynchronous, StaticAndSimple)
+
+
+class WorksTooLong(Asynchronous):
+    """A batch takes longer than max_poll_interval_ms, which aiokafka does not tell its brokers."""
+
+    settings = {"max_poll_interval_ms": 1000}  # noqa: RUF012 - replaced, not changed
+
+    async def handle(self, records: Any) -> None:
+        for record in records:
+            await asyncio.sleep(0.06)
+            await super().handle([record])

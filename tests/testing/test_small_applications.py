@@ -81,6 +81,7 @@ CASES: dict[type[small.Small], tuple[str, set[str], float]] = {
     batches_in_kafka_python.SkipsWhatFailed: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     tasks_in_aiokafka.CommitsInATask: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
     tasks_in_aiokafka.WorksInTasks: (EVERYTHING, {f.AHEAD}, PATIENCE_S),
+    tasks_in_aiokafka.WorksTooLong: (EVERYTHING, {f.BLOCKS}, 8.0),
     tasks_in_aiokafka.HidesRefusals: ("test_commits_are_refused_for_good", {f.SWALLOWED}, 8.0),
     threads_in_confluent.BufferInNewProtocol: (
         COMES,
