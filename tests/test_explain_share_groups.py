@@ -125,3 +125,9 @@ def test_of_records_that_come_again_each_has_its_own_reason() -> None:
         "d was given records 0 to 1, 2 to 3 and 4 of jobs-0 for the 2nd time, because the lock of a had ended (records 0 to 1), "
         "b lost them: the connection was lost (records 2 to 3) and c released it (record 4)."
     )
+    gone = line(
+        "RecordsReleased", "a", 0, 1, of={**free, "state": "Archived"}, reason="the lock ended"
+    )
+    assert sentence(known, gone) == (
+        "the lock of a on jobs-0 ended: records 0 to 1 are given up after 1 delivery."
+    )

@@ -105,8 +105,13 @@ def _outcomes(records: Iterable[dict[str, Any]]) -> Iterator[str]:
     if available:
         yield f"{_records(available)} can be delivered again"
     if archived:
-        times = max(of["delivery_count"] for of in archived)
-        yield f"{_records(archived)} is given up after {times} deliveries"
+        yield _given_up(archived, max(of["delivery_count"] for of in archived))
+
+
+def _given_up(records: Iterable[dict[str, Any]], times: int) -> str:
+    which = _records(records)
+    are = "are" if which.startswith("records") else "is"
+    return f"{which} {are} given up after {times} deliver{'ies' if times != 1 else 'y'}"
 
 
 def _acknowledged(known: ShareRecords, line: Line) -> str:
@@ -122,11 +127,7 @@ def _acknowledged(known: ShareRecords, line: Line) -> str:
         for of in line["records"]
         if of["acknowledgement"] == "release" and of["state"] in _GIVEN_UP
     ]
-    more = (
-        f"; {_records(given_up)} is given up after {given_up[0]['delivery_count']} deliveries"
-        if given_up
-        else ""
-    )
+    more = f"; {_given_up(given_up, given_up[0]['delivery_count'])}" if given_up else ""
     who = printable(known.name(line["group"], line["member"]))
     return f"{who} {listed(clauses)} of {_place(line)}{more}."
 
