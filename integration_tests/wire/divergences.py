@@ -65,6 +65,7 @@ OF_RELEASES: Final[dict[str, dict[str, str]]] = {
         "transactions.recovery_in_the_middle": _STARTED,
     },
     "3.9": {
+        "admin_groups.doubled_groups_stand_with_their_partition": "Kafka describes groups in the order of the request; we by partition",
         "admin_groups.list_with_filters": "Kafka takes states to filter by with their blanks",
         "fetch.offsets_inside_batches": _NULL_RECORDS,
         "fetch_sessions.topics_without_name_and_id": _NAMELESS,

@@ -30,13 +30,8 @@ def handle(broker: Broker, call: Call) -> Sliced:
 def _describe(broker: Broker, call: Call) -> Slices[Result]:
     request = call.message
     assert isinstance(request, DescribeGroupsRequest)
-    asked = request.groups
-    request.groups = list(dict.fromkeys(asked))
     answer = yield from broker.coordinate_in_slices(call, request)
     assert isinstance(answer, DescribeGroupsResponse)
-    if len(request.groups) < len(asked):
-        described = {group.group_id: group for group in answer.groups}
-        answer.groups = [described[group_id] for group_id in asked]
     if not broker.configs.release.has("DSC-40-1"):
         for group in answer.groups:
             _show_as_before(group)

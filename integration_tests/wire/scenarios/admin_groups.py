@@ -66,6 +66,14 @@ def describe_several(s: Session) -> None:
         )
 
 
+@scenario(repeats=False)
+def doubled_groups_stand_with_their_partition(s: Session) -> None:
+    """DSC-5: groups come by the partition that holds them, those that are named twice, too."""
+    a, names = s.connect(), [s.name(label) for label in "abcdef"]
+    for asked in ((0, 1, 0), (5, 4, 3, 2, 1, 0, 5, 4, 3), (2, 2, 3, 2), (1, 0, 5, 0, 1, 1)):
+        a.ask("DescribeGroups", 5, groups=[names[at] for at in asked])
+
+
 @scenario()
 def list_in_every_version(s: Session) -> None:
     """LST-1, LST-5, VER-9: simple, pending-only, Stable, joining and emptied groups."""
