@@ -15,6 +15,7 @@ import gzip
 import json
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -41,25 +42,33 @@ def load(home: Path = HOME) -> dict[str, Recorded]:
     """All recorded transcripts by scenario name; those of older releases are compressed."""
     found: dict[str, Recorded] = {}
     for path in sorted((*home.glob("*.jsonl"), *home.glob("*.jsonl.gz"))):
-        packed = path.suffix == ".gz"
-        whole = gzip.decompress(path.read_bytes()).decode() if packed else path.read_text()
-        steps: list[Step] = []
-        for text in filter(None, whole.split("\n")):  # texts hold other line ends
-            entry = json.loads(text)
-            if "scenario" in entry:
-                steps = []
-                found[entry["scenario"]] = Recorded(entry["nonce"], steps)
-            else:
-                steps.append(entry)
+        found.update(_read(path, path.stat().st_mtime_ns))
+    return found
+
+
+@cache
+def _read(path: Path, _changed_ns: int) -> dict[str, Recorded]:
+    """The transcripts of one file, which is read again when it has changed."""
+    found: dict[str, Recorded] = {}
+    packed = path.suffix == ".gz"
+    whole = gzip.decompress(path.read_bytes()).decode() if packed else path.read_text()
+    steps: list[Step] = []
+    for text in filter(None, whole.split("\n")):  # texts hold other line ends
+        entry = json.loads(text)
+        if "scenario" in entry:
+            steps = []
+            found[entry["scenario"]] = Recorded(entry["nonce"], steps)
+        else:
+            steps.append(entry)
     return found
 
 
 def load_release(release: str) -> dict[str, Recorded]:
     """The transcripts of a release: its own where it differs from the newest, else the newest's."""
     own = {} if release == NEWEST.name else load(home_of(release))
-    return {
-        name: own.get(name, kept) for name, kept in load().items() if name in scenarios_of(release)
-    }
+    newest = load()
+    playable = scenarios_of(release)
+    return {name: own.get(name, kept) for name, kept in newest.items() if name in playable}
 
 
 def home_of(release: str) -> Path:

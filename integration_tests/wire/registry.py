@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable
+from functools import cache
 from typing import Final
 
 from coordinator.releases import RELEASES
@@ -146,10 +147,16 @@ def scenario(
 
 def all_scenarios() -> dict[str, Scenario]:
     """Every scenario by name."""
+    _register_all()
+    return dict(_SCENARIOS)
+
+
+@cache
+def _register_all() -> None:
+    """Import the modules of scenarios, each of which registers its own."""
     package = importlib.import_module("integration_tests.wire.scenarios")
     for module in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"integration_tests.wire.scenarios.{module.name}")
-    return dict(_SCENARIOS)
 
 
 def scenarios_of(release: str) -> dict[str, Scenario]:
