@@ -103,8 +103,7 @@ def _check_spelling(config: Plain) -> None:
     """Of all that a member may be told; what it reads is told to another part of it."""
     known = names(MemberConfig) | names(FetchConfig)
     for name in config:
-        close = get_close_matches(name, sorted(known), 1)
-        if name not in known and close:
+        if name not in known and (close := get_close_matches(name, sorted(known), 1)):
             raise MemberConfigError(f"{name} is no setting of a member: {close[0]} is")
 
 
