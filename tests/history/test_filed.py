@@ -18,7 +18,7 @@ from tests.frozen.store import stored_log
 
 SOME = (
     "autoscaling_waves-consumer",
-    "failing_commits",
+    "poisson_churn",
     "flapping_member_static",
     "migration_to_consumer",
 )
