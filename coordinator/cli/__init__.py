@@ -111,7 +111,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _carry_out(argv: list[str]) -> int:
-    asked = [argv[0]] if argv and argv[0] in COMMANDS else list(COMMANDS)
+    asked: list[str] = []
+    if argv != ["--version"]:
+        asked = [argv[0]] if argv and argv[0] in COMMANDS else list(COMMANDS)
     commands: dict[str, Command] = {
         name: import_module(f"{__name__}.{COMMANDS[name]}") for name in asked
     }

@@ -59,7 +59,16 @@ errors.deadletterqueue.copy.record.enable boolean false - -
 """
 
 # What Kafka marks internal: it may be set, and is shown where it is set only.
-_INTERNAL = re.compile("offload|recovery.lag|warmup|task.offset")
+_INTERNAL = frozenset(
+    {
+        "consumer.assignor.offload.enable",
+        "share.assignor.offload.enable",
+        "streams.acceptable.recovery.lag",
+        "streams.assignor.offload.enable",
+        "streams.num.warmup.replicas",
+        "streams.task.offset.interval.ms",
+    }
+)
 
 # Bounds that the broker sets: the group's value may be neither below group.X.min.Y nor above
 # group.X.max.Y, as far as there are such settings.
@@ -108,8 +117,7 @@ _NANOS = 10**9
 @cache
 def group_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
     """The group configurations of a release that Kafka shows, by name."""
-    defs = settable_defs(release)
-    return {name: of for name, of in defs.items() if not _INTERNAL.search(name)}
+    return {name: of for name, of in settable_defs(release).items() if name not in _INTERNAL}
 
 
 @cache

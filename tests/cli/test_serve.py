@@ -194,3 +194,10 @@ def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
         main(["--version"])
     assert end.value.code == 0
     assert capsys.readouterr().out.startswith("coordinator ")
+
+
+def test_the_version_is_told_without_any_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("coordinator.cli.import_module", pytest.fail)
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert end.value.code == 0
