@@ -59,7 +59,6 @@ GROUP_RULES = (
 )
 OUT_OF_SIGHT = {
     "DLY-7": "a worked example of DLY-2",
-    "DSC-5": "needs a coordinator that loads or has moved",
     "JOIN-8": "after 300 s",
     "LST-4": "cannot be sent",
     "SIZE-4": "nothing is to be seen",
