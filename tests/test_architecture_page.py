@@ -71,6 +71,20 @@ def test_every_path_and_link_of_the_page_leads_somewhere(page: str, project_root
     ] == []
 
 
+def test_whoever_changes_something_is_told_of_files(page: str, project_root: Path) -> None:
+    """Each row of "Where a change begins" leads to a file or a folder that is there."""
+    rows = [
+        line.split("|")[2]
+        for line in page.split("## Where a change begins")[1].split("\n## ")[0].splitlines()
+        if line.startswith("|")
+    ][2:]
+    assert len(rows) > 10
+    for row in rows:
+        paths = re.findall(r"`([a-z_/]+(?:\.py|/))`", row)
+        assert paths, row
+        assert [path for path in paths if not (project_root / path).exists()] == []
+
+
 def test_each_step_of_the_reading_order_names_what_is_there(page: str, project_root: Path) -> None:
     """A name without its folder means the one that stood before it."""
     code = project_root / "coordinator"
