@@ -86,7 +86,7 @@ def _polled_ms(
     commits: Iterable[CommitSeen],
     written: Sequence[Written],
 ) -> int:
-    """After when it has polled: its start, or when the newest record was written, at the earliest,
+    """From when on it has polled once at least: its start, or when the newest record was written
     that it had committed before it left."""
     since = max(
         (
