@@ -72,5 +72,5 @@ class Levels:
         self._end -= 1
 
     def is_balanced(self) -> bool:
-        """Whether the two ends have met."""
+        """True if the two ends have met."""
         return self._most - self._least <= 1

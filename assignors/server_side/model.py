@@ -80,7 +80,7 @@ class GroupSpec:
     assignable: Mapping[bytes, Container[int]] | None = None
 
     def is_homogeneous(self) -> bool:
-        """Whether the group counts as HOMOGENEOUS (SRV-1)."""
+        """True if the group counts as HOMOGENEOUS (SRV-1)."""
         if self.homogeneous is not None:
             return self.homogeneous
         return len({frozenset(member.topics) for member in self.members.values()}) < 2

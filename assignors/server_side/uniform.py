@@ -83,7 +83,7 @@ def _free(size: int, held: Container[int]) -> Iterable[int]:
 
 
 def _fits(assignment: Owned, topics: HashTable[bytes], quota: int) -> bool:
-    """Whether a member may keep all that it has."""
+    """True if a member may keep all that it has."""
     for topic, partitions in assignment.items():
         quota -= len(partitions)
         if quota < 0 or topic not in topics:

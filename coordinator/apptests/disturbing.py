@@ -49,7 +49,7 @@ def commits_fail(app: ApplicationUnderTest, times: int | None = None) -> FaultHa
 
 
 def names_member(app: ApplicationUnderTest) -> bool:
-    """Whether the offsets of its transactions so far say whose they are, as older client libraries
+    """True if the offsets of its transactions so far say whose they are, as older client libraries
     do not (aiokafka 0.14)."""
     asked = app.kafka.events("RequestSeen", group=app.application.group)
     return any(line.get("member") for line in asked if line["api"] == "txn_offset_commit")
@@ -71,7 +71,7 @@ def coordinator_of(app: ApplicationUnderTest) -> int:
 
 
 def gone(app: ApplicationUnderTest) -> bool:
-    """Whether its members leave before its patience is at its end; static ones do not leave, but
+    """True if its members leave before its patience is at its end; static ones do not leave, but
     close their connections."""
     until = time.monotonic() + app.patience_s
     while any(member.connected or member.instance_id is None for member in app.members()):
@@ -82,7 +82,7 @@ def gone(app: ApplicationUnderTest) -> bool:
 
 
 def gave_up(app: ApplicationUnderTest, members: Set[str], since: int) -> bool:
-    """Whether these members of a consumer group, whose heartbeats are refused for good, end within
+    """True if these members of a consumer group, whose heartbeats are refused for good, end within
     its patience once they are told, which their next heartbeats do."""
     until, told = time.monotonic() + heartbeat_interval_s(app) + app.patience_s, False
     while True:
@@ -176,7 +176,7 @@ def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
 
 
 def waits_for_commits(app: ApplicationUnderTest, wait_s: float) -> bool:
-    """Whether it processes nothing more while one of its commits is not answered, for so many
+    """True if it processes nothing more while one of its commits is not answered, for so many
     seconds in all; a commit waits for a part of its member's session at most.
 
     An application that commits asynchronously, or leaves commits to its library, goes on; it is
@@ -209,7 +209,7 @@ def _waits_for_commit(app: ApplicationUnderTest, most_s: float) -> bool:
 
 
 def _given_up(app: ApplicationUnderTest, since: int) -> bool:
-    """Whether the connection of a commit that is not answered is closed: heartbeats behind it had
+    """True if the connection of a commit that is not answered is closed: heartbeats behind it had
     no answer, and its library gave it up."""
     lines = app.kafka.events(since=since)
     held = {

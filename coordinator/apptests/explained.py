@@ -33,7 +33,7 @@ class Break(NamedTuple):
     death: bool
 
     def covers(self, place: TopicPartition, offset: int, written: int) -> bool:
-        """Whether a record that was written at this line may come again after it."""
+        """True if a record that was written at this line may come again after it."""
         return offset >= self.committed.get(place, 0) and written < self.end
 
 
@@ -83,7 +83,7 @@ def _next(marks: Sequence[int], after: int) -> int:
 
 
 def _kind(line: Line, known: Broken) -> bool | None:
-    """Whether a line tells of a death (or of another break); None: of neither."""
+    """True if a line tells of a death (or of another break); None: of neither."""
     kind, member = line["type"], line.get("member")
     if member in known.peers:
         return None

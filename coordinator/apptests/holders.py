@@ -48,7 +48,7 @@ class Holders:
         self._owners = PossibleHolders(lines, group, peers=peers, taken_out=removed, starts=starts)
 
     def went_back_by_itself(self, place: TopicPartition, at_ms: int | None) -> bool:
-        """Whether a library may have gone back to the partition's first offset since then, as
+        """True if a library may have gone back to the partition's first offset since then, as
         librdkafka 2.16 was seen to do.
 
         In a group of the consumer protocol (KIP-848) it repeats a question for the first offset
@@ -61,7 +61,7 @@ class Holders:
         )
 
     def may_hold(self, place: TopicPartition, offset: int, commit: CommitSeen) -> bool:
-        """Whether another consumer than that of the commit may have fetched this record before, and
+        """True if another consumer than that of the commit may have fetched this record before, and
         be at work on it."""
         if self.went_back_by_itself(place, commit.at_ms):
             return True

@@ -107,7 +107,7 @@ def _overtaken(
     accepted: set[int],
     lines: Sequence[Line],
 ) -> bool:
-    """Whether the first of `commits` came after its client had asked, when its generation began,
+    """True if the first of `commits` came after its client had asked, when its generation began,
     from where to read on.
 
     So it is if what was committed at that question, which libraries ask when given partitions, is

@@ -171,19 +171,19 @@ class ApplicationUnderTest:
 
     @property
     def keeps_offsets(self) -> bool:
-        """Whether it keeps its offsets itself, and need not commit any: its attribute
+        """True if it keeps its offsets itself, and need not commit any: its attribute
         `keeps_offsets`."""
         return bool(getattr(self.application, "keeps_offsets", False))
 
     @property
     def transactional(self) -> bool:
-        """Whether it works in transactions, and is judged by what those commit: its attribute
+        """True if it works in transactions, and is judged by what those commit: its attribute
         `transactional_id`."""
         return bool(getattr(self.application, "transactional_id", None))
 
     @property
     def speaks_consumer(self) -> bool:
-        """Whether its group is of the consumer protocol (KIP-848) now."""
+        """True if its group is of the consumer protocol (KIP-848) now."""
         return self.group.snapshot().type == "consumer"
 
     def _topics(self) -> set[str]:
@@ -496,7 +496,7 @@ class ApplicationUnderTest:
             time.sleep(0.005)
 
     def has_fetched(self) -> bool:
-        """Whether it has fetched all that was written to its partitions; of one that is paused it
+        """True if it has fetched all that was written to its partitions; of one that is paused it
         does not."""
         ends = self.ends()
         fetched = self._watch.fetched
@@ -569,7 +569,7 @@ class ApplicationUnderTest:
             )
 
     def is_done(self) -> bool:
-        """Whether everything that was written is committed; by an application that keeps its
+        """True if everything that was written is committed; by an application that keeps its
         offsets itself, processed."""
         if self.keeps_offsets:
             return self._processed_below(self.ends())

@@ -115,7 +115,7 @@ class Evidence:
 
     @property
     def several(self) -> bool:
-        """Whether it has several consumers at a time: it does not tell which of them processed a
+        """True if it has several consumers at a time: it does not tell which of them processed a
         record."""
         return (
             identities.consumers_at_once(

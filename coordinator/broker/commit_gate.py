@@ -56,7 +56,7 @@ _TELL_OF_EARLIER_WRITES = frozenset(
 
 
 def _waits_for_earlier_writes(message: Message, response: Message | Encoded) -> bool:
-    """Whether the answer of a request that wrote nothing waits for earlier writes to its group's
+    """True if the answer of a request that wrote nothing waits for earlier writes to its group's
     partition, as in Kafka's coordinator every operation does that does not fail.
     REBALANCE_IN_PROGRESS is no failure of a heartbeat."""
     if type(message) not in _TELL_OF_EARLIER_WRITES:
@@ -140,7 +140,7 @@ class CommitGate:
 
     @staticmethod
     def waits_for_its_writes(response: Message | Encoded, message: Message | None = None) -> bool:
-        """Whether an answer waits for what was written with it. `message`: its request, if that is
+        """True if an answer waits for what was written with it. `message`: its request, if that is
         the one in hand.
 
         A JoinGroup is answered when the join phase is over, whether or not the group that it

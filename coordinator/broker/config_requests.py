@@ -89,7 +89,7 @@ def altered(
 
 
 def _reaches_the_controller(named: Counter[tuple[int, str]], alteration: Alteration) -> bool:
-    """Whether a resource is sent on. An operation that there is not fails all that are sent on with
+    """True if a resource is sent on. An operation that there is not fails all that are sent on with
     it."""
     if alteration.resource[0] not in _OF_THE_CONTROLLER or named[alteration.resource] > 1:
         return False

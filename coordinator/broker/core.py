@@ -229,7 +229,7 @@ class Broker(FreshNames):
 
     @property
     def reaches_controller(self) -> bool:
-        """Whether the controller can be asked to change something (KIP-590); if not, Kafka's
+        """True if the controller can be asked to change something (KIP-590); if not, Kafka's
         brokers try until the request times out."""
         return self.controller.active and self.controller.in_contact(self.node_id)
 
@@ -381,7 +381,7 @@ class Broker(FreshNames):
         self.postponed.append(waiting)
 
     def may_wake(self) -> bool:
-        """Whether one more parked fetch may be read and answered in this turn."""
+        """True if one more parked fetch may be read and answered in this turn."""
         self._woken += 1
         return self._woken <= _WOKEN_A_TURN
 
@@ -501,7 +501,7 @@ class Broker(FreshNames):
 
     @property
     def log_is_blocked(self) -> bool:
-        """Whether the event log cannot be written now: nothing that is logged may change."""
+        """True if the event log cannot be written now: nothing that is logged may change."""
         return self.log is not None and not self.log.writable
 
     def _see_log(self, log: EventLog, now: int) -> None:
@@ -513,7 +513,7 @@ class Broker(FreshNames):
 
     @property
     def wants_turn(self) -> bool:
-        """Whether connections wait for `next_turn`. A driver calls it soon, after it has looked at
+        """True if connections wait for `next_turn`. A driver calls it soon, after it has looked at
         its other connections."""
         return bool(self.postponed) or (bool(self.output.waiting) and not self.output.full)
 
@@ -562,7 +562,7 @@ class Broker(FreshNames):
         return mine
 
     def hold_back(self, call: Call, response: Message | Encoded) -> bool:
-        """Whether the answer of a request has to wait for what was written (META-1); then its
+        """True if the answer of a request has to wait for what was written (META-1); then its
         connection parks it."""
         if self.gate is None:
             return False

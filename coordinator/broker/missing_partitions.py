@@ -32,7 +32,7 @@ Answered = TypeVar("Answered", bound=Topic)
 
 
 def nothing_is_missing(cluster: Cluster, topics: Iterable[Topic]) -> bool:
-    """Whether the cluster has everything that a request names by topic names, and each topic is
+    """True if the cluster has everything that a request names by topic names, and each topic is
     named with partitions."""
     known = cluster.topics
     for topic in topics:

@@ -34,7 +34,7 @@ def membership(broker: Broker, group_id: str) -> ShareMembership | None:
 
 
 def not_served(broker: Broker, group_id: str) -> Refusal | None:
-    """Whether another broker coordinates a group, or this one loads it."""
+    """True if another broker coordinates a group, or this one loads it."""
     heart = broker.coordinator
     error = ErrorCode(heart.availability.error(heart.partition_for(group_id)))
     return Refusal(error, error.message) if error else None

@@ -46,7 +46,7 @@ class BrokerNode:
 
     @property
     def active(self) -> bool:
-        """Whether it may lead partitions and be in sync: neither fenced nor shutting down."""
+        """True if it may lead partitions and be in sync: neither fenced nor shutting down."""
         return not self.fenced and not self.shutting_down
 
 
@@ -79,7 +79,7 @@ class Partition:
 
     @property
     def reassigning(self) -> bool:
-        """Whether it is on its way to other brokers."""
+        """True if it is on its way to other brokers."""
         return bool(self.adding or self.removing)
 
 

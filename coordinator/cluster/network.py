@@ -30,23 +30,23 @@ class Network:
         self._cut_clients: dict[int, list[str]] = {}
 
     def running(self, broker: int) -> bool:
-        """Whether a broker does anything."""
+        """True if a broker does anything."""
         return self.hosts[broker] is HostState.RUNNING
 
     def reaches(self, one: int, other: int) -> bool:
-        """Whether two brokers run and their link is whole. A broker that runs reaches itself."""
+        """True if two brokers run and their link is whole. A broker that runs reaches itself."""
         running = self.hosts[one] is HostState.RUNNING and self.hosts[other] is HostState.RUNNING
         return running and (not self._cut or frozenset((one, other)) not in self._cut)
 
     @property
     def whole(self) -> bool:
-        """Whether all brokers run and no link is cut."""
+        """True if all brokers run and no link is cut."""
         if self._cut or (self._cut_clients and any(self._cut_clients.values())):
             return False
         return list(self.hosts.values()).count(HostState.RUNNING) == len(self.hosts)
 
     def is_cut(self, one: int, other: int) -> bool:
-        """Whether the link between two brokers is cut, whatever their hosts do."""
+        """True if the link between two brokers is cut, whatever their hosts do."""
         return frozenset((one, other)) in self._cut
 
     def cut(self, one: int, other: int) -> None:

@@ -165,7 +165,7 @@ class Replication:
 
     @property
     def has_many(self) -> bool:
-        """Whether more are to be looked at than one piece does."""
+        """True if more are to be looked at than one piece does."""
         return len(self.waiting) > _LOOKS
 
     def next_deadline(self) -> int | None:
@@ -185,7 +185,7 @@ class Replication:
         return None if leadership is None else leadership.followers.get(broker)
 
     def is_prompt(self, leader: int, broker: int) -> bool:
-        """Whether a follower copies what its leader writes as soon as it is written."""
+        """True if a follower copies what its leader writes as soon as it is written."""
         return self._network.reaches(leader, broker) and broker not in self.paces
 
     def low_watermark(self, leader: int, partition: Partition) -> int:
@@ -204,7 +204,7 @@ class Replication:
         return min(starts)
 
     def is_unsure(self, leader: int, partition: Partition) -> bool:
-        """Whether a new leader's high watermark has not come to the start of its epoch: records
+        """True if a new leader's high watermark has not come to the start of its epoch: records
         before it may be committed (KIP-207)."""
         leadership = self._led.get((partition.topic, partition.index), {}).get(leader)
         return leadership is not None and partition.log.high_watermark < leadership.start_offset

@@ -27,7 +27,7 @@ class BrokerLog:
 
     @property
     def writable(self) -> bool:
-        """Whether events can be written down now."""
+        """True if events can be written down now."""
         return self._log.writable
 
     def group_event(

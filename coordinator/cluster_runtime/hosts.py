@@ -48,7 +48,7 @@ class Hosts:
         return self.cluster.network.hosts[broker]
 
     def crashed(self, broker: int) -> bool:
-        """Whether a stopped broker's process ended without a controlled shutdown."""
+        """True if a stopped broker's process ended without a controlled shutdown."""
         return not self._clean.get(broker, True)
 
     # -- stopping and starting

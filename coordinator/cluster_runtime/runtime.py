@@ -416,7 +416,7 @@ class Brokers:
 
     @property
     def calm(self) -> bool:
-        """Whether all brokers run, reach each other and know all there is to know, and no fault of
+        """True if all brokers run, reach each other and know all there is to know, and no fault of
         requests is in force."""
         if not self.network.whole or self.controller.is_changing or any(self._in_flight.values()):
             return False

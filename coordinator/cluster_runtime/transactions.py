@@ -45,7 +45,7 @@ class _Written:
 
     @property
     def writable(self) -> bool:
-        """Whether the event log takes lines."""
+        """True if the event log takes lines."""
         return self._log is None or self._log.writable
 
     def transaction_event(self, event: ev.Event, at_ms: int, cause: int | None) -> int | None:
@@ -108,7 +108,7 @@ class SharedTransactions:
         )
 
     def replicated(self, host: TransactionHost, transactional_id: str, now: int) -> bool:
-        """Whether all that a broker wrote of a transactional id is replicated."""
+        """True if all that a broker wrote of a transactional id is replicated."""
         last = self._written[host].last
         if transactional_id not in last:
             return True
@@ -174,7 +174,7 @@ class SharedTransactions:
     # -- what happens to brokers
 
     def serves(self, broker: Broker, index: int) -> bool:
-        """Whether a broker serves a partition of __transaction_state, or loads it."""
+        """True if a broker serves a partition of __transaction_state, or loads it."""
         return index in self._serving.get(broker, ()) or index in self._loading.get(broker, ())
 
     def loading(self, broker: Broker) -> list[int]:

@@ -418,7 +418,7 @@ class BrokerConfigs:
         )
 
     def knows(self, name: str) -> bool:
-        """Whether the release has a configuration of that name."""
+        """True if the release has a configuration of that name."""
         return name in run_time_defs(self.release)
 
     def layers(self) -> tuple[tuple[dict[str, str], ConfigSource], ...]:

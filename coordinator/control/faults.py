@@ -277,7 +277,7 @@ ACTIONS: dict[str, type[Action]] = {action.kind: action for action in get_args(A
 
 
 def acts_on_answers(action: Action) -> bool:
-    """Whether it happens once the answer is there."""
+    """True if it happens once the answer is there."""
     if isinstance(action, Delay):
         return action.answer
     if isinstance(action, Disconnect):

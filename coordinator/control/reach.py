@@ -52,7 +52,7 @@ class Reach:
         )
 
     def is_up(self, broker: Broker) -> bool:
-        """Whether this very broker runs: one that was started again is another."""
+        """True if this very broker runs: one that was started again is another."""
         return self.running(broker.node_id) and broker in self.brokers()
 
     def controlling(self) -> Broker | None:
@@ -125,7 +125,7 @@ class Reach:
     # -- who is missing
 
     def nobody(self) -> tuple[str, ...]:
-        """Whether no broker runs, in words."""
+        """True if no broker runs, in words."""
         if any(self.running(broker.node_id) for broker in self.brokers()):
             return ()
         return ("no broker runs",)

@@ -115,7 +115,7 @@ class KitSession(Reach):
         )
 
     def _reads(self, group_id: str, member_id: str, partition: TopicPartition) -> bool:
-        """Whether a share session of a member, at whichever broker, has a partition."""
+        """True if a share session of a member, at whichever broker, has a partition."""
         topic, index = partition
         for broker in self.brokers():
             found = broker.cluster.topics.get(topic)

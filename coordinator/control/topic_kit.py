@@ -168,7 +168,7 @@ class TopicKit:
         return self._done(controlled(self._session, change), timeout)
 
     def _waits(self) -> bool:
-        """Whether what takes time can be waited for: not where who calls holds up the brokers."""
+        """True if what takes time can be waited for: not where who calls holds up the brokers."""
         return not self._session.on_loop()
 
     def _done(self, steps: Steps[T], timeout: float, instead: str = "") -> T:

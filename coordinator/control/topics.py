@@ -388,7 +388,7 @@ def led(
 
 
 def _leads(leader: Broker, name: str, index: int) -> bool:
-    """Whether the controller has this broker lead a partition."""
+    """True if the controller has this broker lead a partition."""
     found = leader.controller.cluster.partition(name, index)
     return found is None or found.leader == leader.node_id
 

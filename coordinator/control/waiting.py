@@ -67,7 +67,7 @@ class _Wait:
         self.future: LoopFuture[Any] = LoopFuture()
 
     def look(self) -> bool:
-        """Whether the wait is over."""
+        """True if the wait is over."""
         if self.future.done():
             return True
         try:

@@ -262,7 +262,7 @@ class Emulator(LoopKit):
         return self._server
 
     def is_running(self, broker: int) -> bool:
-        """Whether a broker is neither stopped nor paused."""
+        """True if a broker is neither stopped nor paused."""
         if self._cluster is not None:
             return self._cluster.brokers.network.running(broker)
         return self._lone is None or self._lone.state.value == "running"

@@ -194,7 +194,7 @@ def read_protocol(security: Any) -> str:
 def asks_for_security(
     users: Any, acls: Any, super_users: Any, endpoints: Sequence[Endpoint], configs: BrokerConfigs
 ) -> bool:
-    """Whether a listener may ask something of clients: what of, `security_options` reads."""
+    """True if a listener may ask something of clients: what of, `security_options` reads."""
     plain = all(endpoint.name.upper() not in _SECURITY_PROTOCOLS[1:] for endpoint in endpoints)
     given = users is not None or bool(acls) or bool(super_users)
     of_configs = configs.security or not configs.static.keys().isdisjoint(_OF_SECURITY)

@@ -79,9 +79,9 @@ class EventLog:
         """How many lines a log in memory has let go."""
         self._most_lines = most_lines
         self.data = False
-        """Whether lines of stream `data` are written; whoever owns the log turns it on."""
+        """True if lines of stream `data` are written; whoever owns the log turns it on."""
         self.wire = True
-        """Whether lines of stream `wire` about requests are written; where nobody reads them, they
+        """True if lines of stream `wire` about requests are written; where nobody reads them, they
         are numbered only."""
         self.heard: Callable[[str, str], None] | None = None
         """Told the type of every line, and the line; it must not write lines itself."""
@@ -91,9 +91,9 @@ class EventLog:
         self.lines: list[str] = []
         """In memory: every line so far. With a file: those that wait for `flush`."""
         self.writable = True
-        """Whether lines reach the file. While they do not, nothing that is logged may change."""
+        """True if lines reach the file. While they do not, nothing that is logged may change."""
         self.gathers = False
-        """Whether `flush` lets lines wait until there are many: where nobody could read them before
+        """True if `flush` lets lines wait until there are many: where nobody could read them before
         whoever writes them goes on."""
         self.tell: Callable[[str], None] = lambda message: None
         """Told, in a sentence, when the file stops and when it begins again to take lines; the

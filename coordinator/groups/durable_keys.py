@@ -26,7 +26,7 @@ KEYED: Final = frozenset({*_OWNED, *_RELEASED})
 
 
 def is_beginning(event: object) -> bool:
-    """Whether the event makes all that stood about the membership out of date."""
+    """True if the event makes all that stood about the membership out of date."""
     return type(event) in _BEGINNINGS
 
 

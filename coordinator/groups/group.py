@@ -24,7 +24,7 @@ class Membership(Protocol):
     """What a group's offsets and its administration ask of a membership, whatever its protocol."""
 
     def is_dead(self) -> bool:
-        """Whether the group was unloaded or deleted while somebody held on to it."""
+        """True if the group was unloaded or deleted while somebody held on to it."""
         ...
 
     def refuse_offset_delete(self) -> ErrorCode:
@@ -36,16 +36,16 @@ class Membership(Protocol):
         ...
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether members subscribe to a topic, which keeps its offsets from expiring and from
+        """True if members subscribe to a topic, which keeps its offsets from expiring and from
         deletion (EXP-3, OD-2)."""
         ...
 
     def commit_proves_life(self) -> bool:
-        """Whether a member's commit renews its session now (OC-7)."""
+        """True if a member's commit renews its session now (OC-7)."""
         ...
 
     def offsets_may_expire(self) -> bool:
-        """Whether offsets of this group may expire at all now (EXP-1)."""
+        """True if offsets of this group may expire at all now (EXP-1)."""
         ...
 
     def offsets_unused_since_ms(self) -> int | None:
@@ -85,7 +85,7 @@ class Group:
 
     @property
     def is_classic(self) -> bool:
-        """Whether it is a group of the classic protocol."""
+        """True if it is a group of the classic protocol."""
         return isinstance(self.membership, ClassicGroup)
 
     @property

@@ -43,7 +43,7 @@ class PendingOffsets:
         return bool(self._producers)
 
     def __contains__(self, key: object) -> bool:
-        """Whether a partition has an offset pending."""
+        """True if a partition has an offset pending."""
         return key in self._waiting
 
     def producers(self) -> list[int]:

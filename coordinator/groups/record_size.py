@@ -42,7 +42,7 @@ def generation_size(group_id: str, record: GenerationStored) -> int:
 def commit_exceeds(
     group_id: str, offsets: tuple[CommittedOffset, ...], limit: int, *, pending: bool
 ) -> bool:
-    """Whether the batch of a commit, with a record for each partition, is larger than that.
+    """True if the batch of a commit, with a record for each partition, is larger than that.
     `pending`: it is part of a transaction."""
     if (
         len(offsets) * (_MOST_OF_A_COMMIT + 3 * len(group_id))

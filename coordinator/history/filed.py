@@ -198,7 +198,7 @@ def among(
 
 
 def _is_over(entry: Rebalance | Note | EpochView) -> bool:
-    """Whether an entry that another one followed changes no more: it has an end, and nobody whom it
+    """True if an entry that another one followed changes no more: it has an end, and nobody whom it
     names still stands still."""
     if isinstance(entry, EpochView):
         return entry.ended_ms is not None

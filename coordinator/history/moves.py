@@ -74,7 +74,7 @@ class GroupMoves:
         self._rows: dict[str, tuple[str, str | None]] = {}
         """What the last generation gave to each member, as the log has it, and its client id."""
         self._apart = True
-        """Whether it gave no partition to two of them."""
+        """True if it gave no partition to two of them."""
 
     def stored(self, line: Line) -> Moved:
         """A GenerationStored."""
@@ -120,7 +120,7 @@ class GroupMoves:
             self._clients[new] = line["subscription"]["client_id"]
 
     def _met(self, changed: Iterable[str], now: Mapping[str, tuple[str, str | None]]) -> bool:
-        """Whether one of these has a partition that another member still has by its own row."""
+        """True if one of these has a partition that another member still has by its own row."""
         for member in changed:
             for topic, number in _places(now[member][0]):
                 owner = self._owner.get((topic, number), member)

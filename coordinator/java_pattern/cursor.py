@@ -48,12 +48,12 @@ class Cursor:
         self.flags = 0
 
     def has(self, flag: int) -> bool:
-        """Whether a flag is set here."""
+        """True if a flag is set here."""
         return bool(self.flags & flag)
 
     @property
     def at_end(self) -> bool:
-        """Whether everything was read."""
+        """True if everything was read."""
         return self.at >= self.length
 
     def character(self, at: int) -> str:

@@ -141,18 +141,18 @@ def _blocks() -> frozenset[str]:
 
 
 def is_script(name: str) -> bool:
-    """Whether there is such a script, by its name or its code of four letters, in any case."""
+    """True if there is such a script, by its name or its code of four letters, in any case."""
     return name.upper() in _words(_SCRIPTS) | _words(_SCRIPT_CODES)
 
 
 def is_block(name: str) -> bool:
-    """Whether there is such a block, with blanks, without them, or with underscores, in any
+    """True if there is such a block, with blanks, without them, or with underscores, in any
     case."""
     return name.upper() in _blocks()
 
 
 def is_family(name: str, *, unicode_classes: bool) -> bool:
-    """Whether `name` may stand in \\p{...}; `unicode_classes`: under the flag U."""
+    """True if `name` may stand in \\p{...}; `unicode_classes`: under the flag U."""
     key, equals, value = name.partition("=")
     if equals:
         match key.lower():

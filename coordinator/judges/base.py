@@ -64,7 +64,7 @@ class Judge:
     needs: ClassVar[frozenset[str]] = frozenset({"group"})
     """The streams that have to be in the log."""
     unasked: ClassVar[bool] = False
-    """Whether nothing is said where such a stream is missing, not even that it was not judged: of
+    """True if nothing is said where such a stream is missing, not even that it was not judged: of
     what most runs do not have."""
     looks_at: ClassVar[frozenset[str] | None] = None
     """The types of lines that it looks at: others it need not be shown, and it says the same. None:
@@ -74,10 +74,10 @@ class Judge:
     also: ClassVar[frozenset[str]] = frozenset()
     """Types of lines that it looks at beside those of its streams."""
     timed: ClassVar[bool] = False
-    """Whether it has something to say of the mere passing of time: then it is told when a line
+    """True if it has something to say of the mere passing of time: then it is told when a line
     comes at its `due_ms` or later."""
     goes_on: ClassVar[bool] = False
-    """Whether what it has seen still counts when a snapshot was restored; others begin anew then,
+    """True if what it has seen still counts when a snapshot was restored; others begin anew then,
     and keep what they have found."""
 
     def __init__(self) -> None:

@@ -96,5 +96,5 @@ class DoneToBrokers:
 
     @property
     def lasts(self) -> bool:
-        """Whether something was not undone yet."""
+        """True if something was not undone yet."""
         return bool(+self._undone)

@@ -25,7 +25,7 @@ class Offsets:
 
     @property
     def empty(self) -> bool:
-        """Whether there are none."""
+        """True if there are none."""
         return not self._starts
 
     def remove(self, first: int, last: int) -> None:

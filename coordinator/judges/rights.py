@@ -32,7 +32,7 @@ _BY_WORD: Final = {word(each): each for each in Operation}
 
 
 def allowed(acls: list[Acl], principal: str, operation: int, resource: int, name: str) -> bool:
-    """Whether ACLs allow something to somebody from anywhere: no denial is about it, and something
+    """True if ACLs allow something to somebody from anywhere: no denial is about it, and something
     allows it, or what implies it."""
     about = [
         acl
@@ -66,7 +66,7 @@ class _Asked(NamedTuple):
     group: str
 
     def is_allowed(self, acls: list[Acl]) -> bool:
-        """Whether ACLs allow it."""
+        """True if ACLs allow it."""
         return allowed(acls, self.who, self.wanted, ResourceType.GROUP, self.group)
 
     def __str__(self) -> str:

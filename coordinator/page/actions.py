@@ -45,7 +45,7 @@ def with_action(scenario: Scenario, action: Plain) -> Scenario:
 
 
 def _shares(scenario: Scenario, member: str) -> bool:
-    """Whether a member is of a share group."""
+    """True if a member is of a share group."""
     return any(member in members_of(kind) for kind in scenario.share_members)
 
 

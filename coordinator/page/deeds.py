@@ -166,7 +166,7 @@ class Deeds:
         self._loop = asyncio.get_running_loop()
 
     def knows(self, token: str) -> bool:
-        """Whether this is the token, found out in the same time for every guess."""
+        """True if this is the token, found out in the same time for every guess."""
         return secrets.compare_digest(token.encode(), self.token.encode())
 
     def plain(self) -> Plain:

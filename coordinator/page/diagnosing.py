@@ -125,7 +125,7 @@ def _why(told: list[Rebalance], worst: Rebalance) -> Plain:
 
 
 def _what_became(view: GroupView, worst: Rebalance) -> Plain:
-    """Whether a member that expired was dead: one that lives comes back with its old member id and
+    """True if a member that expired was dead: one that lives comes back with its old member id and
     is refused."""
     name = worst.trigger.members[0]
     back = next(

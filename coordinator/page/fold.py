@@ -90,7 +90,7 @@ class Replicas(NamedTuple):
 
     @property
     def moving(self) -> bool:
-        """Whether it is being reassigned."""
+        """True if it is being reassigned."""
         return bool(self.adding or self.removing)
 
 
@@ -491,7 +491,7 @@ class Fold:
 
 
 def _is_step(line: Line) -> bool:
-    """Whether a reader steps through it: not what a run always begins with."""
+    """True if a reader steps through it: not what a run always begins with."""
     if line["type"] in _RECORDS or (
         line["type"] in _OBSERVED and str(line.get("fault", "")).endswith(": observe")
     ):

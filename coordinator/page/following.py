@@ -70,9 +70,9 @@ class Follower:
         self._plain: tuple[int, bytes] = (-1, b"")
         self._closed = False
         self.behind = False
-        """Whether there is more of the file, and another poll takes it at once."""
+        """True if there is more of the file, and another poll takes it at once."""
         self.cut = False
-        """Whether the file ended in the midst of a line."""
+        """True if the file ended in the midst of a line."""
         self._begin(*self._place())
         self.poll()
         if self.problem is not None:
@@ -299,7 +299,7 @@ class Follower:
 
 
 def _is_whole(text: bytes) -> bool:
-    """Whether a last line is there to its end."""
+    """True if a last line is there to its end."""
     try:
         json.loads(text)
     except ValueError:

@@ -92,7 +92,7 @@ class Lane:
         self.epoch: Track[int] = Track()
         """Its member epoch, in a consumer group."""
         self.membership: Track[bool] = Track()
-        """Whether the group has it as a member."""
+        """True if the group has it as a member."""
         self.marks = Marks()
         self.session_timeout_ms: int | None = None
         self.signs = array("q")

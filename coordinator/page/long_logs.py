@@ -137,7 +137,7 @@ class Commits:
         self._told: dict[bytes, int] = {}
 
     def takes(self, text: bytes, parser: Parser, steps: FileSteps, timeline: Timeline) -> bool:
-        """Whether the line is one of these; then it is done with."""
+        """True if the line is one of these; then it is done with."""
         found = _COMMIT.match(text)
         if found is None or not text.endswith(b"}"):
             return False

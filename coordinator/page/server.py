@@ -61,7 +61,7 @@ class Acting(Protocol):
     token: str
 
     def knows(self, token: str) -> bool:
-        """Whether this is the token."""
+        """True if this is the token."""
 
     def plain(self) -> dict[str, Any]:
         """What can be done, as JSON values."""
@@ -228,7 +228,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(HTTPStatus(status), answer)
 
     def _is_named(self) -> bool:
-        """Whether the request names this server; else it is refused."""
+        """True if the request names this server; else it is refused."""
         if self.headers.get("Host", "").lower() in self.server.names:
             return True
         said = f"this page is served as {self.server.url} only\n"
@@ -236,7 +236,7 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
     def _has_token(self, acting: Acting) -> bool:
-        """Whether the request has the token; else it is refused."""
+        """True if the request has the token; else it is refused."""
         if acting.knows(self.headers.get(TOKEN, "")):
             return True
         said = f"{TOKEN} is missing or wrong: open the page by the address that was printed\n"

@@ -38,7 +38,7 @@ class Pattern:
         return int(self._engine.programsize)
 
     def matches(self, text: str) -> bool:
-        """Whether the whole text matches."""
+        """True if the whole text matches."""
         return self._engine.fullmatch(text) is not None
 
     def __str__(self) -> str:

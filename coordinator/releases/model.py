@@ -92,12 +92,12 @@ class Release:
     group_settings: Settings = field(default_factory=Settings)
 
     def has(self, behaviour: Behaviour) -> bool:
-        """Whether the release behaves as a rule says; where not, it does what the releases before
+        """True if the release behaves as a rule says; where not, it does what the releases before
         that rule did."""
         return behaviour in self.behaviours
 
     def finalizes(self, feature: str) -> bool:
-        """Whether a cluster formatted by the release has a feature."""
+        """True if a cluster formatted by the release has a feature."""
         return feature in self.features and self.features[feature].finalized > 0
 
     def __str__(self) -> str:

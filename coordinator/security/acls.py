@@ -61,7 +61,7 @@ class Operation(IntEnum):
 
 
 class Permission(IntEnum):
-    """Whether it may be done; ANY stands in filters only."""
+    """True if it may be done; ANY stands in filters only."""
 
     UNKNOWN = 0
     ANY = 1

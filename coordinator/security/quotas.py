@@ -83,7 +83,7 @@ class Rate:
         return floor((rate - limit) / limit * elapsed_ms + 0.5)
 
     def is_over(self, now: int) -> bool:
-        """Whether nothing of it counts any more."""
+        """True if nothing of it counts any more."""
         expire_ms = self._windows.samples * self._windows.window_ms
         return all(now - sample.last_ms >= expire_ms for sample in self._samples)
 
@@ -115,6 +115,6 @@ class TokenBucket:
         return tokens
 
     def is_over(self, now: int) -> bool:
-        """Whether it is surely full again, whatever the limit."""
+        """True if it is surely full again, whatever the limit."""
         expire_ms = self._windows.samples * self._windows.window_ms
         return now - self._at_ms >= expire_ms and (self._tokens or 0) >= 0

@@ -151,7 +151,7 @@ class Login:
     # -- a session that lasts for a while
 
     def is_over(self, now: int) -> bool:
-        """Whether the session's time is over: nothing but its renewal is taken (REAUTH-1)."""
+        """True if the session's time is over: nothing but its renewal is taken (REAUTH-1)."""
         return self._ends_at is not None and now > self._ends_at
 
     def renews(self, now: int) -> bool:

@@ -96,7 +96,7 @@ class ScramServer:
     complete = False
     ends_at_s: float | None = None
     by_token = False
-    """Whether a delegation token was shown (TOK-4)."""
+    """True if a delegation token was shown (TOK-4)."""
 
     def __init__(
         self,

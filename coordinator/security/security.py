@@ -165,7 +165,7 @@ class Security:
         return self._handshakes.pop() if self._handshakes else None
 
     def is_denied(self, user: str) -> bool:
-        """Whether this login is to be refused: it counts."""
+        """True if this login is to be refused: it counts."""
         for who in (user, None):
             left = self._denied.get(who, 0)
             if left:

@@ -168,7 +168,7 @@ class Availability:
         return ErrorCode.NONE
 
     def any_loading(self) -> bool:
-        """Whether some partition is loading, which a ListGroups is told (ERR-4)."""
+        """True if some partition is loading, which a ListGroups is told (ERR-4)."""
         return Leadership.LOADING in self._others.values()
 
     def only(self, partitions: Iterable[int], leadership: Leadership) -> tuple[int, ...]:

@@ -54,7 +54,7 @@ class Host(Protocol):
     parked: dict[tuple[str, str, Parked], tuple[Hashable, int]]
 
     def writable(self) -> bool:
-        """Whether events can be written down now; where they cannot, nothing may change."""
+        """True if events can be written down now; where they cannot, nothing may change."""
 
     def fold(
         self, group: Group, event: Event, effects: Effects, before: int | None = None

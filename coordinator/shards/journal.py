@@ -43,7 +43,7 @@ class EventSink(Protocol):
 
     @property
     def writable(self) -> bool:
-        """Whether events can be written down now. Where they cannot, nothing may change."""
+        """True if events can be written down now. Where they cannot, nothing may change."""
         ...
 
     def group_event(

@@ -71,12 +71,12 @@ class Partitions:
 
     @property
     def is_loading(self) -> bool:
-        """Whether partitions are being loaded."""
+        """True if partitions are being loaded."""
         return bool(self._loads)
 
     @property
     def is_unloading(self) -> bool:
-        """Whether groups are still to be unloaded."""
+        """True if groups are still to be unloaded."""
         return bool(self._unloading)
 
     def partition_for(self, group_id: str) -> int:

@@ -265,7 +265,7 @@ class Shard:
         self._arm_cleanup(effects.now)
 
     def writable(self) -> bool:
-        """Whether events can be written down now. Where they cannot, nothing may change."""
+        """True if events can be written down now. Where they cannot, nothing may change."""
         return self.log is None or self.log.writable
 
     def _arm_cleanup(self, now: int) -> None:

@@ -50,7 +50,7 @@ whole request fails (SH-ACK-9)."""
 
 
 def are_wrong(ranges: Sequence[Acknowledged], *, renewing: bool, renewal_known: bool) -> bool:
-    """Whether it can be seen of ranges by themselves that they are wrong (SH-ACK-3); Kafka has no
+    """True if it can be seen of ranges by themselves that they are wrong (SH-ACK-3); Kafka has no
     text for it. `renewing`: the request says that it renews locks; `renewal_known`: its version
     knows how to."""
     allowed = _KNOWN if renewing and renewal_known else _KNOWN - {RENEW}
@@ -112,7 +112,7 @@ def acknowledge(
 
 
 def fails(partition: SharePartition, ranges: Sequence[Acknowledged]) -> bool:
-    """Whether acknowledgements make their whole request fail (SH-ACK-9)."""
+    """True if acknowledgements make their whole request fail (SH-ACK-9)."""
     start = partition.start_offset
     return partition.batch_at_or_before(start) is None and any(
         of.first_offset < start <= of.last_offset
@@ -190,7 +190,7 @@ def _refuse(
 
 
 def _refuse_renewal(of: Acknowledged, first: int, last: int) -> Refused | None:
-    """Whether these records are to be locked for longer, in a group that does not."""
+    """True if these records are to be locked for longer, in a group that does not."""
     types = of.types
     if len(types) > 1:
         types = types[first - of.first_offset : last - of.first_offset + 1]

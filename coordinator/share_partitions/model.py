@@ -93,7 +93,7 @@ class SharePartition:
         self._followed.add(batch.first_offset)
 
     def is_followed(self, batch: Span) -> bool:
-        """Whether a batch is followed record by record."""
+        """True if a batch is followed record by record."""
         return batch.first_offset in self._followed
 
     def touched(self, first: int, last: int) -> None:
@@ -141,7 +141,7 @@ class SharePartition:
         self._storing = [of for of in self._storing if of not in over]
 
     def is_stored(self, first: int, last: int) -> bool:
-        """Whether an acknowledgement of any of these records is being stored."""
+        """True if an acknowledgement of any of these records is being stored."""
         return any(True for _ in self._stored(first, last))
 
     def _stored(self, first: int, last: int) -> Iterator[Span]:

@@ -27,7 +27,7 @@ class RecordState(Enum):
 
     @property
     def final(self) -> bool:
-        """Whether a record stays in this state."""
+        """True if a record stays in this state."""
         return self is RecordState.ACKNOWLEDGED or self is RecordState.ARCHIVED
 
     @property

@@ -64,7 +64,7 @@ def refused(error: ErrorCode, message: str = "") -> Decision:
 
 
 def _is_behind(epoch: int, known: int) -> bool:
-    """Whether an epoch is an old one; none given (-1) is not."""
+    """True if an epoch is an old one; none given (-1) is not."""
     return epoch != NO_EPOCH and epoch < known
 
 

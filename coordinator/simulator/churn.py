@@ -334,7 +334,7 @@ class Churn:
         return next(kind for kind in self._kinds if kind.name == name.rpartition("-")[0])
 
     def _is_known_later(self, churn: Plain) -> bool:
-        """Whether whom it befalls is known only when it happens."""
+        """True if whom it befalls is known only when it happens."""
         return any(is_word(each) for each in listed(churn["members"]))
 
     def _whom(self, churn: Plain) -> list[str]:

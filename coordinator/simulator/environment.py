@@ -78,7 +78,7 @@ class Environment(Surroundings, Protocol):
 
     @property
     def anybody_quiet(self) -> bool:
-        """Whether `catch_up` would bring anybody anywhere."""
+        """True if `catch_up` would bring anybody anywhere."""
 
     def catch_up(self) -> object:
         """Something happens that may concern members other than the one that sent it: nobody's

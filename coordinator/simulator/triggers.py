@@ -43,11 +43,11 @@ class Client(Protocol):
 
     @property
     def ready(self) -> bool:
-        """Whether it has its part of an assignment."""
+        """True if it has its part of an assignment."""
 
     @property
     def polls(self) -> bool:
-        """Whether its application polls."""
+        """True if its application polls."""
 
 
 class Watched(Protocol):

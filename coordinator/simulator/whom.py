@@ -44,7 +44,7 @@ def broker_of(word: str) -> tuple[str, str, int] | None:
 
 
 def is_word(value: object) -> bool:
-    """Whether somebody is named who is known only when it happens."""
+    """True if somebody is named who is known only when it happens."""
     return isinstance(value, str) and (
         value == IT or group_led(value) is not None or broker_of(value) is not None
     )

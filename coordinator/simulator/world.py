@@ -206,7 +206,7 @@ class World(ClientHosts):
 
     @property
     def anybody_quiet(self) -> bool:
-        """Whether `catch_up` would bring anybody anywhere."""
+        """True if `catch_up` would bring anybody anywhere."""
         return bool(self._quiet)
 
     def catch_up(self) -> list[SimulatedMember]:

@@ -108,7 +108,7 @@ class Producers:
         )
 
     def in_transaction(self, producer_id: int, epoch: int) -> bool:
-        """Whether the producer has an open transaction here, under this epoch."""
+        """True if the producer has an open transaction here, under this epoch."""
         state = self.states.get(producer_id)
         return state is not None and state.first_offset is not None and state.epoch == epoch
 

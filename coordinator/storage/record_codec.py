@@ -53,7 +53,7 @@ class Survey(NamedTuple):
     min_timestamp_delta: int
     keyless: tuple[int, ...]
     in_order: bool = True
-    """Whether each record's offset is one above that of the record before it, from 0."""
+    """True if each record's offset is one above that of the record before it, from 0."""
 
 
 def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:

@@ -108,7 +108,7 @@ class BatchHeader(NamedTuple):
 
     @property
     def has_producer(self) -> bool:
-        """Whether an idempotent producer sent it."""
+        """True if an idempotent producer sent it."""
         return self.producer_id > NO_PRODUCER_ID
 
     @property
@@ -152,7 +152,7 @@ def _checksum() -> Callable[[bytes], int]:
 
 
 def is_transactional(data: bytes) -> bool:
-    """Whether the first batch belongs to a transaction. Raises BatchRefused 2 when there cannot be
+    """True if the first batch belongs to a transaction. Raises BatchRefused 2 when there cannot be
     a batch (with a message: Kafka looks here before anything else, and refuses the whole request).
     """
     size = _next_size(data, 0)

@@ -82,7 +82,7 @@ def live_brokers(host: str, port: int, limit_s: float = _ANSWER_LIMIT_S) -> set[
 
 
 def greets(host: str, port: int, tls: SSLContext | None, limit_s: float = _ANSWER_LIMIT_S) -> bool:
-    """Whether the broker at host:port answers ApiVersions, which may come before a login (SASL-1).
+    """True if the broker at host:port answers ApiVersions, which may come before a login (SASL-1).
     `tls`: over TLS, with a certificate that this trusts."""
     try:
         with socket.create_connection((host, port), limit_s) as plain:

@@ -50,7 +50,7 @@ class EventSink(Protocol):
 
     @property
     def writable(self) -> bool:
-        """Whether events can be written down now. Where they cannot, nothing may change."""
+        """True if events can be written down now. Where they cannot, nothing may change."""
         ...
 
     def transaction_event(self, event: ev.Event, at_ms: int, cause: int | None) -> int | None:
@@ -76,7 +76,7 @@ class TransactionCoordinator:
         self.append_error: Callable[[str], ErrorCode] = _no_error
         """Why nothing can be written of a transactional id now, as its producer is told."""
         self.is_pending: Callable[[str, int], bool] = _never
-        """Whether what was written last of a transactional id does not count yet. Nothing more is
+        """True if what was written last of a transactional id does not count yet. Nothing more is
         written of it meanwhile."""
         self.changing: Callable[[ev.Event, int], None] = _not_told
         """Hears of each event, and its instant, before it is folded."""
@@ -147,7 +147,7 @@ class TransactionCoordinator:
         return decision.error
 
     def verify(self, transactional_id: str, producer: Producer, partition: Partition) -> ErrorCode:
-        """Whether a partition is in the producer's open transaction: 42, 49, 90, 51, 120 or
+        """True if a partition is in the producer's open transaction: 42, 49, 90, 51, 120 or
         NONE."""
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
@@ -320,7 +320,7 @@ class TransactionCoordinator:
 
     @property
     def writable(self) -> bool:
-        """Whether events can be written down now."""
+        """True if events can be written down now."""
         return self._log is None or self._log.writable
 
     def _carry_out(self, decision: Decision, now: int, cause: int | None) -> Ending | None:

@@ -52,7 +52,7 @@ class Transaction:
 
     @property
     def exhausted(self) -> bool:
-        """Whether the producer id has no epoch left to give."""
+        """True if the producer id has no epoch left to give."""
         return self.producer_epoch >= LAST_EPOCH
 
     def snapshot(self) -> tuple[object, ...]:

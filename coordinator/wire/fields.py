@@ -205,7 +205,7 @@ class StructType(type):
     flexible: int
     """First flexible version (KIP-482), of a whole message only."""
     bounded: bool
-    """Whether a whole message heeds a bound while it is encoded. One that cannot be much larger
+    """True if a whole message heeds a bound while it is encoded. One that cannot be much larger
     than what came in is faster without."""
 
     def __new__(

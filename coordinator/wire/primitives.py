@@ -26,7 +26,7 @@ SMALL: Final = tuple(bytes((n,)) for n in range(128))
 
 
 def fits(text: str) -> bool:
-    """Whether a string can be written. Bytes that are not UTF-8 are read as U+FFFD, which has three
+    """True if a string can be written. Bytes that are not UTF-8 are read as U+FFFD, which has three
     bytes, so what came may not fit."""
     return (
         3 * len(text) <= MAX_STRING_BYTES

@@ -1,4 +1,4 @@
-"""Whether a request may be done: the checks of the table in their order, or what an API does
+"""True if a request may be done: the checks of the table in their order, or what an API does
 otherwise.
 
 It is decided in slices: a request may name hundreds of thousands of things, each with its rights.

@@ -171,7 +171,7 @@ class Connection(Exchange):
         self._flush()
 
     def _has_room(self, api: apis.Api) -> bool:
-        """Whether an answer may be encoded now. If not, `resume` follows when there is room."""
+        """True if an answer may be encoded now. If not, `resume` follows when there is room."""
         output = self._broker.output
         if not output.full or api.name not in apis.MAY_BE_LARGE:
             return True
@@ -256,7 +256,7 @@ class Connection(Exchange):
             self._leave_lane()
 
     def _must_wait(self, data: bytes, start: int) -> bool:
-        """Whether a request's answer may be large, while there is no room for such."""
+        """True if a request's answer may be large, while there is no room for such."""
         api = self._apis[_KEY.unpack_from(data, start + 4)[0]]
         return api is not None and not self._has_room(api)
 

@@ -143,7 +143,7 @@ def compile_pattern(text: str) -> Pattern:
 
 
 def is_enabled(broker: Broker) -> bool:
-    """Whether consumer groups are served: group.version is 1 and the protocol is among those
+    """True if consumer groups are served: group.version is 1 and the protocol is among those
     configured (K8-CFG-2)."""
     return broker.cluster.features.get(
         "group.version", 0

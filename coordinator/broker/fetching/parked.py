@@ -29,7 +29,7 @@ class Waiting(Protocol):
         """The (topic, index) it watches."""
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """Whether it has enough data, or a reason not to wait any longer. `woken`: the partition
+        """True if it has enough data, or a reason not to wait any longer. `woken`: the partition
         that changed, None: perhaps all."""
 
     def complete(self, now: int) -> None:

@@ -48,11 +48,11 @@ class Repeated:
         self._logs_were: list[int] = []
 
     def stands(self, cluster: Cluster) -> bool:
-        """Whether the cluster is what it was: the same partitions, with the same leaders."""
+        """True if the cluster is what it was: the same partitions, with the same leaders."""
         return cluster.version == self._version and cluster is self._cluster
 
     def at_end(self) -> bool:
-        """Whether every log ends where the consumer stands."""
+        """True if every log ends where the consumer stands."""
         for found, offset in self._ends:
             if found.log.log_end_offset != offset:  # no generator: this is asked very often
                 break

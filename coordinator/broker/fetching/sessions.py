@@ -46,7 +46,7 @@ class SessionPartition:
         self.log_start_offset = -1
 
     def must_tell(self, answer: PartitionData) -> bool:
-        """Whether an incremental answer must hold `answer`."""
+        """True if an incremental answer must hold `answer`."""
         return bool(
             answer.records
             or answer.error_code
@@ -57,7 +57,7 @@ class SessionPartition:
         )
 
     def changed(self, answer: PartitionData) -> bool:
-        """Whether an incremental answer must hold `answer`; remembers it as answered."""
+        """True if an incremental answer must hold `answer`; remembers it as answered."""
         must = self.must_tell(answer)
         # After an error the partition is answered again once the error is gone.
         self.high_watermark = -1 if answer.error_code else answer.high_watermark

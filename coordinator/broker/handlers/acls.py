@@ -60,7 +60,7 @@ _NO_COLON = "(no colon is present separating the principal type from the princip
 
 
 def means_nothing(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsRequest) -> bool:
-    """Whether Kafka takes it for no request, and closes the connection: an element is UNKNOWN (0)."""
+    """True if Kafka takes it for no request, and closes the connection: an element is UNKNOWN (0)."""
     if isinstance(request, CreateAclsRequest):
         return any(
             0 in (acl.resource_type, acl.resource_pattern_type, acl.operation, acl.permission_type)

@@ -115,7 +115,7 @@ def _result(
 
 
 def _has_no_values(broker: Broker, kind: int, name: str) -> bool:
-    """Whether it is a group, or a topic that is there, without values of its own."""
+    """True if it is a group, or a topic that is there, without values of its own."""
     if kind == ResourceType.GROUP:
         return bool(name) and name not in broker.cluster.group_configs
     topic = broker.cluster.topics.get(name)

@@ -243,7 +243,7 @@ class Operation:
         return self._response(answers, self._call.now)
 
     def _at_end(self, key: Key, found: Partition, wanted: FetchPartition) -> bool:
-        """Whether a consumer stands at the end of a log that this broker leads: it gets no records
+        """True if a consumer stands at the end of a log that this broker leads: it gets no records
         and no error, and is sent nowhere else."""
         return (
             wanted.fetch_offset == found.log.log_end_offset
@@ -257,7 +257,7 @@ class Operation:
         )
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """Whether waiting is over: enough bytes, or a partition that can no longer be read as
+        """True if waiting is over: enough bytes, or a partition that can no longer be read as
         asked."""
         size = 0
         for _, topic, partition in self._asked:
@@ -285,7 +285,7 @@ class Operation:
         return None if high_watermark == log.log_end_offset else high_watermark
 
     def _follows(self, found: Partition) -> bool:
-        """Whether this broker may serve a consumer as a follower (KIP-392): it holds a replica, be
+        """True if this broker may serve a consumer as a follower (KIP-392): it holds a replica, be
         there a leader or not, and the version knows of it."""
         return (
             self._call.version >= FOLLOWERS_SERVE_SINCE and self._broker.node_id in found.replicas
@@ -581,7 +581,7 @@ def _aborted(log: PartitionLog, offset: int, size: int) -> list[AbortedTransacti
 
 
 def _unchanged(found: Partition, partition: SessionPartition) -> bool:
-    """Whether a partition of a session has nothing to tell: at the end, as answered before, and no
+    """True if a partition of a session has nothing to tell: at the end, as answered before, and no
     epoch to check."""
     wanted, log = partition.wanted, found.log
     return (

@@ -188,7 +188,7 @@ def _waits(
     appended: dict[Key, PartitionProduceResponse],
     answers: dict[Key, PartitionProduceResponse],
 ) -> bool:
-    """Whether the request has to wait for replicas; then it is parked."""
+    """True if the request has to wait for replicas; then it is parked."""
     waiting = DelayedProduce(
         broker,
         call,

@@ -107,7 +107,7 @@ def _by_topic(rows: Rows) -> Slices[list[WritableTxnMarkerTopicResult]]:
 
 
 def _cannot_be(entry: WritableTxnMarker) -> bool:
-    """Whether Kafka cannot make such a marker: it has no producer, or no epoch."""
+    """True if Kafka cannot make such a marker: it has no producer, or no epoch."""
     return entry.producer_id == _NO_PRODUCER or entry.producer_epoch == NO_EPOCH
 
 

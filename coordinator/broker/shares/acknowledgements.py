@@ -194,7 +194,7 @@ class Acknowledgements:
 
 
 def _still_holds(partition: SharePartition, event: ev.RecordsAcknowledged) -> bool:
-    """Whether a member holds all records that it acknowledges."""
+    """True if a member holds all records that it acknowledges."""
     return all(
         of.last_offset - of.first_offset + 1
         == sum(

@@ -76,12 +76,12 @@ def hidden_topics(
 
 
 def brings_any(topics: Iterable[FetchTopic]) -> bool:
-    """Whether a request brings acknowledgements, right or wrong."""
+    """True if a request brings acknowledgements, right or wrong."""
     return any(of.acknowledgement_batches for topic in topics for of in topic.partitions)
 
 
 def names_much(topics: Sequence[FetchTopic]) -> bool:
-    """Whether a request names so much that it is seen to in slices."""
+    """True if a request names so much that it is seen to in slices."""
     named = len(topics)
     for topic in topics:
         named += len(topic.partitions)

@@ -130,7 +130,7 @@ class ShareFetchOperation:
         return (yield from self._response(now))
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """Whether waiting is over."""
+        """True if waiting is over."""
         return whole(self._is_ready(0), 0)
 
     def complete(self, now: int) -> None:
@@ -140,7 +140,7 @@ class ShareFetchOperation:
     # -- waiting
 
     def _is_ready(self, now: int, *, opens: bool = False) -> Slices[bool]:
-        """Whether enough can be read; `opens`: share partitions are opened that are not."""
+        """True if enough can be read; `opens`: share partitions are opened that are not."""
         size, some = 0, False
         for number, at in enumerate(self._wanted, 1):
             if not number % ITEMS_A_STEP:
@@ -172,7 +172,7 @@ class ShareFetchOperation:
         return some and size >= self._request.min_bytes
 
     def _may_take(self, partition: SharePartition) -> bool:
-        """Whether anything can be taken: something is available of what is in flight, or there is
+        """True if anything can be taken: something is available of what is in flight, or there is
         room for more (SH-FT-6)."""
         return (
             partition.fetch_offset < partition.next_offset
@@ -258,7 +258,7 @@ class ShareFetchOperation:
         return answers
 
     def _is_there(self, one: _Open) -> bool:
-        """Whether session and share partition are still those that they were when it began: other
+        """True if session and share partition are still those that they were when it began: other
         requests may have come between two slices."""
         sessions, partitions = self._shares.sessions, self._shares.partitions
         return (

@@ -89,7 +89,7 @@ class ShareHost(Protocol):
 
     @property
     def log_is_blocked(self) -> bool:
-        """Whether the event log takes no lines now: then nothing may change."""
+        """True if the event log takes no lines now: then nothing may change."""
 
     @property
     def replication(self) -> Replication | None:

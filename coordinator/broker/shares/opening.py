@@ -68,7 +68,7 @@ class Opener:
         return self._read(key, at, found, now, cause)
 
     def is_given_up(self, group_id: str, found: Partition) -> bool:
-        """Whether a fetch that waits for the state of a share partition is to be told why it cannot
+        """True if a fetch that waits for the state of a share partition is to be told why it cannot
         be had."""
         key = SharePartitionKey(group_id, found.topic, found.index)
         return bool(self._tried.error(key, found.leader_epoch))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def is_enabled(broker: ShareHost) -> bool:
-    """Whether share groups are served: share.version is 1 or more."""
+    """True if share groups are served: share.version is 1 or more."""
     return broker.cluster.features.get(FEATURE, 0) > 0
 
 
@@ -44,10 +44,10 @@ class Shares:
         self._broker = broker
         self._lost: list[str] = []
         self.grown_from_zero = True
-        """Whether partitions that a topic gains are read from 0, not from where the group resets
+        """True if partitions that a topic gains are read from 0, not from where the group resets
         to."""
         self.knows_no_unknown_topics = False
-        """Whether a fetch fails as a whole that would answer a partition of an unknown topic."""
+        """True if a fetch fails as a whole that would answer a partition of an unknown topic."""
         self.follow_release()
 
     def follow_release(self) -> None:

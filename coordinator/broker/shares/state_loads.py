@@ -96,11 +96,11 @@ class StateLoads:
         return self._availability.error(partition)
 
     def is_served(self, partition: int) -> bool:
-        """Whether the broker serves a partition, or loads it."""
+        """True if the broker serves a partition, or loads it."""
         return self._availability.of(partition) is not Leadership.NOT_LED
 
     def lacks_replicas(self, partition: int) -> bool:
-        """Whether fewer replicas are in sync than a write needs."""
+        """True if fewer replicas are in sync than a write needs."""
         topic = self._broker.cluster.topics[SHARE_GROUP_STATE]
         of = topic.partitions[partition]
         wanted = min(topic.effective_int("min.insync.replicas"), len(of.replicas))

@@ -40,7 +40,7 @@ class ShareStates:
         """Which partitions one of several brokers serves; None: it serves all."""
         self._broker = broker
         self.as_given = not broker.configs.release.has("SH-44-3")
-        """Whether states are stored as they are written, be they such as no leader writes."""
+        """True if states are stored as they are written, be they such as no leader writes."""
 
     @property
     def states(self) -> States:
@@ -131,7 +131,7 @@ class ShareStates:
         return Unreplicated(self, index, partition.log.log_end_offset, partition.leader_epoch)
 
     def replicated(self, index: int, end_offset: int, leader_epoch: int) -> ErrorCode | None:
-        """Whether what this leader wrote before an offset is replicated; None: not yet."""
+        """True if what this leader wrote before an offset is replicated; None: not yet."""
         partition = self._broker.cluster.partition(SHARE_GROUP_STATE, index)
         if self.error_of(index) or partition is None or partition.leader_epoch != leader_epoch:
             return ErrorCode.NOT_COORDINATOR

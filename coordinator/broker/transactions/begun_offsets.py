@@ -29,7 +29,7 @@ class BegunOffsets:
         )
 
     def has(self, topic_id: bytes, found: Partition, producer: Producer) -> bool:
-        """Whether a producer has written offsets there, under this epoch, since the last marker."""
+        """True if a producer has written offsets there, under this epoch, since the last marker."""
         return self._epochs.get((topic_id, found.index, producer.producer_id)) == (
             producer.epoch,
             found.leader_epoch,

@@ -85,7 +85,7 @@ class Cooperation(Protocol):
         can."""
 
     def replicated(self, host: TransactionHost, transactional_id: str, now: int) -> bool:
-        """Whether all that a broker wrote of a transactional id is replicated."""
+        """True if all that a broker wrote of a transactional id is replicated."""
 
     def changing(self, host: TransactionHost, event: Event, now: int) -> None:
         """An event of a transactional id is about to be folded at a broker."""
@@ -263,7 +263,7 @@ class Transactions:
         support: int,
         call: Call,
     ) -> ErrorCode:
-        """Whether a producer may write to a partition, which is added or only looked for, as far as
+        """True if a producer may write to a partition, which is added or only looked for, as far as
         the request supports it.
 
         Kafka answers INVALID_PRODUCER_EPOCH (47) there for PRODUCER_FENCED (90), and
@@ -299,12 +299,12 @@ class Transactions:
         return fenced(error, knows=False)
 
     def _is_first_version_only(self) -> bool:
-        """Whether transaction.version is finalised at 0: what the second version of transactions asks
+        """True if transaction.version is finalised at 0: what the second version of transactions asks
         for cannot be written then (TXN-12)."""
         return self._broker.cluster.features.get("transaction.version", 0) == 0
 
     def has_followers(self, transactional_id: str) -> bool:
-        """Whether what is written of a transactional id has to reach other replicas, too."""
+        """True if what is written of a transactional id has to reach other replicas, too."""
         index = partition_for(self._broker.configs, TRANSACTION_STATE, transactional_id)
         found = self._broker.cluster.partition(TRANSACTION_STATE, index)
         return found is not None and len(found.isr) > 1

@@ -58,7 +58,7 @@ class Delayed(Generic[A]):
         self.partitions = list(self._waiting)
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """Whether every partition can be told. A request may wait for thousands: only `woken` is
+        """True if every partition can be told. A request may wait for thousands: only `woken` is
         looked at, None: each of them."""
         waiting = self._waiting
         for partition in list(waiting) if woken is None else [woken]:

@@ -74,17 +74,17 @@ class Controller:
         self.enforcers: dict[int, Callable[[], None]] = {}
         """By broker, who is to know when client quotas were changed."""
         self.quotas_set = False
-        """Whether there ever was a client quota."""
+        """True if there ever was a client quota."""
 
     @property
     def active(self) -> bool:
-        """Whether anything can be decided now: there is a controller, and a majority of the quorum
+        """True if anything can be decided now: there is a controller, and a majority of the quorum
         reaches it."""
         return self.quorum.can_act(self.reaches)
 
     @property
     def keeps_eligible(self) -> bool:
-        """Whether the cluster keeps eligible leader replicas (KIP-966)."""
+        """True if the cluster keeps eligible leader replicas (KIP-966)."""
         return self.cluster.features.get(ELIGIBLE_REPLICAS, 0) > 0
 
     @property
@@ -207,7 +207,7 @@ class Controller:
         self._arm_rebalance(now)
 
     def in_contact(self, broker: int) -> bool:
-        """Whether a broker's heartbeats reach the controller."""
+        """True if a broker's heartbeats reach the controller."""
         return self.leader is not None and self.reaches(self.leader, broker)
 
     def start_shutdown(self, broker: int, now: int, cause: int | None = None) -> None:
@@ -372,7 +372,7 @@ class Controller:
             self._arm_rebalance(now, [partition])
 
     def acceptable(self, broker: int) -> bool:
-        """Whether a broker may lead."""
+        """True if a broker may lead."""
         node = self.cluster.brokers.get(broker)
         return node is not None and node.active
 
@@ -415,7 +415,7 @@ class Controller:
 
     @property
     def is_changing(self) -> bool:
-        """Whether partitions are still to be changed because of something that has happened."""
+        """True if partitions are still to be changed because of something that has happened."""
         return bool(self._many)
 
     def next_deadline(self) -> int | None:

@@ -40,7 +40,7 @@ class ManyChanges:
         return bool(self._left)
 
     def concern(self, broker: int) -> bool:
-        """Whether something is left to be done that a broker was the occasion of."""
+        """True if something is left to be done that a broker was the occasion of."""
         return any(left.broker == broker for left in self._left)
 
     def begin(

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 Reaches = Callable[[int, int], bool]
-"""Whether two brokers run and their link is whole. A broker that runs reaches itself."""
+"""True if two brokers run and their link is whole. A broker that runs reaches itself."""
 
 
 class Quorum:
@@ -49,7 +49,7 @@ class Quorum:
         return self._elect(reaches)
 
     def can_act(self, reaches: Reaches) -> bool:
-        """Whether there is a leader that can write to the metadata log now."""
+        """True if there is a leader that can write to the metadata log now."""
         return self.leader is not None and self._has_majority(self.leader, reaches)
 
     def _elect(self, reaches: Reaches) -> bool:

@@ -28,7 +28,7 @@ class BrokerSurroundings:
         return None if shard is None else str(shard.groups[group].state)
 
     def has_client(self, group: str, client_id: str) -> bool:
-        """Whether a member of the group has this client id."""
+        """True if a member of the group has this client id."""
         shard = self._broker.coordinator.shard_of(group)
         members: Iterable[Any] = () if shard is None else shard.groups[group].members.values()
         return any(member.client_id == client_id for member in members)

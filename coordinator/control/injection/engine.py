@@ -135,7 +135,7 @@ class FaultEngine:
         return plan.verdict()
 
     def _meets_now(self, active: Active, call: Call, api: str) -> bool:
-        """Whether the answer to a request, which is one that a fault selects, meets its action."""
+        """True if the answer to a request, which is one that a fault selects, meets its action."""
         if active.spent or active.number not in self._active or not self._meets(active):
             return False
         self._hit(active, call, api)

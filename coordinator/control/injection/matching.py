@@ -1,4 +1,4 @@
-"""Whether a request is one that a fault selects, and which of its items.
+"""True if a request is one that a fault selects, and which of its items.
 
 Owns how each word of a Selector is read off a request: names, ids and generations stand in fields
 of their own, items in lists. What a request does not say itself (the phase of its group, the groups
@@ -26,7 +26,7 @@ class Surroundings(Protocol):
         """The group's state as Kafka spells it; None if there is no such group."""
 
     def has_client(self, group: str, client_id: str) -> bool:
-        """Whether a member of the group has this client id."""
+        """True if a member of the group has this client id."""
 
     def topic_name(self, topic_id: bytes) -> str | None:
         """The name of a topic; None if there is none with this id."""
@@ -80,7 +80,7 @@ def selects(
 
 
 def hands_out(selector: Selector, answer: Any, around: Surroundings) -> bool:
-    """Whether an answer to a ShareFetch hands a record out for the how manieth time a Selector
+    """True if an answer to a ShareFetch hands a record out for the how manieth time a Selector
     says."""
     return any(
         of.first_offset <= selector.offset <= of.last_offset
@@ -135,7 +135,7 @@ def _items(
 
 
 def by_client_id(api: str) -> bool:
-    """Whether requests of this API, which name no group, are a group's if a member of it has their
+    """True if requests of this API, which name no group, are a group's if a member of it has their
     client id."""
     return api in ("Fetch", "Produce", "ListOffsets", "Metadata", "OffsetForLeaderEpoch")
 

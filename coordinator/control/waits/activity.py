@@ -49,7 +49,7 @@ class Activity:
     def acted(
         self, client_id: str, member_id: str, partition: TopicPartition, since_ms: int
     ) -> bool:
-        """Whether a member fetched a partition, or committed for it, at that instant or later."""
+        """True if a member fetched a partition, or committed for it, at that instant or later."""
         fetched = self._fetched.get((client_id, partition), -1)
         committed = self._committed.get((member_id, partition), -1)
         return max(fetched, committed) >= since_ms

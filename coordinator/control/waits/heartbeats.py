@@ -54,6 +54,6 @@ class Heartbeats:
             self._heard.add(who)
 
     def heard(self, group_id: str, member_id: str) -> bool:
-        """Whether a member has sent a heartbeat, and was told that all is well, since it was last
+        """True if a member has sent a heartbeat, and was told that all is well, since it was last
         told what it has."""
         return (group_id, member_id) in self._heard

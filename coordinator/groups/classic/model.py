@@ -246,7 +246,7 @@ class ClassicGroup:
     # groups.group.Membership)
 
     def is_dead(self) -> bool:
-        """Whether the group was unloaded or deleted while somebody held on to it."""
+        """True if the group was unloaded or deleted while somebody held on to it."""
         return self.state is DEAD
 
     def refuse_member(self, member_id: str, group_instance_id: str | None) -> ErrorCode:
@@ -323,14 +323,14 @@ class ClassicGroup:
         return ErrorCode.NONE if self.state is EMPTY else ErrorCode.NON_EMPTY_GROUP
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether members subscribe to a topic; subscriptions that are not known count as all
+        """True if members subscribe to a topic; subscriptions that are not known count as all
         topics (EXP-3, OD-2)."""
         return self.state is not EMPTY and (
             self.subscribed_topics is None or topic in self.subscribed_topics
         )
 
     def commit_proves_life(self) -> bool:
-        """Whether a member's commit renews its session now (OC-7)."""
+        """True if a member's commit renews its session now (OC-7)."""
         return self.state is STABLE or self.state is PREPARING_REBALANCE
 
     def offsets_may_expire(self) -> bool:

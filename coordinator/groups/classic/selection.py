@@ -11,7 +11,7 @@ from .states import EMPTY
 
 
 def supports(group: ClassicGroup, protocol_type: str, protocols: Protocols) -> bool:
-    """Whether a JoinGroup with these protocols may enter the group (PROTO-1)."""
+    """True if a JoinGroup with these protocols may enter the group (PROTO-1)."""
     if group.state is EMPTY:
         return bool(protocol_type) and bool(protocols)
     size, support = len(group.members), group.support

@@ -130,7 +130,7 @@ def decide_join(
 
 
 def _supports(group: ConsumerMembership, request: JoinGroupRequest) -> bool:
-    """Whether the newcomer shares a protocol with all classic members there are (K8-CLS-1)."""
+    """True if the newcomer shares a protocol with all classic members there are (K8-CLS-1)."""
     if request.protocol_type != PROTOCOL_TYPE:
         return False
     return any(
@@ -264,7 +264,7 @@ def decide_classic_heartbeat(
 
 
 def _waits(group: ConsumerMembership, member: Member) -> bool:
-    """Whether a partition of its target is still held by somebody."""
+    """True if a partition of its target is still held by somebody."""
     held: Held = member.held
     return any(
         partition not in held.get(topic_id, {}) and group.owner_epoch(topic_id, partition) != -1

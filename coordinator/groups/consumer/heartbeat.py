@@ -316,7 +316,7 @@ def subscribe(
 def _prefers_another_assignor(
     group: ConsumerMembership, old: Member, new: Member, environment: Environment
 ) -> bool:
-    """Whether the group's preferred assignor is another one with what the member says (K8-TGT-44-2).
+    """True if the group's preferred assignor is another one with what the member says (K8-TGT-44-2).
 
     As in Kafka the votes are counted anew with this member's put last, so that while two assignors
     have equally many, each heartbeat of a voter for one of them may change it.
@@ -432,7 +432,7 @@ def assignment_of(held: Held) -> Assignment:
 
 
 def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
-    """Whether the request says everything, and so is told its assignment (K8-HB-2)."""
+    """True if the request says everything, and so is told its assignment (K8-HB-2)."""
     subscribes = (
         request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
     )

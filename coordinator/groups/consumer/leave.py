@@ -100,7 +100,7 @@ def _why(reason: str, detail: str | None) -> str:
 
 
 def leaves_only_classic(group: ConsumerMembership, leaving: Collection[Member]) -> bool:
-    """Whether all who would be left use the classic protocol, and somebody is left."""
+    """True if all who would be left use the classic protocol, and somebody is left."""
     classic = sum(member.classic is not None for member in leaving)
     left = len(group.members) - len(leaving)
     return left > 0 and group.classic_members - classic == left
@@ -113,7 +113,7 @@ def _may_downgrade(group: ConsumerMembership, size: int, environment: Environmen
 def may_downgrade_for(
     group: ConsumerMembership, replaced: Member, environment: Environment
 ) -> bool:
-    """Whether the group becomes a classic one when a classic member takes the place of `replaced`
+    """True if the group becomes a classic one when a classic member takes the place of `replaced`
     (K8-MIG-2)."""
     if replaced.classic is not None or group.classic_members != len(group.members) - 1:
         return False

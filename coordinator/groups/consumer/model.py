@@ -67,7 +67,7 @@ class Member(NamedTuple):
     """What the event that `held` was read from says of it: equal texts are not read twice."""
 
     def is_reconciled_to(self, epoch: int) -> bool:
-        """Whether nothing is left to do for the member at that assignment epoch (K8-REC-1)."""
+        """True if nothing is left to do for the member at that assignment epoch (K8-REC-1)."""
         return self.state is MemberState.STABLE and self.member_epoch == epoch
 
 
@@ -228,7 +228,7 @@ class ConsumerMembership:
 
     @property
     def is_new(self) -> bool:
-        """Whether nobody ever was a member."""
+        """True if nobody ever was a member."""
         return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
 
     @property
@@ -304,7 +304,7 @@ class ConsumerMembership:
         return None
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether a member's names or a resolved regular expression contain the topic (OD-2)."""
+        """True if a member's names or a resolved regular expression contain the topic (OD-2)."""
         return topic in self.subscribers
 
     def in_java_order(self) -> list[Member]:

@@ -27,7 +27,7 @@ def check_commit(
     api_version: int,
     older_epochs: bool,
 ) -> tuple[ErrorCode, PartitionCheck | None]:
-    """Whether a client may commit; with an older epoch that is decided partition by partition, by
+    """True if a client may commit; with an older epoch that is decided partition by partition, by
     the check returned. `older_epochs`: such an epoch may be right (K8-OFF-43-1)."""
     if epoch < 0 and not group.members:
         return ErrorCode.NONE, None
@@ -68,7 +68,7 @@ def _check_partition(
 
 
 def check_fetch(group: ConsumerMembership, member_id: str | None, epoch: int) -> ErrorCode:
-    """Whether a client may fetch offsets with this identity (K8-OFF-2)."""
+    """True if a client may fetch offsets with this identity (K8-OFF-2)."""
     if member_id is None:
         return ErrorCode.NONE if epoch < 0 else ErrorCode.UNKNOWN_SERVER_ERROR
     member = group.members.get(member_id)

@@ -48,7 +48,7 @@ def reconcile(member: Member, step: Step) -> Member:
 
 
 def _owns_any(owned: Owned | None, revoked: Held) -> bool:
-    """Whether the member still reports a partition it has to revoke; not reporting at all counts as
+    """True if the member still reports a partition it has to revoke; not reporting at all counts as
     yes."""
     if owned is None:
         return True
@@ -171,7 +171,7 @@ def all_kept(held: Held, target: Partitions, subscribed: Container[bytes]) -> He
 
 
 def _is_free(member: Member, step: Step, topic_id: bytes, partition: int) -> bool:
-    """Whether nobody has the partition, or only the member itself, which has just revoked it
+    """True if nobody has the partition, or only the member itself, which has just revoked it
     (K8-REC-5)."""
     return step.owner_epoch(topic_id, partition) == -1 or partition in member.revoking.get(
         topic_id, NO_PARTITIONS

@@ -157,7 +157,7 @@ def without(
 def is_homogeneous(
     regexes: Mapping[str, int], subscribers: Mapping[str, SubscriberCount], members: int
 ) -> bool:
-    """Whether every member subscribes to the same, by Kafka's reckoning (SRV-1)."""
+    """True if every member subscribes to the same, by Kafka's reckoning (SRV-1)."""
     if not regexes:
         return all(count.by_name == members for count in set(subscribers.values()))
     if next(iter(regexes.values())) != members:

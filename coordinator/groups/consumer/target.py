@@ -27,7 +27,7 @@ class TargetOutcome(NamedTuple):
 
 
 def is_due(group: ConsumerMembership, group_epoch: int, now: int, environment: Environment) -> bool:
-    """Whether a new target may be computed now: the group epoch is ahead, and the assignment
+    """True if a new target may be computed now: the group epoch is ahead, and the assignment
     interval is over (KIP-1263)."""
     if group.assignment_epoch >= group_epoch:
         return False
@@ -90,7 +90,7 @@ def told(target: Mapping[bytes, Sequence[int]], topics: Topics) -> tuple[ev.Topi
 
 
 def is_same(target: Mapping[bytes, Sequence[int]], known: Partitions | None) -> bool:
-    """Whether a target is what is known already, in whatever order."""
+    """True if a target is what is known already, in whatever order."""
     if target == known:
         return True
     if known is None or target.keys() != known.keys():

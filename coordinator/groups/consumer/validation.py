@@ -1,4 +1,4 @@
-"""Whether a ConsumerGroupHeartbeat is one at all: the checks that come before any group is looked
+"""True if a ConsumerGroupHeartbeat is one at all: the checks that come before any group is looked
 at (K8-VAL-1..4)."""
 
 from __future__ import annotations

@@ -229,7 +229,7 @@ class _AnsweredTopic(Protocol):
 
 
 def _older_epochs(config: GroupConfig) -> bool:
-    """Whether a member may commit with an epoch that it had before (K8-OFF-43-1)."""
+    """True if a member may commit with an epoch that it had before (K8-OFF-43-1)."""
     return config.consumer is None or config.consumer.release.has("K8-OFF-43-1")
 
 

@@ -174,7 +174,7 @@ def all_known(group: ShareMembership) -> tuple[TopicPartitions, ...]:
 
 
 def is_assignment_pending(group: ShareMembership) -> bool:
-    """Whether partitions that were initialised are in nobody's target, so that a new one is due
+    """True if partitions that were initialised are in nobody's target, so that a new one is due
     (SH-HB-2)."""
     if not group.members or not group.subscribers:
         return False

@@ -130,7 +130,7 @@ class ShareMembership:
 
     @property
     def is_new(self) -> bool:
-        """Whether nobody ever was a member."""
+        """True if nobody ever was a member."""
         return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
 
     @property
@@ -175,7 +175,7 @@ class ShareMembership:
         return None
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """Whether a member names the topic."""
+        """True if a member names the topic."""
         return topic in self.subscribers
 
     def in_java_order(self) -> list[Member]:

@@ -58,7 +58,7 @@ def update_target(
 def _is_due(
     group: ShareMembership, group_epoch: int, now: int, environment: ShareEnvironment
 ) -> bool:
-    """Whether the group epoch is ahead, and the assignment interval is over (KIP-1263)."""
+    """True if the group epoch is ahead, and the assignment interval is over (KIP-1263)."""
     if group.assignment_epoch >= group_epoch:
         return False
     if group.assignment_ms is None:

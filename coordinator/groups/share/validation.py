@@ -1,4 +1,4 @@
-"""Whether a ShareGroupHeartbeat is one at all: the checks that come before any group is looked at
+"""True if a ShareGroupHeartbeat is one at all: the checks that come before any group is looked at
 (SH-HB-1)."""
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ class ShareLeaders:
         self._opened_by: dict[Key, int | None] = {}
 
     def counts(self, line: Line) -> bool:
-        """Whether a line of stream `share` is not of a former leader that closes."""
+        """True if a line of stream `share` is not of a former leader that closes."""
         match line["type"]:
             case "SharePartitionOpened":
                 self._opened_by[key_of(line)] = line.get("broker")

@@ -55,7 +55,7 @@ _ASKED_VERSION: Final = 4
 
 @lru_cache(maxsize=256)
 def _has_plain_header(key: int, version: int) -> bool:
-    """Whether answers begin with their correlation id alone."""
+    """True if answers begin with their correlation id alone."""
     return not response_header_version(key, version)
 
 

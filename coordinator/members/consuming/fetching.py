@@ -152,7 +152,7 @@ class Fetcher:
         self._owned: tuple[TopicPartition, ...] = ()
         self._in_order: list[TopicPartition] = []
         self._has_news = False
-        """Whether there may be records to hand out, or positions that have moved."""
+        """True if there may be records to hand out, or positions that have moved."""
 
     # -- positions
 

@@ -25,7 +25,7 @@ class OnlyHereError(ValueError):
 
 
 def is_one(scenario: Scenario, group: str) -> bool:
-    """Whether a group is a share group."""
+    """True if a group is a share group."""
     return any(kind.group == group for kind in scenario.share_members)
 
 

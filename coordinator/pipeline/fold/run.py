@@ -69,7 +69,7 @@ class RunFold:
         self._verdicts = Verdicts(self._emit, judges, beside)
         self._tables = frozenset(tables)
         self._counts = "metrics" in self._tables
-        """Whether it counts the rows of all tables."""
+        """True if it counts the rows of all tables."""
         self._history = History()
         self._observers: tuple[Observer, ...] = (
             *[

@@ -25,7 +25,7 @@ LANDED = "_logs"
 
 
 def check_out(out: Path, *, replace: bool) -> None:
-    """Whether tables can be written there, as far as can be told beforehand. Changes nothing.
+    """True if tables can be written there, as far as can be told beforehand. Changes nothing.
     Raises PipelineError."""
     try:
         if out.exists() and not out.is_dir():
@@ -44,7 +44,7 @@ def check_out(out: Path, *, replace: bool) -> None:
 
 
 def check_writable(out: Path) -> None:
-    """Whether a directory can be made there, or written if it is there. Changes nothing. Raises
+    """True if a directory can be made there, or written if it is there. Changes nothing. Raises
     PipelineError."""
     nearest = next(
         path for path in (out.absolute(), *out.absolute().parents) if os.path.lexists(path)
@@ -88,7 +88,7 @@ def whole(out: Path) -> Iterator[None]:
 
 
 def check_sweep_out(folder: Path, plan: dict[str, Any]) -> None:
-    """Whether a sweep of this plan may begin or go on there. Changes nothing. Raises
+    """True if a sweep of this plan may begin or go on there. Changes nothing. Raises
     PipelineError."""
     try:
         free = not folder.exists() or (

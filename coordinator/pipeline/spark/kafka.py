@@ -61,7 +61,7 @@ class Topic(NamedTuple):
 
 
 def is_topic(log: str) -> bool:
-    """Whether a log is named as a topic."""
+    """True if a log is named as a topic."""
     return log.startswith(SCHEME)
 
 

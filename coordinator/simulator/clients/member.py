@@ -84,7 +84,7 @@ class SimulatedMember:
         self.fault: MemberFault | None = None
         """What ended the application, or went wrong on the way out."""
         self.died = False
-        """Whether it ended by an error of its own."""
+        """True if it ended by an error of its own."""
         self.application: Application | None = None
         self._polling = True
         self._closing = False
@@ -261,12 +261,12 @@ class SimulatedMember:
 
     @property
     def ready(self) -> bool:
-        """Whether it has its part of an assignment: what a readiness probe asks."""
+        """True if it has its part of an assignment: what a readiness probe asks."""
         return self.member.settled and not self._closing
 
     @property
     def polls(self) -> bool:
-        """Whether its application polls, and is not at work or hangs: what a liveness probe asks."""
+        """True if its application polls, and is not at work or hangs: what a liveness probe asks."""
         return self._closing or (
             self._polling and (self.application is None or self.application.idle)
         )

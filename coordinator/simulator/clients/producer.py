@@ -40,7 +40,7 @@ class SimulatedProducer:
         self.name = config.client_id
         self.ended = False
         self.died = False
-        """Whether it ended by an error of its own."""
+        """True if it ended by an error of its own."""
         self.fault: MemberFault | None = None
         self.producer = Producer(
             config,

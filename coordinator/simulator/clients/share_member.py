@@ -48,7 +48,7 @@ class SimulatedShareMember:
         self.ended = False
         self.fault: MemberFault | None = None
         self.died = False
-        """Whether it ended by an error of its own."""
+        """True if it ended by an error of its own."""
         identity = new_member_id(Draws(world.seed, "member id", world.new_process(self.name)).unit)
         options: dict[str, Any] = {
             "chance": Draws(world.seed, "backoff", self.name).unit,
@@ -110,12 +110,12 @@ class SimulatedShareMember:
 
     @property
     def ready(self) -> bool:
-        """Whether it has partitions to read from: what a readiness probe asks."""
+        """True if it has partitions to read from: what a readiness probe asks."""
         return bool(self.consumer.assigned) and not self._closing
 
     @property
     def polls(self) -> bool:
-        """Whether its application asks for records, and is not at work or hangs."""
+        """True if its application asks for records, and is not at work or hangs."""
         return self._closing or not (self.application.stalled or self.application.in_hand)
 
     # -- its driver

@@ -68,7 +68,7 @@ def refused(what: str, error: BaseException) -> ContainerError:
 
 
 def is_port_taken(error: BaseException) -> bool:
-    """Whether Docker refused a start because a port of the host is taken."""
+    """True if Docker refused a start because a port of the host is taken."""
     return any(sign in str(error) for sign in PORT_TAKEN)
 
 

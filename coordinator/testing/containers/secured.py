@@ -45,12 +45,12 @@ class Asked(NamedTuple):
 
     @property
     def has_tls(self) -> bool:
-        """Whether clients speak TLS."""
+        """True if clients speak TLS."""
         return self.protocol in ("SSL", "SASL_SSL")
 
     @property
     def wants_certificates(self) -> bool:
-        """Whether clients are asked for a certificate of their own."""
+        """True if clients are asked for a certificate of their own."""
         listeners = () if self.options is None else self.options.listeners.values()
         return any(each.client_auth != "none" for each in listeners)
 

@@ -141,7 +141,7 @@ class SecuredKafka:
         return f"{PACKAGE}.oauthbearer.OAuthBearerLoginModule required;"
 
     def _is_prepared(self, admin: Admin) -> bool:
-        """Whether the broker shows all; what is missing is asked for, which may be told to a
+        """True if the broker shows all; what is missing is asked for, which may be told to a
         controller that is not there yet."""
         shown = admin.ask(DescribeUserScramCredentialsRequest(users=None), 0)
         known = {

@@ -44,7 +44,7 @@ class Secured:
 
     @property
     def has_own_listener(self) -> bool:
-        """Whether the kit's peers have a listener to themselves."""
+        """True if the kit's peers have a listener to themselves."""
         return self._guard is not None
 
     def endpoints(self, host: str, port: int) -> dict[str, tuple[str, int]]:

@@ -227,7 +227,7 @@ def _replacement(
 
 
 def _protocol_stays(group: ClassicGroup, old_id: str, new_id: str, protocols: Protocols) -> bool:
-    """Whether the group would choose its protocol again with the new id and its protocols in the
+    """True if the group would choose its protocol again with the new id and its protocols in the
     old one's place."""
     if len(protocols) == 1 and protocols[0][0] == group.protocol_name:
         # all members offer the group's protocol, and this one offers no other: there is no choice
