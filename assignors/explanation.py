@@ -47,7 +47,7 @@ def explain(
 
 
 class _Story:
-    """What was, what is, and the numbers that are spoken of."""
+    """Past, present, and the numbers that are spoken of."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class _Story:
         return partition in self.now and self.now[partition] == self.had.owners.get(partition)
 
     def line(self, partition: Partition) -> str:
-        """What became of one partition, and why."""
+        """The outcome of one partition, and why."""
         before, after, name = (
             self.had.owners.get(partition),
             self.now.get(partition),

@@ -1,4 +1,4 @@
-"""What every assignor works out first: members in Java's order, topics that exist, partitions as
+"""The first step of every assignor: members in Java's order, topics that exist, partitions as
 objects.
 
 Owns APA-1 and APA-2. Does not depend on any assignor.

@@ -160,7 +160,7 @@ class HashTable(Generic[K]):
         )
 
     def _rank(self, key: K) -> tuple[int, bytes]:
-        """What trees sort by: hash codes as signed numbers, and texts with the same hash code as
+        """The sort key of trees: hash codes as signed numbers, and texts with the same hash code as
         String.compareTo says."""
         code = self._hash(key)
         code ^= code >> 16

@@ -30,15 +30,15 @@ from assignors.ownership import Ownership, Partition, Subscriber, ownership
 
 @runtime_checkable
 class Assigned(Protocol):
-    """What is read of one member's part of a plan; every Assignment has it."""
+    """Facts read of one member's part of a plan; every Assignment has them."""
 
     @property
     def partitions(self) -> Iterable[Partition]:
-        """What it gets."""
+        """Its partitions."""
 
 
 class Fault(Enum):
-    """What can be wrong with one partition, or one name, of a plan."""
+    """A possible fault of one partition, or one name, of a plan."""
 
     UNASSIGNED = "is given to nobody"
     TWICE = "is given more than once"
@@ -101,7 +101,7 @@ class Unsafe(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What the judge found.
+    """The judge's findings.
 
     `withheld`: partitions given to nobody because their holder must revoke them first; faults
     unless the plan is cooperative. `unsafe` is filled whatever the protocol: under the eager one
@@ -273,7 +273,7 @@ def _moves(
 def _unsafe(
     members: Mapping[str, Subscriber], had: Ownership, taken: Mapping[Partition, list[str]]
 ) -> tuple[Unsafe, ...]:
-    """What is given to somebody while another member, still in the group, holds it or may hold
+    """A partition given to one while another member, still in the group, holds it or may hold
     it."""
     found = []
     for partition, takers in taken.items():

@@ -28,7 +28,7 @@ class TopicPartition(NamedTuple):
 
 
 class Subscription(NamedTuple):
-    """What one member told when it joined.
+    """One member's data when it joined.
 
     `user_data` is the assignor's own (None: none was sent); `owned_partitions`, `generation` (None
     or negative: not told) and `rack` are fields of newer ConsumerProtocol versions (KIP-429,
@@ -44,7 +44,7 @@ class Subscription(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """What one member is given. The built-in assignors send no `user_data`."""
+    """The share of one member. The built-in assignors send no `user_data`."""
 
     partitions: tuple[TopicPartition, ...] = ()
     user_data: bytes | None = None
@@ -69,7 +69,7 @@ class Assignor(Protocol):
 
     @property
     def name(self) -> str:
-        """What the group votes on: JoinGroup's protocol name."""
+        """The group's vote: JoinGroup's protocol name."""
         raise NotImplementedError
 
     @property

@@ -16,7 +16,7 @@ Partition = tuple[str, int]
 
 
 class Subscriber(Protocol):
-    """What judge and explanation read of a member; every Subscription has it."""
+    """Facts judge and explanation read of a member; every Subscription has them."""
 
     @property
     def topics(self) -> Sequence[str]:
@@ -24,7 +24,7 @@ class Subscriber(Protocol):
 
     @property
     def owned_partitions(self) -> Iterable[Partition]:
-        """What it says it still holds."""
+        """Those it says it still holds."""
 
     @property
     def generation(self) -> int | None:
@@ -32,14 +32,14 @@ class Subscriber(Protocol):
 
 
 class Ownership(NamedTuple):
-    """What was whose. `disputed`: partitions that several members claim in the same generation,
+    """Former ownership. `disputed`: partitions that several members claim in the same generation,
     with those members."""
 
     owners: dict[Partition, str]
     disputed: dict[Partition, tuple[str, ...]]
 
     def held_by(self, member: str) -> list[Partition]:
-        """What a member had for certain, in order."""
+        """A member's certain partitions, in order."""
         return sorted(partition for partition, owner in self.owners.items() if owner == member)
 
 

@@ -39,7 +39,7 @@ _METHODS = {
 BUILT_IN_NAMES = tuple(_BUILT_IN)
 """The short names."""
 KNOWN_NAMES = (*BUILT_IN_NAMES, "RoundRobinAssigner")
-"""What members offer that we can join: the short names, and that of kafkajs's assignor."""
+"""Names members offer that we can join: the short names, and that of kafkajs's assignor."""
 
 
 def by_name(name: str) -> Assignor:

@@ -38,13 +38,13 @@ class _Plan(NamedTuple):
 
 
 class _Sticky(Assignor):
-    """What both share. The highest generation ever seen is remembered, as in Java (STK-6)."""
+    """The common part. The highest generation ever seen is remembered, as in Java (STK-6)."""
 
     def __init__(self) -> None:
         self._highest_generation = DEFAULT_GENERATION
 
     def memory(self, subscription: Subscription) -> Memory:
-        """What the member tells that it holds."""
+        """The member's claim of its holdings."""
         raise NotImplementedError
 
     def adjust(self, plan: _Plan, numbers: Numbers) -> None:
@@ -94,11 +94,11 @@ class StickyAssignor(_Sticky):
         self._generation = DEFAULT_GENERATION
 
     def memory(self, subscription: Subscription) -> Memory:
-        """What the user data tells; the subscription's own fields are not looked at (STK-1)."""
+        """The claim of the user data; the subscription's own fields are not looked at (STK-1)."""
         return read_sticky(subscription.user_data)
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
-        """What this member was last given, and when; None before the first assignment (UD-1)."""
+        """This member's last assignment, and when; None before the first assignment (UD-1)."""
         return None if self._assigned is None else encode_sticky(self._assigned, self._generation)
 
     def on_assignment(self, assignment: Assignment, generation: int) -> None:
@@ -164,7 +164,7 @@ def _take_out(partition: int, wanted: set[int]) -> bool:
 
 
 def _transferring(plan: _Plan, numbers: Numbers) -> list[set[int]]:
-    """What a member gets that it does not own, while another that owns it does not keep it
+    """A partition that is new to a member, while another that owns it does not keep it
     (STK-27)."""
     index = {member: i for i, member in enumerate(numbers.ids)}
     added: dict[int, int] = {}

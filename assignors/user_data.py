@@ -35,7 +35,7 @@ _MAX_TOPIC_BYTES: Final = 0x7FFF
 
 
 class StickyUserData(NamedTuple):
-    """What a member told about itself: owned partitions by topic, and the generation they were
+    """A member's account of itself: owned partitions by topic, and the generation they were
     given in.
 
     `generation` is None when the bytes are of form V0, which has none.

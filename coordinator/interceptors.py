@@ -77,7 +77,7 @@ class Handle(NamedTuple):
 
 
 Outgoing: TypeAlias = "Message | Encoded | Late | Drop | Close"
-"""What may become of an answer."""
+"""The outcomes of an answer."""
 Verdict: TypeAlias = Answer | Hold | Drop | Close | Handle | None
 """None lets the request pass."""
 
@@ -221,7 +221,7 @@ def changed(
     response: Message | Encoded | None,
     call: Call,
 ) -> Message | Encoded | Drop | Close | Hold:
-    """What `Handle.after` makes of an answer: another answer, or a verdict. Raises
+    """The outcome of `Handle.after`: another answer, or a verdict. Raises
     InterceptorError."""
     try:
         outgoing = after(response)

@@ -1,4 +1,4 @@
-"""What a server-side assignor is asked and what it answers (KIP-848): plain values, in the orders
+"""Questions to a server-side assignor and its answers (KIP-848): plain values, in the orders
 that Java's tables show.
 
 Owns the words `Member`, `GroupSpec`, `Plan` and the one way an assignor fails. Topics are 16-byte
@@ -39,7 +39,7 @@ class Member:
 
 
 class MemberSeen(Protocol):
-    """What an assignor reads of a member: a `Member`, or whatever else has the same attributes."""
+    """An assignor's view of a member: a `Member`, or whatever else has the same attributes."""
 
     @property
     def topics(self) -> Sequence[bytes]:
@@ -97,7 +97,7 @@ class GroupSpec:
 
 
 class ServerAssignor(Protocol):
-    """What the coordinator can be given as an assignor."""
+    """An assignor that the coordinator can be given."""
 
     name: str
 

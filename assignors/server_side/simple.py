@@ -81,7 +81,7 @@ def _assignable(spec: GroupSpec, topics: Iterable[bytes]) -> Iterable[_Place]:
 
 
 class _Target:
-    """What a member will have: what it had, and a copy of that once something changes."""
+    """A member's future share: what it had, and a copy of that once something changes."""
 
     __slots__ = ("_order", "_sets", "old")
 

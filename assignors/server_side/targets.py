@@ -24,7 +24,7 @@ def unchanged(assignment: Owned) -> Mapping[bytes, tuple[int, ...]]:
 
 
 class Target:
-    """What a member will have."""
+    """A member's future share."""
 
     __slots__ = ("_kept", "_order", "_sets")
 

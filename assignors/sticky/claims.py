@@ -14,7 +14,7 @@ from assignors.sticky.numbers import Numbers
 from assignors.user_data import DEFAULT_GENERATION, Runs
 
 Memory = tuple[Runs, int | None]
-"""What one member tells: the partitions it holds, and since which generation (None: it does not
+"""One member's claim: the partitions it holds, and since which generation (None: it does not
 know)."""
 
 

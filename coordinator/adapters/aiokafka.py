@@ -110,7 +110,7 @@ class TheirAssignor(Assignor):
         members: Mapping[str, Subscription],
         racks: Racks | None = None,
     ) -> dict[str, Assignment]:
-        """What theirs assigns. It is told topics and user data, nothing else."""
+        """Their assignment. Theirs is told topics and user data, nothing else."""
         from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
 
         asked = {

@@ -173,7 +173,7 @@ class TheirAssignor(Assignor):
         members: Mapping[str, Subscription],
         racks: Racks | None = None,
     ) -> dict[str, Assignment]:
-        """What theirs assigns. Racks are not told to it."""
+        """Their assignment. Theirs is not told racks."""
         from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
         part = ConsumerProtocolSubscription.TopicPartition

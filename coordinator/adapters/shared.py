@@ -1,4 +1,4 @@
-"""What both adapters do alike: partitions told by topic, and a cluster that knows nothing but how
+"""The part both adapters share: partitions told by topic, and a cluster that knows nothing but how
 many partitions there are.
 
 Does not depend on either library.
@@ -14,7 +14,7 @@ from assignors.user_data import java_form
 
 
 class ClusterLike(Protocol):
-    """What both libraries' ClusterMetadata can tell."""
+    """The answers of both libraries' ClusterMetadata."""
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
         """The numbers of a topic's partitions; None: no such topic is known."""

@@ -1,4 +1,4 @@
-"""What all ready tests have in common: the application of a case, started, judged and stopped; and
+"""The common part of all ready tests: the application of a case, started, judged and stopped; and
 why a case is skipped: what the application lacks, or has no use for."""
 
 from __future__ import annotations

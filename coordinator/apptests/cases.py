@@ -143,7 +143,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_another_member_does_some_of_the_work(self, app: ApplicationUnderTest) -> None:
-        """What another member has committed is not processed again when its partitions come
+        """Records another member committed are not processed again when its partitions come
         back."""
         needs_processed(app)
         if app.keeps_offsets:

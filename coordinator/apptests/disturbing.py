@@ -1,4 +1,4 @@
-"""What ready tests do to an application's commits and to its group, in the words of the protocol
+"""Actions of ready tests on an application's commits and its group, in the words of the protocol
 that it speaks.
 
 A group of the consumer protocol (KIP-848) has no rebalance that all members join: other errors, and

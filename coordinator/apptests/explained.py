@@ -38,7 +38,7 @@ class Break(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """What a test knows of an application's breaks, by lines of the log. `peers`: member ids of
+    """A test's knowledge of an application's breaks, by lines of the log. `peers`: member ids of
     others; `removed`: those that the test took out; `killed`: when it was killed; `starts`: when it
     was started; `by_itself`: from when to when it was to fail by itself; `late`: it does not commit
     when it is about to lose partitions, so that they may come again at each rebalance."""

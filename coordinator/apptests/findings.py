@@ -1,4 +1,4 @@
-"""What is wrong with how a consumer application processed and committed: named findings, from plain
+"""Errors in how a consumer application processed and committed: named findings, from plain
 data.
 
 Owns the judgement, and nothing else: what was processed comes in the application's own order,
@@ -110,7 +110,7 @@ class Finding(NamedTuple):
 
 
 class ApplicationError(AssertionError):
-    """What is wrong with the application: all findings, each with its name. `findings`: the same as
+    """The application's errors: all findings, each with its name. `findings`: the same as
     values."""
 
     def __init__(self, found: list[Finding], told: str = "") -> None:
@@ -192,7 +192,7 @@ def ahead(
 def _why_ahead(
     place: TopicPartition, offset: int, missing: Sequence[int], before: Sequence[Processed]
 ) -> str:
-    """What else is known of a commit that came too early, to stand behind the sentence about it."""
+    """Further facts on a commit that came too early, to stand behind the sentence about it."""
     if list(missing) == [offset - 1] and (*place, offset - 2) in before:
         return f"; {offset - 1} is the offset to commit after {offset - 2}"
     if (
@@ -369,7 +369,7 @@ def exactly_once(
     commits: Iterable[CommitSeen],
     lines: Sequence[Line],
 ) -> list[Finding]:
-    """What committed transactions answered twice, or answered of aborted ones; commits that belong
+    """Records that committed transactions answered twice, or of aborted ones; commits that belong
     to no transaction.
 
     `committed`: the offsets that were to be answered.
@@ -403,7 +403,7 @@ def exactly_once(
 
 
 def _why_twice(lines: Iterable[Line]) -> str:
-    """What else is known of second answers, to stand behind the sentence about the first one."""
+    """Further facts on second answers, to stand behind the sentence about the first one."""
     asked = (line for line in lines if line["type"] == "RequestSeen")
     if all(line.get("member") for line in asked if line["api"] == "txn_offset_commit"):
         return ""
@@ -431,7 +431,7 @@ def left_open(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
 def of_output(
     headers: Iterable[tuple[str, bytes | None]], topic: str, names: Sequence[str] = OUTPUT_HEADERS
 ) -> Processed:
-    """What a record of an output topic says was processed, by headers with these names. Raises
+    """The processed record that an output record tells of, by headers with these names. Raises
     TypeError if it does not say so."""
     found = dict(headers)
     try:

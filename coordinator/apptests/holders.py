@@ -17,7 +17,7 @@ from .findings import CommitSeen, Line, TopicPartition
 
 
 class Written(NamedTuple):
-    """What is at these offsets of the partitions, or behind them, was written after this line of
+    """Records at these offsets of the partitions, or behind them, were written after this line of
     the log."""
 
     seq: int

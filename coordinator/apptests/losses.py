@@ -43,7 +43,7 @@ class Handover(NamedTuple):
 
 
 class OthersCommit(NamedTuple):
-    """What another member committed before the application got the partition, at this place in the
+    """Another member's commit before the application got the partition, at this place in the
     application's order."""
 
     partition: TopicPartition

@@ -46,7 +46,7 @@ FATAL = frozenset(
         "GROUP_ID_NOT_FOUND",
     }
 )
-"""What ends a member for good. After the other errors it asks again, or joins again."""
+"""The errors fatal to a member. After the other errors it asks again, or joins again."""
 
 
 def refused_for_good(lines: Iterable[Line], group: str) -> dict[str, Line]:

@@ -55,7 +55,7 @@ PATIENCE_S = 30.0
 """How long the application may take for anything that is awaited, in seconds."""
 _DIED = "its process died"
 A_MOMENT_S = 1.0
-"""What an application does at once it has done by then, on a machine that is not busy; nothing is
+"""An application's immediate actions are done by then, on a machine that is not busy; nothing is
 judged by it."""
 
 
@@ -121,7 +121,7 @@ class ApplicationUnderTest:
     # -----------------------------------------------------------------------------------------------------
 
     def processed(self) -> list[Processed] | None:
-        """What it processed, in order; None: it does not tell."""
+        """Records it processed, in order; None: it does not tell."""
         if callable(getattr(self.application, "processed", None)):
             return [
                 (topic, partition, offset)
@@ -446,7 +446,7 @@ class ApplicationUnderTest:
                     raise ApplicationError([*dict.fromkeys(found)]) from None
 
     def why_not(self, mark: int, *, offsets: bool, acted: bool = False) -> list[Finding]:
-        """What has kept the application from what was awaited since `mark`; `offsets`: that is a
+        """The application's obstacles to what was awaited since `mark`; `offsets`: that is a
         commit; `acted`: that it reads."""
         before = self._count()
         time.sleep(
@@ -594,7 +594,7 @@ class ApplicationUnderTest:
         return error if isinstance(error, BaseException) and not excused else None
 
     def evidence(self) -> Evidence:
-        """What is known of it now."""
+        """The facts known of it now."""
         commits = [commit for commit in self._watch.seen() if commit.member not in self.told.peers]
         committed = self._committed()  # before it is asked what it has processed: it may be at work
         processed, lines = self.processed(), self.kafka.events()
@@ -627,13 +627,13 @@ class ApplicationUnderTest:
 
     @property
     def not_judged(self) -> str:
-        """What cannot be judged and why; "" if everything can."""
+        """Points beyond judgement and why; "" if there are none."""
         if self.processed() is not None:
             return ""
         return "gaps, duplicates and premature commits are not judged: the application does not tell what it processed"
 
     def reservations(self) -> str:
-        """What was not judged so far and why, for who reads that it passed; "" if everything
+        """Points not judged so far and why, for who reads that it passed; "" if everything
         was."""
         return self.not_judged or reservations(self.evidence())
 

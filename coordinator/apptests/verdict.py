@@ -47,7 +47,7 @@ class Repeats:
 
 @dataclass(kw_only=True, slots=True)
 class Told:
-    """What a test has noted about an application beside its records and commits.
+    """A test's notes about an application beside its records and commits.
 
     `starts`: marks of the log, from before each start; `stops`: those from when it was stopped or
     killed; `written`: where partitions ended when records were to be written; `noted`: findings of
@@ -97,7 +97,7 @@ class Told:
 
 @dataclass(kw_only=True, slots=True)
 class Evidence:
-    """What is known of an application at one moment; `processed` is None if it does not tell."""
+    """The facts known of an application at one moment; `processed` is None if it does not tell."""
 
     group: str
     lines: Sequence[Line]
@@ -254,7 +254,7 @@ def _repeated(seen: Evidence, processed: Sequence[Processed]) -> list[Finding]:
 
 
 def reservations(seen: Evidence) -> str:
-    """What could not be judged of what it processed, and why; "" if everything was."""
+    """Points not judged of what it processed, and why; "" if everything was."""
     if seen.processed is None or not seen.several:
         return ""
     in_hand = repeats.processed_again(
@@ -279,7 +279,7 @@ def why_not(
     acted: bool,
     still: bool,
 ) -> list[Finding]:
-    """What has kept the application from what was awaited since `mark`.
+    """The application's obstacles to what was awaited since `mark`.
 
     `members`: its own; `offsets`: a commit was awaited; `acted`: that it reads; `still`: it
     processed nothing more for a while; `connected`: the addresses of all clients.

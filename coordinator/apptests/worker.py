@@ -60,7 +60,7 @@ class WorkerUnderTest:
         return self.kafka.share_group(self.worker.group)
 
     def processed(self) -> list[Processed] | None:
-        """What it processed, in order; None: it does not tell."""
+        """Records it processed, in order; None: it does not tell."""
         told = getattr(self.worker, "processed", None)
         return None if not callable(told) else [(of[0], of[1], of[2]) for of in told()]
 

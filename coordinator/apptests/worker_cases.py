@@ -77,7 +77,7 @@ class WorkerCases:
         worker.verify()
 
     def test_it_dies_with_records_in_hand(self, worker: WorkerUnderTest) -> None:
-        """What it held comes again; what it had accepted does not, and was processed."""
+        """Records it held come again; those it had accepted do not, and were processed."""
         _needs(worker, "hold_work", "resume_work")
         worker.start()
         worker.produce(RECORDS)

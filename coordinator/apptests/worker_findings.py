@@ -1,4 +1,4 @@
-"""What is wrong with how a worker of a share group (KIP-932) worked: named findings, from plain data.
+"""Errors in how a worker of a share group (KIP-932) worked: named findings, from plain data.
 
 Owns the judgement, and nothing else: what was processed comes in the worker's own order, everything
 else from lines of the event log. Names of findings:

@@ -1,4 +1,4 @@
-"""What the broker serves: one line an API, and the version ranges that its release advertises.
+"""The broker's APIs: one line each, and the version ranges that its release advertises.
 
 Owns the table and the loading of an API's message tables and handler at its first request: a broker
 that was only asked ApiVersions has loaded nothing else. Rule: what a release does not advertise
@@ -219,7 +219,7 @@ class Apis(dict[int, "Api | None"]):
 
 
 def handler_of(key: int) -> Handler:
-    """What handles the requests of an API: in a file of several the function of its name, else
+    """The handler of requests of an API: in a file of several the function of its name, else
     `handle`. Loads it."""
     name, module = SERVED[key]
     there = import_module(f"coordinator.broker.handlers.{module or name}")

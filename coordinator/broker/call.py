@@ -25,7 +25,7 @@ B = TypeVar("B")
 
 
 class Special(Enum):
-    """What a handler may return instead of a response."""
+    """A handler's result instead of a response."""
 
     NO_RESPONSE = "no response"
     CLOSE = "close"
@@ -58,7 +58,7 @@ class Unread(NamedTuple):
 
 
 Result: TypeAlias = "Message | Encoded | Special | None"
-"""What a handler returns in the end. None: the request is parked, and `Broker.answer` answers its
+"""A handler's result in the end. None: the request is parked, and `Broker.answer` answers its
 token later."""
 
 
@@ -81,7 +81,7 @@ def row_by_row(
 
 
 Row: TypeAlias = "tuple[int, int, int, bytes] | tuple[int, int, bytes]"
-"""What a broker's `tape` is given: a row of four for a request as it comes, a row of three for an
+"""A row for a broker's `tape`: one of four values for a request as it comes, one of three for an
 answer as it leaves.
 
 A request's token, the broker's id, milliseconds since the driver's zero, and the frame after its

@@ -38,7 +38,7 @@ class Pausable(Protocol):
 
 
 class LinkedBroker(Protocol):
-    """What the links need of their broker."""
+    """The links' needs from their broker."""
 
     @property
     def interceptors(self) -> list[Interceptor]:

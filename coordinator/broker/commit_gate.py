@@ -91,7 +91,7 @@ class _Held(NamedTuple):
 
 
 def _refused(response: Message, error: ErrorCode) -> Message:
-    """What a transaction coordinator says in place of an answer whose write failed; other answers
+    """A transaction coordinator's answer in place of one whose write failed; other answers
     stay."""
     match response:
         case InitProducerIdResponse():
@@ -180,7 +180,7 @@ class CommitGate:
         return bool(self._written)
 
     def needs(self, now: int) -> Needs:
-        """What the request in hand wrote that not every replica in sync has yet."""
+        """Writes of the request in hand that not every replica in sync has yet."""
         if not self._written:
             return {}
         self._replicate(now)
@@ -200,7 +200,7 @@ class CommitGate:
         return needs
 
     def earlier(self, call: Call, response: Message | Encoded, groups: GroupCoordinator) -> Needs:
-        """What the answer of a request that wrote nothing waits for, if for anything: all that
+        """Writes the answer of a request that wrote nothing waits for, if for anything: all that
         stands in its group's partition.
 
         A SyncGroup waits for the assignments that it would be answered with: until they are

@@ -1,4 +1,4 @@
-"""What AlterConfigs and IncrementalAlterConfigs share: whose rules a resource's change goes by, and
+"""Steps in AlterConfigs and IncrementalAlterConfigs: whose rules a resource's change goes by, and
 telling the log."""
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _CHARACTERS_AN_ITEM = 500
 
 
 class Alteration(NamedTuple):
-    """What a request asks of one resource: its type and name, and the changes."""
+    """One resource in a request: its type and name, and the changes."""
 
     resource: tuple[int, str]
     changes: list[Change]

@@ -111,11 +111,11 @@ class Broker(FreshNames):
         self.most_response_bytes = min(limits.response_bytes, MOST_IN_A_FRAME)
         self.encoded_at_once = min(self.most_response_bytes, ENCODED_AT_ONCE)
         self.output: Room[Waiting] = Room(limits.output_bytes)
-        """What clients have not taken yet of their answers. The driver counts; connections wait in
+        """The backlog of answers not taken by clients yet. The driver counts; connections wait in
         it."""
         queued = configs.get_int("queued.max.request.bytes")
         self.input: Room[Waiting] = Room(queued if queued > 0 else UNFINISHED_REQUESTS_BYTES)
-        """What connections keep of requests that are not handled yet. Connections count."""
+        """Bytes connections keep of requests that are not handled yet. Connections count."""
         self.lane: Lane[Waiting] = Lane()
         """Which connection has a large request in hand."""
         self.turn_is_over: Callable[[], bool] = _never
@@ -125,7 +125,7 @@ class Broker(FreshNames):
         self.tape: Callable[[Row], object] | None = None
         """Keeps requests and answers as bytes, while somebody wants to look at them."""
         self.interceptor_errors: list[InterceptorError] = []
-        """What interceptors did wrong; an embedder is told of it in the end."""
+        """Errors of interceptors; an embedder is told of them in the end."""
         self.throttling: Throttling | None = None  # None: no quota was ever set
         self.controller.enforcers[node_id] = self._quotas_changed
         if self.controller.quotas_set:
@@ -138,7 +138,7 @@ class Broker(FreshNames):
         self.share_peers: SharePeers | None = None
         """The brokers that keep states of share partitions; None: there is no other."""
         self.share_states: deque[StateRequest] = deque()
-        """What the share coordinator is to be asked, once the answers before it are sent."""
+        """Requests to the share coordinator, once the answers before them are sent."""
         self.next_token: Callable[[], int] = count(1).__next__
         """Gives a token never given before. Only requests of clients take one, in their order."""
         self.topic_maker: TopicMaker | None = None
@@ -264,7 +264,7 @@ class Broker(FreshNames):
         self.throttling.changed()
 
     def _alone(self, event: ClusterEvent, now: int, cause: int | None) -> int | None:
-        """What a controller publishes to its only broker."""
+        """A controller's publication to its only broker."""
         seq = None
         if self.log is not None:
             from ..event_log.cluster_lines import write_cluster_event
@@ -283,7 +283,7 @@ class Broker(FreshNames):
             self.interceptor_errors.append(error)
 
     def describe_group(self, group_id: str, now: int) -> DescribedGroup:
-        """What DescribeGroups would answer about a group now."""
+        """The answer of DescribeGroups about a group now."""
         from ..wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse
 
         outcome = self.coordinator.handle(
@@ -396,7 +396,7 @@ class Broker(FreshNames):
             self._shares.connection_lost(peer)
 
     def share_states_changed(self) -> None:
-        """What a share coordinator wrote is replicated, or it serves it no longer."""
+        """A share coordinator's write is replicated, or it serves it no longer."""
         if self._shares is not None:
             self._shares.partitions.writes.look()
 
@@ -573,7 +573,7 @@ class Broker(FreshNames):
         return False
 
     def write_failed(self, message: Message, now: int) -> None:
-        """What a request wrote was not replicated in time. A generation that is not stored begins a
+        """A request's write was not replicated in time. A generation that is not stored begins a
         rebalance (ERR-2)."""
         if isinstance(message, SyncGroupRequest):
             self.send_replies(self.coordinator.generation_not_stored(message, now), now)

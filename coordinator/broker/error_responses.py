@@ -166,7 +166,7 @@ Chosen = Callable[[Place], bool]
 
 
 class Refusal(NamedTuple):
-    """What `refuse` made of a request. `rest`: what the handler is to be asked; None: nothing is
+    """A request's refusal by `refuse`. `rest`: what the handler is to be asked; None: nothing is
     left.
 
     `completing` makes the whole answer of the handler's answer to the rest (None where nothing was
@@ -295,7 +295,7 @@ def _same_topic(entry: Any, kind: Any) -> dict[str, Any]:
 
 
 def topic_place(entry: Any, partition: int | None = None) -> Place:
-    """What an entry of a request's list of topics is about."""
+    """The subject of an entry of a request's list of topics."""
     name = getattr(entry, "name", None) or getattr(entry, "topic", None) or None
     topic_id = getattr(entry, "topic_id", b"")
     return Place(

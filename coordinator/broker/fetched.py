@@ -1,4 +1,4 @@
-"""What a Fetch or a ShareFetch reads: the partitions that it names, and for an incremental one the
+"""The reads of a Fetch or ShareFetch: the partitions that it names, and for an incremental one the
 rest of its session (KIP-227, KIP-932)."""
 
 from __future__ import annotations

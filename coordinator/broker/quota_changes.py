@@ -36,7 +36,7 @@ def forget(broker: Broker) -> None:
 
 
 def quota_of_changes(broker: Broker, call: Call, *, strict_since: int) -> Mutations | None:
-    """What a client may change of topics in a request, which knows of that quota since a version;
+    """A client's quota of topic changes in a request, which knows of it since a version;
     None: as much as it likes."""
     return None if broker.throttling is None else broker.throttling.mutations(call, strict_since)
 

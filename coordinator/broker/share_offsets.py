@@ -68,7 +68,7 @@ class StartAndLag(NamedTuple):
 
 
 def start_and_lag(broker: Broker, key: ShareStateKey) -> StartAndLag:
-    """What is stored of a share partition, and the log's end behind it."""
+    """The stored state of a share partition, and the log's end behind it."""
     decision, state = broker.shares.persister.summary(key)
     if decision.error or state is None:
         return StartAndLag()

@@ -1,4 +1,4 @@
-"""What one broker measures of its clients where quotas are set, and how long it makes them wait.
+"""One broker's measurements of its clients where quotas are set, and how long it makes them wait.
 
 Owns the rates of bytes and of requests; the buckets of changes of topics are the controller's
 (`Controller.mutations`). Rules: QUO-1 to QUO-4; each client has the quota that is nearest to it, and
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .call import Call
 
 REQUEST_MS: Final = 0.125
-"""What a small request took of a broker 4.4.0's threads, as its throttle times tell."""
+"""The time of a small request in a broker 4.4.0's threads, as its throttle times tell."""
 _PERCENT: Final = 100 / 1000
 """Of a second, for a millisecond."""
 _MOST_KEPT: Final = 10_000
@@ -73,13 +73,13 @@ class Throttling:
         return longer
 
     def most_fetched(self, call: Call) -> int | None:
-        """What a client may fetch at once without being throttled for ever; None: there is no
+        """Bytes a client may fetch at once without being throttled for ever; None: there is no
         quota."""
         limit = self._limit(CONSUME, call)
         return None if limit is None else int(limit.rate * self._windows.full_ms / 1000)
 
     def mutations(self, call: Call, strict_since: int) -> Mutations | None:
-        """What a client may change of topics; None: as much as it likes."""
+        """A client's quota of topic changes; None: as much as it likes."""
         limit = self._limit(MUTATIONS, call)
         if limit is None:
             return None

@@ -35,7 +35,7 @@ MOST_AT_ONCE = 10_000
 PARTITIONS_A_STEP = 1_024
 """So many partitions are planned or made between two stops."""
 TOPIC_AS_PARTITIONS = 8
-"""What is done for a topic costs as much as for so many partitions."""
+"""Work for a topic costs as much as for so many partitions."""
 
 
 class Refused(Exception):
@@ -68,7 +68,7 @@ class Wanted(NamedTuple):
 
 
 UNWRITTEN = "The emulator's event log cannot be written now, so nothing is changed."
-"""What the change of a topic or a configuration is refused with."""
+"""The refusal of the change of a topic or a configuration."""
 
 
 def plan(broker: Broker, wanted: Wanted, existing: TopicNames) -> Plan:

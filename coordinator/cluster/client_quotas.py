@@ -64,7 +64,7 @@ class Change(NamedTuple):
 
 
 class Limit(NamedTuple):
-    """What a client may use a second, and with whom it shares that: everybody of one user and one
+    """A client's quota a second, and with whom it shares that: everybody of one user and one
     client id, "" where the quota asks for all of them."""
 
     rate: float
@@ -180,7 +180,7 @@ def _java(name: str | None) -> str:
 
 
 def _keys(whose: Entity) -> Mapping[str, int | None]:
-    """What can be set for an entity. Raises QuotaRefused for one that cannot be."""
+    """The possible keys for an entity. Raises QuotaRefused for one that cannot be."""
     if not whose:
         raise QuotaRefused("Invalid empty client quota entity")
     for kind, name in whose:

@@ -86,7 +86,7 @@ class ConfigRefused(Exception):
 
 
 def check_form(changes: Iterable[Change]) -> None:
-    """What is refused before anybody looks at the resource: names given twice, values missing."""
+    """Refusals before anybody looks at the resource: names given twice, values missing."""
     listed = list(changes)
     if len({change.name for change in listed}) < len(listed):
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")

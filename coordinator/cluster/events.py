@@ -1,4 +1,4 @@
-"""What can have happened to a cluster, in the past tense: brokers, the controller, topics and
+"""The possible events of a cluster, in the past tense: brokers, the controller, topics and
 partitions.
 
 Owns the event types of a cluster and nothing else; `evolve` folds them into a `Cluster`. Rules: an

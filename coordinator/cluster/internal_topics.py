@@ -26,7 +26,7 @@ OFFSETS_CONFIGS = {
     "compression.type": "producer",
     "segment.bytes": "104857600",
 }
-"""What __consumer_offsets is configured with."""
+"""The configuration of __consumer_offsets."""
 
 
 def partition_for(configs: BrokerConfigs, topic: str, key: str) -> int:

@@ -96,7 +96,7 @@ class Topic:
     broker_configs: BrokerConfigs
     _cached: dict[str, ConfigValue] = field(default_factory=dict)
     derived: dict[type, Any] = field(default_factory=dict, compare=False)
-    """What others have worked out from the configuration in force, by its type; forgotten when the
+    """Values others worked out from the configuration in force, by its type; forgotten when the
     configuration changes."""
 
     def effective(self, name: str) -> ConfigValue:
@@ -249,7 +249,7 @@ class Cluster:
 
     @cached_property
     def client_quotas(self) -> ClientQuotas:
-        """What was set for users, client ids and addresses; not shown by Metadata."""
+        """Quotas set for users, client ids and addresses; not shown by Metadata."""
         from .client_quotas import ClientQuotas
 
         return ClientQuotas()

@@ -13,7 +13,7 @@ from enum import Enum
 
 
 class HostState(Enum):
-    """What a broker's process does. A paused one keeps its connections and its beliefs, and does
+    """The state of a broker process. A paused one keeps its connections and its beliefs, and does
     nothing."""
 
     RUNNING = "running"

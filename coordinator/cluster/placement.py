@@ -16,7 +16,7 @@ from .model import BrokerNode
 
 
 class RandomSource(Protocol):
-    """What is needed of a source of randomness; `random.Random` is one."""
+    """The part needed of a source of randomness; `random.Random` is one."""
 
     def randrange(self, stop: int, /) -> int:
         """A whole number from 0 to below `stop`."""

@@ -45,7 +45,7 @@ class Pace(NamedTuple):
 
 
 class Proposal(NamedTuple):
-    """What a leader asks of the controller (AlterPartition): this ISR, under these epochs."""
+    """A leader's request to the controller (AlterPartition): this ISR, under these epochs."""
 
     leader: int
     topic: str
@@ -57,7 +57,7 @@ class Proposal(NamedTuple):
 
 
 class Follower:
-    """What a leader knows of one follower. `log_end` -1: it has not fetched under this leader epoch
+    """A leader's view of one follower. `log_end` -1: it has not fetched under this leader epoch
     yet."""
 
     __slots__ = ("arrives_ms", "lagging_since", "log_end")
@@ -179,7 +179,7 @@ class Replication:
         self.run(now)
 
     def follower(self, leader: int, topic: str, index: int, broker: int) -> Follower | None:
-        """What a leader knows of a follower; None if that broker does not lead, or does not know
+        """A leader's view of a follower; None if that broker does not lead, or does not know
         it."""
         leadership = self._led.get((topic, index), {}).get(leader)
         return None if leadership is None else leadership.followers.get(broker)

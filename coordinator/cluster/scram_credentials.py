@@ -46,7 +46,7 @@ class Upsertion(NamedTuple):
     salted_password: bytes
 
     def credential(self) -> Credential:
-        """What is kept of it."""
+        """The part kept of it."""
         return Credential(
             BY_NUMBER[self.mechanism], self.salt, self.iterations, lambda: self.salted_password
         )
@@ -98,7 +98,7 @@ class ScramCredentials:
         return sorted((number, each.iterations) for number, each in found.items())
 
     def find(self, user: str, mechanism: Mechanism) -> Credential | None:
-        """What a user logs in with by a mechanism, if it can."""
+        """A user's credential for a mechanism, if it has one."""
         return self._kept.get(user, {}).get(mechanism.number)
 
     def set_password(self, user: str, password: str, new_salt: Callable[[], bytes]) -> None:

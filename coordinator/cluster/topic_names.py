@@ -1,4 +1,4 @@
-"""What may be a topic's name, and why not (Kafka's texts)."""
+"""Valid topic names, and why others are not (Kafka's texts)."""
 
 from __future__ import annotations
 

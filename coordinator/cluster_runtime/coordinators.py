@@ -138,7 +138,7 @@ class Coordinators:
             self._log.coordinator_event(event, now, None, broker.node_id)
 
     def _dropped(self, log: EventsLog, own: EventsLog) -> list[EventBody]:
-        """What a copy has truncated, and the one that is loaded has not."""
+        """Records a copy has truncated, and the one that is loaded has not."""
         dropped, log.dropped = log.dropped, []
         kept = {
             id(body)

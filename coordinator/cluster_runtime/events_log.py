@@ -40,7 +40,7 @@ class Durable(Protocol):
         """Keep an event that stands in the log."""
 
     def commit_up_to(self, high_watermark: int) -> None:
-        """What stands before this offset is replicated."""
+        """Records before this offset are replicated."""
 
     def clear(self) -> None:
         """The log begins anew."""

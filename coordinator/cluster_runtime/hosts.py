@@ -1,4 +1,4 @@
-"""What can be done to the hosts and links of a cluster, and what follows: stop, start, pause,
+"""Actions on the hosts and links of a cluster, and what follows: stop, start, pause,
 resume, cut, heal, fence.
 
 Owns the order in which a broker goes and comes back. Rules: a controlled shutdown moves leaderships
@@ -43,7 +43,7 @@ class Hosts:
         cluster.unfenced = self._unfenced
 
     def state(self, broker: int) -> HostState:
-        """What a broker's process does. Raises ClusterError for a broker that there is not."""
+        """The state of a broker process. Raises ClusterError for a broker that there is not."""
         self._known(broker)
         return self.cluster.network.hosts[broker]
 

@@ -1,4 +1,4 @@
-"""What a cluster of several brokers is made of, and the error of what cannot be done to it. Does not
+"""The parts of a cluster of several brokers, and the error of what cannot be done to it. Does not
 depend on how it is made."""
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ClusterError(ValueError):
 
 @dataclass(kw_only=True)
 class ClusterOptions:
-    """What a cluster is made of. `configs`: one configuration a broker, whose ids are 1..n;
+    """The parts of a cluster. `configs`: one configuration a broker, whose ids are 1..n;
     `racks`: none, or one a broker."""
 
     configs: Sequence[BrokerConfigs]

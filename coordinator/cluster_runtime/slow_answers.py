@@ -32,7 +32,7 @@ class SlowAnswers:
         self._all.remove(self)
 
     def __call__(self, call: Call) -> Verdict:
-        """What the others say, with its answer late."""
+        """The others' outcome, with its answer late."""
         asked = self._all.asked[call.message.api_key]
         verdict = consult(asked[asked.index(self) + 1 :], call)
         late_ms = self._late_by(call)

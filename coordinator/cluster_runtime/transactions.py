@@ -134,7 +134,7 @@ class SharedTransactions:
             written.before[name] = Transaction.begun(name, event.producer_id, event.timeout_ms)
 
     def before(self, host: TransactionHost, transactional_id: str) -> Transaction | None:
-        """What a transactional id was before its last write, while that is not replicated as far as
+        """A transactional id's state before its last write, while that is not replicated as far as
         the broker knows."""
         return self._written[host].before.get(transactional_id)
 

@@ -31,7 +31,7 @@ def chosen(kafka_version: str | None) -> Release | None:
 
 
 def stays_what_it_is(broker: int, kafka_version: str | None) -> str:
-    """What to say of a release that is given for a process that goes on."""
+    """The remark on a release that is given for a process that goes on."""
     return (
         f"kafka_version={kafka_version!r}: broker {broker} is paused, and its process goes on as "
         "what it is; stop it, and start it as another release"
@@ -64,7 +64,7 @@ def check_levels(broker: int, release: Release, levels: Mapping[str, int]) -> No
 
 
 def _kafkas_words(name: str, level: int, least: int, most: int) -> str:
-    """What Kafka's process writes before it ends."""
+    """The lines of Kafka's process before it ends."""
     if name == _METADATA_VERSION:
         return f"No MetadataVersion with feature level {level}"
     return (

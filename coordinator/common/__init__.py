@@ -1,4 +1,4 @@
-"""What several packages need and none owns: deadlines, work in slices, Java's hash, text made printable.
+"""Common parts that no package owns: deadlines, work in slices, Java's hash, text made printable.
 Depends on the standard library alone."""
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Entry(Generic[K]):
-    """What is known of one key. `at`: when it falls due, None if it was cancelled. `queued`: the
+    """The facts on one key. `at`: when it falls due, None if it was cancelled. `queued`: the
     earliest instant in the heap that is its own. `born`: its place among those that have a
     deadline, by when each was given one."""
 

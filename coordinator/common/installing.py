@@ -62,7 +62,7 @@ def where(page: str, *, documentation: str = DOCUMENTATION) -> str:
 
 
 def see_agents() -> str:
-    """What an error says for which docs/agents.md has a row."""
+    """The text of an error for which docs/agents.md has a row."""
     return f"see {where('agents')}"
 
 
@@ -79,7 +79,7 @@ def _origin(found: Distribution) -> Path | None:
 
 
 def _packages(found: Distribution, extra: str) -> list[str]:
-    """What an extra asks for, without conditions."""
+    """The packages of an extra, without conditions."""
     wanted = [line.partition(";") for line in found.requires or ()]
     return [
         name.strip()

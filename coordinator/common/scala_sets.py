@@ -47,7 +47,7 @@ def copied_to_java(names: Sequence[str]) -> Slices[list[str]]:
 
 
 def _mixed(h: int) -> int:
-    """What scala.collection.Hashing makes of a hash code."""
+    """A hash code as mixed by scala.collection.Hashing."""
     h = (h + (~(h << 9) & _ALL)) & _ALL
     h ^= h >> 14
     h = (h + (h << 4)) & _ALL

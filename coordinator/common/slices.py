@@ -22,7 +22,7 @@ ITEMS_A_STEP: Final = 64
 
 
 def whole(work: Slices[T], now: int) -> T:
-    """What work returns, done at once."""
+    """The result of work, done at once."""
     try:
         next(work)
         while True:

@@ -35,7 +35,7 @@ __all__ = [
 
 # What the emulator acts on, with what follows. All others are stored and shown, and change nothing.
 GROUP_TIMES = ("session.timeout.ms", "heartbeat.interval.ms", "assignment.interval.ms")
-"""What consumer groups and share groups are timed by."""
+"""Settings that time consumer groups and share groups."""
 _TIMED_TYPES = ("consumer", "share")
 
 HONOURED = frozenset(
@@ -120,7 +120,7 @@ HONOURED_IF_GIVEN = frozenset(
         "share.coordinator.write.timeout.ms",
     }
 )
-"""What is acted on, too, and not worth printing unless it was given."""
+"""Settings acted on, too, and not worth printing unless given."""
 
 # What a cluster of several brokers acts on, too.
 HONOURED_BY_SEVERAL = frozenset(
@@ -259,7 +259,7 @@ class BrokerConfigs:
             "process.roles": "broker,controller",
         }
         self.security: dict[str, str] = {}
-        """What is given of the authorizer and of single listeners; passwords may be in it."""
+        """Settings of the authorizer and of single listeners; passwords may be in them."""
         self.one_of_several = False
         self.reassignment_controller = "kraft"
         self.dynamic: dict[str, str] = {}
@@ -407,7 +407,7 @@ class BrokerConfigs:
         return self.definition(name).default, ConfigSource.DEFAULT
 
     def definition(self, name: str) -> ConfigDef:
-        """What a name means in the release, or stands for where only the newest knows it. Raises
+        """A name's meaning in the release, or in the newest if only that one knows it. Raises
         KeyError for an unknown one."""
         defs = run_time_defs(self.release)
         if name in defs:
@@ -454,7 +454,7 @@ class BrokerConfigs:
         self.on_change(put_in_force)
 
     def in_force(self) -> list[ConfigInForce]:
-        """What is worth printing at start: what is honoured, the rest of the group coordinator's,
+        """Settings worth printing at start: what is honoured, the rest of the group coordinator's,
         what else was given; by name.
 
         What the server decides by itself it can tell better.
@@ -505,7 +505,7 @@ class BrokerConfigs:
             changed()
 
     def _check_together(self) -> None:
-        """What Kafka checks across names, as far as it concerns what we honour."""
+        """Kafka's checks across names, as far as they concern what we honour."""
         low, high = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
         if self.get_int(low) > self.get_int(high):
             raise ConfigError(
@@ -582,7 +582,7 @@ def _check(name: str, text: str, release: Release) -> None:
 
 
 def _belongs_elsewhere(name: str) -> str:
-    """What to say of a name that Kafka knows, but not for brokers; "" if it is none."""
+    """The remark on a name that Kafka knows, but not for brokers; "" if it is none."""
     from .client_names import CLIENT_CONFIGS
 
     if name not in CLIENT_CONFIGS:
@@ -592,7 +592,7 @@ def _belongs_elsewhere(name: str) -> str:
 
 
 def _other_release(name: str) -> str:
-    """What to say of a name that this release does not know: the newest that does; "" if none."""
+    """The remark on a name that this release does not know: the newest that does; "" if none."""
     for release in RELEASES.values():
         if name in broker_defs(release) or name in internal_defs(release):
             return f": Kafka {release} has it"

@@ -1,4 +1,4 @@
-"""What a configuration name means: type, default, allowed values; reading text as Kafka reads it
+"""A configuration name's meaning: type, default, allowed values; reading text as Kafka reads it
 and saying no in its words.
 
 Owns Kafka's ConfigDef: parsing, validators and their exact messages, and the text form of a value
@@ -47,7 +47,7 @@ class ConfigType(IntEnum):
 
 
 class ResourceType(IntEnum):
-    """What a configuration belongs to, as the protocol numbers it."""
+    """The owner of a configuration, as the protocol numbers it."""
 
     TOPIC = 2
     BROKER = 4

@@ -43,7 +43,7 @@ ALL: Container[str] = _All()
 
 
 def broker_entries(configs: BrokerConfigs, names: Container[str] = ALL) -> list[ConfigEntry]:
-    """What is in force on the broker, by name; names that clients invented at run time included."""
+    """Entries in force on the broker, by name; names that clients invented at run time included."""
     known = {name for values, _ in configs.layers() for name in values} | set(
         broker_defs(configs.release)
     )
@@ -55,7 +55,7 @@ def broker_entries(configs: BrokerConfigs, names: Container[str] = ALL) -> list[
 def broker_default_entries(
     configs: BrokerConfigs, names: Container[str] = ALL
 ) -> list[ConfigEntry]:
-    """What was set at run time for all brokers, by name."""
+    """Entries set at run time for all brokers, by name."""
     layer = (configs.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER)
     return [
         _broker_entry(configs, name, (layer,), defaults=False)
@@ -67,7 +67,7 @@ def broker_default_entries(
 def topic_entries(
     own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL
 ) -> list[ConfigEntry]:
-    """What is in force for a topic with these own values, by name."""
+    """Entries in force for a topic with these own values, by name."""
     entries = []
     for name, of in sorted(topic_defs(configs.release).items()):
         if name not in names:
@@ -84,7 +84,7 @@ def topic_entries(
 def group_entries(
     own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL
 ) -> list[ConfigEntry]:
-    """What is in force for a group with these own values, by name."""
+    """Entries in force for a group with these own values, by name."""
     entries = []
     shown, named_by_broker = group_defs(configs.release), configs.release.has("CFG-43-1")
     for name, of in sorted(settable_defs(configs.release).items()):

@@ -1,4 +1,4 @@
-"""What the testing kit does as a user: with its rights, and refused for want of them. Does not depend
+"""The testing kit's acts as a user: with its rights, and refused for want of them. Does not depend
 on connections: nobody logs in for it."""
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ _MOST_PARTITIONS = 2**31 - 1
 
 
 class ArgumentError(ControlError):
-    """What was given cannot be meant, however things stand."""
+    """A given argument cannot be meant, however things stand."""
 
 
 def text(name: str, value: object) -> None:
@@ -132,7 +132,7 @@ def records(
 
 
 def processed(rows: object) -> list[tuple[str, int, int]]:
-    """What was processed, as (topic, partition, offset) of each record. Raises ArgumentError for
+    """Processed records, as (topic, partition, offset) of each. Raises ArgumentError for
     what is none."""
     meant = "(topic, partition, offset) of each record is meant"
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):

@@ -93,7 +93,7 @@ def _method(kind: Callable[P, Verb]) -> Callable[Concatenate[ClusterKit, P], Don
 
 
 class ClusterKit(ProcessingKit):
-    """What a test can do to the brokers of an emulator that has several: its verbs, whose data
+    """A test's actions on the brokers of an emulator that has several: its verbs, whose data
     tells what each does. Each raises ClusterError for what cannot be done."""
 
     if TYPE_CHECKING:  # the emulator's own

@@ -49,7 +49,7 @@ class EventPattern:
 
     @property
     def wanted(self) -> dict[str, Any]:
-        """What a line has to say, by its keys."""
+        """A line's wanted values, by its keys."""
         given = {"type": self.kind, "group": self.group, "stream": self.stream}
         return {name: value for name, value in given.items() if value is not None} | dict(
             self.fields

@@ -145,7 +145,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
                 self.run(partial(session.waits.end, answered))
 
     def fallen_due(self, mark: int) -> list[dict[str, Any]]:
-        """What `advance` answers: what happened since a mark, requests and answers left out.
+        """The answer of `advance`: the events since a mark, requests and answers left out.
         Without a log nothing is known."""
         return (
             [line for line in self.events(since=mark) if line["stream"] != "wire"] if mark else []
@@ -351,7 +351,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         self.run(lambda: restore(session, snapshot))
 
     def story(self) -> str:
-        """What a failed test should show: each group now, its timeline, what each member last sent
+        """The report of a failed test: each group now, its timeline, what each member last sent
         and heard, and all faults."""
         from .failure_report import story
 
@@ -360,7 +360,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
 
 
 def _views(timeline: Timeline, group: str | None) -> list[GroupView]:
-    """What happened to a group, or to each. Raises ControlError for one that nothing happened
+    """The events of a group, or of each. Raises ControlError for one that nothing happened
     to."""
     from .in_process_requests import ControlError
 

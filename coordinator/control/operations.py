@@ -1,4 +1,4 @@
-"""What an operator does to groups: end a session, start a rebalance, spare members while the clock
+"""An operator's actions on groups: end a session, start a rebalance, spare members while the clock
 jumps. Called between two requests.
 
 Nothing here is a rule of its own: the coordinator does what it does when a session ends or a

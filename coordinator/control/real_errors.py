@@ -165,7 +165,7 @@ def improbable(api: str | None, error: E | None) -> str:
 
 
 def ghost(api: str | None, error: E | None) -> str:
-    """What an injected UNKNOWN_MEMBER_ID leaves in the group; "" for other faults."""
+    """The trace of an injected UNKNOWN_MEMBER_ID in the group; "" for other faults."""
     if api not in _KEEP_ALIVE or error is not E.UNKNOWN_MEMBER_ID:
         return ""
     return "the group keeps the member and waits for it until its session ends; remove() puts it out for real"

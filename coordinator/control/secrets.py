@@ -1,4 +1,4 @@
-"""What requests and answers hold that nobody is shown: passwords, keys, salts, tokens. Does not depend
+"""Parts of requests and answers shown to nobody: passwords, keys, salts, tokens. Does not depend
 on who shows them."""
 
 from __future__ import annotations

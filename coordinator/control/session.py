@@ -1,4 +1,4 @@
-"""What the kit keeps of one running emulator: faults, waits and who has acted. Made when the first
+"""The kit's state for a running emulator: faults, waits and who has acted. Made when the first
 of them is asked for."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the kit asks of brokers as a client does: it waits until whom it needs is there, asks, and
+"""The kit's requests to brokers, as a client: it waits until whom it needs is there, asks, and
 waits for the answer.
 
     def truncated(reach, ...) -> Steps[int]:
@@ -133,7 +133,7 @@ def coordinated(reach: Reach, group_id: str, act: Callable[[Broker], Steps[T]]) 
 
 
 def at_once(act: Callable[[Broker], T]) -> Callable[[Broker], Steps[T]]:
-    """What is done in one step."""
+    """An action done in one step."""
 
     def steps(broker: Broker) -> Steps[T]:
         yield from ()

@@ -366,7 +366,7 @@ def led(
     version: int | None = None,
     again: bool = True,
 ) -> Steps[R]:
-    """What the leader of a partition answers; of one that stopped before it did, its successor, if
+    """The answer of a partition's leader; of one that stopped before it, its successor's, if
     it may be asked `again`."""
     while True:
         yield from until(lambda: reach.unready(name, index))

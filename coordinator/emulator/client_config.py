@@ -1,4 +1,4 @@
-"""What a client library is given to reach a listener: plain values under the library's own names,
+"""Settings for a client library to reach a listener: plain values under the library's own names,
 which another process can use too.
 
 Owns one row a library. Does not depend on a running emulator.

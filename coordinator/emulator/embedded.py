@@ -179,7 +179,7 @@ class Emulator(LoopKit):
 
     @property
     def bootstrap_servers(self) -> str:
-        """What clients are given: `host:port` of the first listener, as advertised; of several
+        """The clients' setting: `host:port` of the first listener, as advertised; of several
         brokers all, with commas."""
         return self._servers_at(self._first_listener)
 

@@ -1,4 +1,4 @@
-"""What fits a peer to its group, what the testing kit sees of all peers, and what becomes of their
+"""The fit of a peer to its group, the testing kit's view of all peers, and the fate of their
 faults and callbacks.
 
 Does not depend on where the brokers are: on sockets or in virtual time.
@@ -33,7 +33,7 @@ _KINDS = {
 
 
 class PeersSeen:
-    """What the testing kit sees of all peers."""
+    """The testing kit's view of all peers."""
 
     def __init__(self, fleets: Callable[[], Iterable[Fleet]]) -> None:
         self._fleets = fleets
@@ -140,7 +140,7 @@ def last_assignor(lines: Sequence[Mapping[str, Any]], group_id: str) -> str | No
 
 
 def refusal_explained(brokers: Iterable[Broker], group_id: str, config: MemberConfig) -> str:
-    """What a group's members offer, what the peer does that was refused for it, and what to
+    """The offers of a group's members, that of the peer that was refused for it, and what to
     change."""
     membership = next(
         (m for m in (_membership(broker, group_id) for broker in brokers) if m is not None), None

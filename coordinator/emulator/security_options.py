@@ -34,7 +34,7 @@ _OAUTH = "sasl.oauthbearer"
 _JWKS = f"{_OAUTH}.jwks.endpoint.url"
 _MAPPING = "ssl.principal.mapping.rules"
 _OF_LISTENERS = (_MECHANISMS, _REAUTH, _JAAS, _CLIENT_AUTH, _MAPPING)
-"""What can be said of a single listener: as `listener.name.NAME.SETTING`, the second and third also
+"""Settings of a single listener: as `listener.name.NAME.SETTING`, the second and third also
 of one mechanism."""
 _AUTHORIZER = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -54,7 +54,7 @@ class Authorization(NamedTuple):
 
 
 class SecurityOptions(NamedTuple):
-    """What listeners are to ask of clients. `authorization` None: everybody may do everything."""
+    """The listeners' demands on clients. `authorization` None: everybody may do everything."""
 
     listeners: Mapping[str, ListenerSecurity]
     users: Mapping[str, str]
@@ -85,7 +85,7 @@ class SecurityOptions(NamedTuple):
         ]
 
     def guard(self) -> Guard:
-        """What servers are given. Raises EmulatorError for a certificate that cannot be had."""
+        """The servers' guard. Raises EmulatorError for a certificate that cannot be had."""
         import secrets
 
         from ..net.guard import Guard
@@ -122,7 +122,7 @@ def read_security(
     acls: Any = (),
     super_users: Any = (),
 ) -> SecurityOptions | None:
-    """What the listeners ask of clients; None: nothing. Raises EmulatorError."""
+    """The listeners' demands on clients; None: none. Raises EmulatorError."""
     endpoints = list(endpoints)
     protocols = _protocols(endpoints, configs)
     own = _own_settings(protocols, configs)

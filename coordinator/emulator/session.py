@@ -1,4 +1,4 @@
-"""What an emulator gives its testing kit: who is connected, which members are its own peers, and
+"""Facts of an emulator for its testing kit: who is connected, which members are its own peers, and
 the lines of its log.
 
 It stands between the sockets, which `control` does not depend on, and the kit. Loaded when a test

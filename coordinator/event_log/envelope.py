@@ -1,4 +1,4 @@
-"""What every line of the log has in common: its keys and their order, the streams, the header.
+"""The common part of all lines of the log: its keys and their order, the streams, the header.
 Values only, no reading or writing."""
 
 from __future__ import annotations
@@ -30,6 +30,6 @@ PLACES: Final = ("group", "generation", "member", "broker", "topic", "partition"
 at_ms, run, stream, type, cause."""
 
 LOG_MODES: Final = ("new", "append", "replace")
-"""What may become of a file that is there already when a log is opened (`log_file`)."""
+"""The ways to treat a file that is there already when a log is opened (`log_file`)."""
 
 ENVELOPE: Final = ("seq", "at_ms", "run", "stream", "type", "cause", *PLACES, "durable")

@@ -1,4 +1,4 @@
-"""What a log's fields hold, by their names: whole numbers, texts, arrays. A reader may rely on it
+"""The values of a log's fields, by name: whole numbers, texts, arrays. A reader may rely on it
 after `checked`.
 
 Owns the table for fields that a reader looks at; a field that is not in it is kept as it is, so
@@ -223,7 +223,7 @@ FIELDS: Final[Mapping[str, _Row]] = {
     "write_ms": _INTEGER,
     "subscribed_topics": (_or_null(_array(_text)), "an array of strings or null"),
 }
-"""What holds for a field in every type of line."""
+"""The rows of fields for every type of line."""
 
 OF_TYPE: Final[Mapping[str, Mapping[str, _Row]]] = {
     "GenerationStarted": {"members": _NAMES},
@@ -299,7 +299,7 @@ OF_TYPE: Final[Mapping[str, Mapping[str, _Row]]] = {
     "ShareStateUpdated": {"batches": _STATES},
     "PartitionsAdded": {"partitions": _INTEGER},
 }
-"""What holds for a field in one type of line only."""
+"""The rows of fields for one type of line only."""
 
 
 def checked(line: Mapping[str, Any]) -> None:
@@ -316,7 +316,7 @@ def checked(line: Mapping[str, Any]) -> None:
 
 
 class _Field(NamedTuple):
-    """What a field holds. `type`: values of it are right without a further look, and most are of
+    """The value of a field. `type`: values of it are right without a further look, and most are of
     it."""
 
     type: type[Any] | None

@@ -33,14 +33,14 @@ _KINDS: tuple[tuple[str, type], ...] = (
 _NAMES = {int: "an integer", str: "a string"}
 _HEADER_MARK: Final = f'"{HEADER_TYPE}"'
 HEADER_BYTES: Final = _HEADER_MARK.encode()
-"""What stands in every header, and seldom elsewhere."""
+"""The bytes in every header, and seldom elsewhere."""
 
 
 _AT_ONCE: Final = 4 << 20
 _NO_LINE: Final = 64 << 20
 """No line of a log has so many bytes."""
 _NO_UTF8: Final = "\ufffd"
-"""What bytes that are no UTF-8 are read as. The log itself is ASCII."""
+"""The character read for bytes not in UTF-8. The log itself is ASCII."""
 
 
 class LogError(ValueError):
@@ -175,7 +175,7 @@ class LineNumbers:
             self._numbers.append(number)
 
     def error(self, seq: int, what: str) -> LogError:
-        """What to raise about the line with this `seq`."""
+        """The error about the line with this `seq`."""
         at = max(0, bisect_right(self._seqs, seq) - 1)
         number = self._numbers[at] + seq - self._seqs[at] if self._seqs else 1
         return LogError(self.name, number, f"seq {seq}: {what}")

@@ -105,7 +105,7 @@ class _Followed(Iterator[Line]):
         return line
 
     def replayed(self, replay: Callable[[], T]) -> T:
-        """What `replay` returns. Raises LogError where an event does not follow from those before
+        """The result of `replay`. Raises LogError where an event does not follow from those before
         it."""
         try:
             return replay()

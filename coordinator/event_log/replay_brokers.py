@@ -43,7 +43,7 @@ class _Row(NamedTuple):
 
 
 class ReplayedBrokers:
-    """What the lines of a log of several brokers lead to. `configs`: any broker's; `config`: the
+    """The state after the lines of a log of several brokers. `configs`: any broker's; `config`: the
     groups'."""
 
     def __init__(self, lines: Iterable[Line], configs: BrokerConfigs, config: GroupConfig) -> None:

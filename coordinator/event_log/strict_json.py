@@ -33,7 +33,7 @@ _LARGE: Final = re.compile(
 
 
 def loads(text: str) -> Any:
-    """What a line holds; a byte order mark before it is none of it. Raises ValueError."""
+    """A line's value; a byte order mark before it is none of it. Raises ValueError."""
     if text.startswith(_BYTE_ORDER_MARK):
         text = text[1:]
     try:
@@ -47,7 +47,7 @@ def loads(text: str) -> Any:
 
 
 def _quickly(text: str) -> Any:
-    """What `json.loads` says. An object and its newline are read without looking for what may stand
+    """`json.loads`'s answer. An object and its newline are read without looking for what may stand
     around it."""
     if text.startswith("{"):
         value, end = _raw(text)
@@ -68,7 +68,7 @@ def _has_large_numbers(text: str) -> bool:
 
 
 def _beside_texts(text: str) -> str:
-    """What stands outside of quotation marks; all of it, if some of them may be escaped."""
+    """The text outside of quotation marks; all of it, if some of them may be escaped."""
     return text if "\\" in text else '"'.join(text.split('"')[::2])
 
 

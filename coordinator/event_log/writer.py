@@ -401,7 +401,7 @@ class EventLog:
         self._file = None
 
     def events(self) -> Iterator[dict[str, Any]]:
-        """What a log in memory holds, as `read` gives it."""
+        """The events of a log in memory, as `read` gives it."""
         return read_lines((line + "\n" for line in self.lines), "log in memory")
 
 

@@ -1,4 +1,4 @@
-"""What a worker of Kafka Connect was given, in words and as plain values."""
+"""The assignment of a Kafka Connect worker, in words and as plain values."""
 
 from __future__ import annotations
 

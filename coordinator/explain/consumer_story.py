@@ -138,7 +138,7 @@ def _reconciled(group: GroupView, line: Line) -> str:
 
 
 def _awaited(view: GroupView, member: str) -> str:
-    """What a member of its target is still held by others, and by whom since which epoch."""
+    """The part of a member's target still held by others, and by whom since which epoch."""
     group = view.consumer or ConsumerGroup(0)
     missing = minus(group.target(member), _having(group, member))
     waits = []
@@ -152,7 +152,7 @@ def _awaited(view: GroupView, member: str) -> str:
 
 
 def _having(group: ConsumerGroup, member: str) -> Partitions:
-    """What a member has, and what it is to give up."""
+    """A member's partitions, and those to give up."""
     seen = group.members.get(member)
     return {} if seen is None else numbers_of((*seen.held, *seen.revoking))
 

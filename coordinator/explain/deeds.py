@@ -1,4 +1,4 @@
-"""What was done to brokers, hosts, links and members on purpose, in sentences: those of the table of
+"""Deeds done to brokers, hosts, links and members on purpose, in sentences: those of the table of
 verbs, and those of what ends them.
 """
 
@@ -44,7 +44,7 @@ def told(note: Note) -> str:
 
 
 def sentence_of(line: Line) -> str:
-    """What was done, as a sentence."""
+    """The action, as a sentence."""
     return _sentence(deed(line))
 
 
@@ -53,7 +53,7 @@ def _sentence(text: str) -> str:
 
 
 def deed(line: Line) -> str:
-    """What was done, as a clause."""
+    """The action, as a clause."""
     row = ROWS.get(line["type"])
     if row is None or line["type"] in _OTHERS:
         form = _OTHERS[line["type"]]
@@ -78,7 +78,7 @@ def _way(line: Line, fields: Mapping[str, object]) -> str:
 
 
 def went_through(trouble: Trouble | None) -> str:
-    """What a client had been going through, as a clause; "" if nothing."""
+    """The trouble a client had been in, as a clause; "" if none."""
     if trouble is None or trouble.kind not in _WENT_THROUGH:
         return ""
     clause = _WENT_THROUGH[trouble.kind]

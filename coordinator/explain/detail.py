@@ -75,7 +75,7 @@ def _with(step: Step) -> str:
 
 
 def _meaning(step: Step) -> str:
-    """What an error means to the client that gets it, in the rules' words."""
+    """An error's meaning to the client that gets it, in the rules' words."""
     api, errors = step.line["api"], step.line["errors"]
     if step.injected:
         return f": a fault was injected ({printable(step.injected)})"

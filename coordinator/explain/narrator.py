@@ -149,7 +149,7 @@ class Narrator:
 
 
 def _ending_of(group: GroupView) -> str:
-    """What a rebalance means for the generation before (HB-1, OC-3); "" if no other member was in
+    """A rebalance's meaning for the generation before (HB-1, OC-3); "" if no other member was in
     it."""
     current = group.current
     if current is None or current.state_before == "Empty":

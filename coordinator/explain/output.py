@@ -54,7 +54,7 @@ _UNFIT: Final = (
     ArithmeticError,
     AssertionError,
 )
-"""What reading or telling a line ends in that lacks what its type has, or holds something else."""
+"""The errors of reading or telling a line that lacks what its type has, or holds something else."""
 
 
 def _no_log(timeline: Timeline, seq: int, what: str, error: Exception) -> LogError:
@@ -64,7 +64,7 @@ def _no_log(timeline: Timeline, seq: int, what: str, error: Exception) -> LogErr
 
 
 def _told(timeline: Timeline, entry: Entry, tell: Callable[[Entry], T]) -> T:
-    """What `tell` makes of an entry. Raises LogError if its lines do not allow it."""
+    """The words of `tell` for an entry. Raises LogError if its lines do not allow it."""
     try:
         return tell(entry)
     except _UNFIT as error:

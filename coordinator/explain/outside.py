@@ -1,4 +1,4 @@
-"""What clients tried in vain that reached no group, in sentences."""
+"""Vain attempts of clients that reached no group, in sentences."""
 
 from __future__ import annotations
 

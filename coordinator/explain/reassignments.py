@@ -113,7 +113,7 @@ class Reassignments:
                 self._partition(line)
 
     def waits_for(self, one: Reassignment) -> list[str]:
-        """What a reassignment that is in progress waits for, in words."""
+        """The wait of a reassignment that is in progress, in words."""
         waits = []
         for broker in one.missing:
             if broker in self._fenced:

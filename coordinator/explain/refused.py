@@ -70,7 +70,7 @@ def _in_turn(note: Note, who: str) -> str:
 
 
 def _offers(note: Note) -> str:
-    """What a client offered, and what the group's members do (JOIN-3)."""
+    """The offers of a client, and of the group's members (JOIN-3)."""
     line = note.line
     offered = f"it offers {printable(listed(line['offered']) or 'no protocol')}"
     kind = line.get("protocol_type")
@@ -88,7 +88,7 @@ def _offers(note: Note) -> str:
 
 
 def _ghost(note: Note) -> str:
-    """What an injected error leaves behind that Kafka's own would not."""
+    """The traces of an injected error that Kafka's own would not leave."""
     if "UNKNOWN_MEMBER_ID" in note.line["errors"] and note.departed is None and note.members:
         return (
             " The group still has the member, and waits for it until its session ends; "

@@ -44,7 +44,7 @@ _ENDINGS = {
 
 
 def because(rebalance: Rebalance) -> str:
-    """What began a rebalance, as the clause after "because"."""
+    """The cause of a rebalance, as the clause after "because"."""
     tell = _TRIGGERS.get(rebalance.trigger.kind)
     return printable(rebalance.reason) if tell is None else tell(rebalance, rebalance.trigger)
 
@@ -124,7 +124,7 @@ def removal(change: Change) -> str:
 
 
 def _trouble(change: Change) -> str:
-    """What the member that expired was going through."""
+    """The trouble of the member that expired."""
     clause = went_through(change.note.get("trouble"))
     return f": {clause}" if clause else ""
 
@@ -241,7 +241,7 @@ def _last_of(rebalance: Rebalance, rejoined: list[str]) -> str:
 
 
 def _wait(awaited: Awaited, length_ms: int) -> list[str]:
-    """What a join phase was held up by, when that was not a member that came in the end."""
+    """The cause of a join phase's delay, when that was not a member that came in the end."""
     name = listed(awaited.members[:3])
     match awaited.kind, awaited.reason:
         case "PendingMemberRemoved", "left":
@@ -331,7 +331,7 @@ def rebalance_protocol(rebalance: Rebalance) -> str:
 
 
 def standing_still(share: Share) -> list[str]:
-    """What a member went through on its way to a generation, in short clauses."""
+    """The troubles of a member on its way to a generation, in short clauses."""
     pause, clauses = share.pause, []
     if pause is not None and pause.to_ms is None:
         clauses.append(f"stands still since {instant(pause.from_ms)}{_by_whom(pause)}")

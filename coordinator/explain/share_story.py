@@ -1,4 +1,4 @@
-"""What becomes of the records of share groups (KIP-932), in plain sentences: which locks ended, what
+"""The outcome of the records of share groups (KIP-932), in plain sentences: which locks ended, what
 was released, rejected or given up, and why a record came again.
 
 Wording only: what is known is `coordinator.history.shares.records`. What goes as it should (a record

@@ -1,4 +1,4 @@
-"""What can be configured of groups, in Kafka's own units (CFG-1). Plain values; who reads files or
+"""The settings of groups, in Kafka's own units (CFG-1). Plain values; who reads files or
 flags is elsewhere."""
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class GroupConfig:
     offsets_retention_check_interval_ms: int = 600_000
     offsets_topic_partitions: int = 50
     consumer: Environment | None = None
-    """What consumer groups need from outside (KIP-848); None: they are not served."""
+    """The environment of consumer groups (KIP-848); None: they are not served."""
     share: ShareEnvironment | None = None
-    """What share groups need from outside (KIP-932); None: they are not served."""
+    """The environment of share groups (KIP-932); None: they are not served."""
     record_limit: Callable[[], int] = lambda: 1_048_588
     """Largest record batch that __consumer_offsets takes now, in bytes: assignments above it cannot
     be stored (ERR-2)."""
@@ -36,5 +36,5 @@ class GroupConfig:
     """How far the wall clock of the broker's host has jumped: commits are dated by it, and offsets
     expire by it (EXP-1)."""
     append_error: ErrorCode = ErrorCode.NONE
-    """What writing to __consumer_offsets answers; anything but NONE lets every write fail with it
+    """The answer to writes to __consumer_offsets; anything but NONE lets every write fail with it
     (ERR-1, ERR-2)."""

@@ -56,7 +56,7 @@ _OF_OFFSETS: dict[type, Decide] = {
 def decide(
     group: Group, request: RequestMessage, context: RequestContext, now: int, config: GroupConfig
 ) -> Decision:
-    """What a request does to an existing, or just created, group."""
+    """A request's effect on an existing, or just created, group."""
     kind = type(request)
     of_membership = _OF_MEMBERSHIP.get(kind)
     if of_membership is None:

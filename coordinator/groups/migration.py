@@ -128,7 +128,7 @@ def _unreadable(group_id: str, fault: WireError, environment: Environment) -> Re
 def downgraded(
     group: ConsumerMembership, wanted: Downgrade, environment: Environment
 ) -> cev.ConsumerGroupDowngraded:
-    """What a consumer group becomes whose last members use the classic protocol (K8-MIG-2)."""
+    """The new form of a consumer group whose last members use the classic protocol (K8-MIG-2)."""
     stay: list[tuple[Member, Partitions]] = [
         (member, group.target(member.member_id))
         for member in group.in_java_order()

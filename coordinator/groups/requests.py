@@ -1,4 +1,4 @@
-"""What goes into deciding and what comes out of it: requests, decisions, and what has to be settled
+"""Values that go into deciding and come out of it: requests, decisions, and what has to be settled
 after a decision.
 
 Values only. Every `decide` function has the signature (group or membership, request, context, now,
@@ -44,7 +44,7 @@ class Parked(Enum):
 
 
 class Then(Enum):
-    """What a decision wants settled after its events were folded."""
+    """The work a decision leaves after its events were folded."""
 
     NOTHING = "nothing"
     REBALANCE = "start a rebalance, or see whether the join phase is complete"
@@ -55,7 +55,7 @@ class Then(Enum):
 
 
 class Decision(NamedTuple):
-    """What is decided for one request.
+    """The decision for one request.
 
     `events` are folded first, then `then` is settled, then the reply goes out; `answer` makes the
     reply where it shows the group as it is after that. `parks`: the request waits for an event, on

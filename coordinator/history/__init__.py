@@ -1,3 +1,3 @@
-"""What happened in a log: the one reader. Lines in, facts out."""
+"""The facts of a log: the one reader. Lines in, facts out."""
 
 from __future__ import annotations

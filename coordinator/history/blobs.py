@@ -23,7 +23,7 @@ _SHORT: Final = 1 << 10
 
 
 def decoded(decode: Callable[[bytes], T], text: str) -> T | None:
-    """What a blob in hexadecimal holds; None if it is none."""
+    """The bytes of a blob in hexadecimal; None if it is none."""
     try:
         return decode(bytes.fromhex(text))
     except WireError:
@@ -44,7 +44,7 @@ def own_assignment(text: str, protocol_type: str | None) -> Partitions | None:
 
 
 def subscription(text: str) -> Subscription | None:
-    """What a subscription in hexadecimal holds; None if it is none."""
+    """The values of a hexadecimal subscription; None if it is none."""
     return _short_subscription(text) if len(text) <= _SHORT else decoded(Subscription.decode, text)
 
 
@@ -78,7 +78,7 @@ def numbers_of(partitions: Iterable[tuple[str, int]]) -> Partitions:
 
 
 def minus(some: Partitions, others: Partitions) -> Partitions:
-    """What is in `some` and not in `others`."""
+    """The items in `some` and not in `others`."""
     if not some or some == others:
         return {}
     left = {
@@ -89,7 +89,7 @@ def minus(some: Partitions, others: Partitions) -> Partitions:
 
 
 def both(some: Partitions, others: Partitions) -> Partitions:
-    """What is in `some` and in `others`."""
+    """The items in `some` and in `others`."""
     shared = {
         topic: tuple(sorted(set(numbers).intersection(others.get(topic, ()))))
         for topic, numbers in some.items()
@@ -98,7 +98,7 @@ def both(some: Partitions, others: Partitions) -> Partitions:
 
 
 def joined(some: Partitions, others: Partitions) -> Partitions:
-    """What is in one of them."""
+    """The union of them."""
     return by_topic([*some.items(), *others.items()])
 
 

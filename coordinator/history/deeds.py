@@ -18,10 +18,10 @@ _OF_PROCESSES: Final = frozenset(
     {"MemberCrashed", "MemberFailed", "ApplicationStalled", "ApplicationResumed"}
 )
 _AGAIN: Final[Mapping[str, str]] = {**_ENDS, "ApplicationResumed": "ApplicationStalled"}
-"""What ends a time of trouble, and what began it."""
+"""The end of a time of trouble, and what began it."""
 _TROUBLES: Final = frozenset({*_AGAIN.values(), "MemberCrashed"})
 _NESTED: Final = frozenset(name for name, row in ROWS.items() if row.of_member)
-"""What lasts until the last of several is over."""
+"""Verbs lasting until the last of several is over."""
 KINDS: Final = frozenset({*(kind for row in ROWS.values() for kind in row.lines), *_OF_PROCESSES})
 """Types of the lines that are followed here."""
 
@@ -44,7 +44,7 @@ class Deeds:
                 _put(group, line, client)
 
     def trouble(self, client: str, at_ms: int) -> Trouble | None:
-        """What a client was going through at an instant."""
+        """The trouble of a client at an instant."""
         known = self._troubles.get(client)
         if known is None or known.since_ms > at_ms:
             return None

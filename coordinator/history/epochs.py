@@ -20,7 +20,7 @@ _ANOTHER_MEMBERSHIP = frozenset(
 
 
 class Target(NamedTuple):
-    """What a member is to have by an epoch, and what of it is new to it, or another's from now
+    """A member's target by an epoch, and what of it is new to it, or another's from now
     on."""
 
     member: str

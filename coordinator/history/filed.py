@@ -1,4 +1,4 @@
-"""What a timeline keeps of a log that stands in a file, so that a million lines need not be in
+"""A timeline's memory of a log that stands in a file, so that a million lines need not be in
 memory: where each line stands, and the story of a group in packed form.
 
 What is new is kept as it is; what is older is read again, or unpacked, when somebody goes back to
@@ -93,7 +93,7 @@ class FiledLines(MutableMapping[int, Line]):
 
 
 class FiledStory(MutableSequence[T], Generic[T]):
-    """What happened to a group, in order. Only the newest entries can be changed."""
+    """The story of a group, in order. Only the newest entries can be changed."""
 
     def __init__(self) -> None:
         self._packed: list[bytes] = []

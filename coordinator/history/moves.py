@@ -72,7 +72,7 @@ class GroupMoves:
         self._clients: dict[str, str] = {}
         """Client ids of members of a consumer group."""
         self._rows: dict[str, tuple[str, str | None]] = {}
-        """What the last generation gave to each member, as the log has it, and its client id."""
+        """Each member's part of the last generation, as the log has it, and its client id."""
         self._apart = True
         """True if it gave no partition to two of them."""
 

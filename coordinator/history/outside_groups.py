@@ -16,7 +16,7 @@ _SASL = frozenset({"sasl_handshake", "sasl_authenticate"})
 
 @dataclass(slots=True)
 class Tried:
-    """What one client, or all whose id is not known, tried in vain."""
+    """Vain attempts of one client, or all whose id is not known."""
 
     line: Line
     times: int = 1
@@ -70,7 +70,7 @@ _MOST = 100
 """A client may take a new name each time."""
 _MOST_NAMES = 8
 OTHERS: Final = "others"
-"""What stands for further hosts, or clients."""
+"""The name for further hosts, or clients."""
 
 
 def _add(names: dict[str, None], name: str) -> None:

@@ -63,7 +63,7 @@ class _Owned:
         return one
 
     def of(self, member: str) -> list[Place]:
-        """What a member has."""
+        """A member's partitions."""
         return list(self._of.get(member, ()))
 
 
@@ -111,7 +111,7 @@ class Told:
             self._take(line, owned, [place for member in sorted(ids) for place in owned.of(member)])
 
     def finish(self) -> None:
-        """What is held at the end."""
+        """Partitions held at the end."""
         _all_held(self._groups, self._ended)
 
     def _take(self, line: Line, owned: _Owned, places: Iterable[Place]) -> None:
@@ -153,7 +153,7 @@ class Believed:
         return frozenset(self._held.get((group, client), ()))
 
     def finish(self) -> None:
-        """What is held at the end."""
+        """Partitions held at the end."""
         for (group, _), held in self._held.items():
             for place, one in held.items():
                 self._ended(group, place, one, None)
@@ -191,7 +191,7 @@ class Given:
             self._take(line, owned, list(owned.held))
 
     def finish(self) -> None:
-        """What is held at the end."""
+        """Partitions held at the end."""
         _all_held(self._groups, self._ended)
 
     def _stored(self, line: Line, owned: _Owned) -> None:

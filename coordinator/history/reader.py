@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class History:
-    """What happened in one run, for its subscribers. Facts that last are told when they are over,
+    """The facts of one run, for its subscribers. Facts that last are told when they are over,
     and at the end of the log those that are not."""
 
     def __init__(self) -> None:

@@ -144,7 +144,7 @@ def _what(line: Line) -> tuple[str, tuple[str, ...]]:
 
 
 def _request(line: Line) -> tuple[object, ...]:
-    """What a fault and an answer have in common if they are about the same request."""
+    """The common part of a fault and an answer if they are about the same request."""
     cause = line["cause"]
     return (
         (cause,)

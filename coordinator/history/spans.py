@@ -68,7 +68,7 @@ class Spans:
             self._last[group].called_off()
 
     def moved(self, seq: int) -> Moved:
-        """What moved with the rebalance that began with this line."""
+        """The moves with the rebalance that began with this line."""
         span = self.all.get(seq)
         return NOTHING if span is None else span.moved
 

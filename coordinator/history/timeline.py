@@ -76,7 +76,7 @@ _SAID = (
     ("user data", "user_data"),
     ("rack", "rack_id"),
 )
-"""What else a subscription says beside its topics."""
+"""Parts of a subscription beside its topics."""
 _UNASKED = frozenset({"expired", "topic deleted"})
 """Why offsets go although no client asked for it."""
 
@@ -96,7 +96,7 @@ class Words(Protocol):
         """An event of a share group, before it; "" if it goes without saying."""
 
     def share_event(self, known: ShareRecords, line: Line) -> str:
-        """What becomes of the records of a share group; "" if it goes without saying."""
+        """The outcome of the records of a share group; "" if it goes without saying."""
 
 
 class Timeline:
@@ -205,7 +205,7 @@ class Timeline:
             group.note(line, names).sentence = said
 
     def _share_records(self, line: Line) -> None:
-        """What becomes of a share group's records, as far as there is something to say."""
+        """The outcome of a share group's records, as far as there is something to say."""
         self.share_known.see(line)
         self._forget(line["seq"])
         group = self.groups.get(line["group"])

@@ -1,4 +1,4 @@
-"""What a timeline is made of: groups, members, rebalances and notes, as plain records.
+"""The parts of a timeline: groups, members, rebalances and notes, as plain records.
 
 `timeline` fills them from the log, `ownership` fills what concerns stopping and consuming,
 `sentences` and `explain` put them into words. Instants and durations are whole milliseconds.
@@ -66,7 +66,7 @@ class MemberView:
 
 
 class Trouble(NamedTuple):
-    """What a client went through: the line's type, since when, until when (None: it goes on).
+    """A trouble of a client: the line's type, since when, until when (None: it goes on).
     `seq`: the line's number; `client`: who went through it; `times`: so many of its kind last."""
 
     kind: str
@@ -109,7 +109,7 @@ def _no_claim() -> None:
 
 @dataclass(slots=True)
 class Share:
-    """What one member has in a generation, and how that differs from what it had before."""
+    """One member's share in a generation, and how that differs from what it had before."""
 
     name: str
     member_id: str
@@ -130,7 +130,7 @@ class Share:
 
     @property
     def claimed(self) -> Partitions | None:
-        """What its JoinGroup claimed for a sticky assignor; None: the assignor does not look."""
+        """The claim of its JoinGroup for a sticky assignor; None: the assignor does not look."""
         found = self.claim()
         return None if found is None else found[0]
 
@@ -152,7 +152,7 @@ class Gone:
 
 @dataclass(slots=True)
 class Unowned:
-    """What nobody owned for a time, although somebody had owned it before."""
+    """Partitions unowned for a time, although somebody had owned them before."""
 
     partition_ms: int = 0  # the sum over partitions
     longest_ms: int = 0
@@ -161,7 +161,7 @@ class Unowned:
 
 @dataclass(slots=True)
 class Awaited:
-    """What ended a join phase: the last thing that it waited for."""
+    """The end of a join phase: the last thing that it waited for."""
 
     kind: str  # an event's type: MemberRejoined, MemberRemoved, PendingMemberRemoved, ...
     members: list[str]
@@ -246,7 +246,7 @@ class Note:
 
 
 Entry: TypeAlias = Rebalance | Note
-"""What a group's story is made of."""
+"""An entry of a group's story."""
 
 
 @dataclass(slots=True)

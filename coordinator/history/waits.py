@@ -1,4 +1,4 @@
-"""What was waited for, found by looking back when the waiting has ended: by a join phase, and by
+"""The things awaited, found by looking back when the waiting has ended: by a join phase, and by
 the session of a member that expired.
 
 Reads views that `timeline` has filled; changes nothing.
@@ -11,7 +11,7 @@ from .views import Awaited, GroupView, MemberView, Rebalance
 
 
 def awaited(group: GroupView, current: Rebalance, ended_ms: int) -> Awaited | None:
-    """What a join phase waited for last: what came at the instant at which it ended. None if that
+    """The last wait of a join phase: what came at the instant at which it ended. None if that
     was its own deadline, or its start."""
     if ended_ms == current.started_ms:
         return None

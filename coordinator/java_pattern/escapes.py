@@ -1,4 +1,4 @@
-r"""What a backslash begins: a character by its number or name, a kind of characters, a place.
+r"""Escapes after a backslash: a character by its number or name, a kind of characters, a place.
 
 Owns the escapes outside \p{...}, and that one too (`family`). Rules as `java.util.regex.Pattern` of
 Java 17; letters that mean nothing are refused. Does not depend on groups and classes.

@@ -37,7 +37,7 @@ class Greedy(NamedTuple):
 
 
 class Backreference(NamedTuple):
-    """What a group has matched."""
+    """The text a group matched."""
 
 
 class LineEnd(NamedTuple):

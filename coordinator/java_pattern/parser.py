@@ -210,7 +210,7 @@ class _Parser:
         return least, most, ""
 
     def _count(self) -> tuple[int, int]:
-        """What stands in braces; the position is at the closing one then."""
+        """The count in braces; the position is at the closing one then."""
         cursor = self._cursor
         found = cursor.skip()
         if found not in _DIGITS:

@@ -28,7 +28,7 @@ _LOSES_MEMBERS: Final = frozenset({"GroupDeleted", "ConsumerGroupUpgraded", "Mem
 
 
 class _Said(NamedTuple):
-    """What a member asks for, and what it claims to have."""
+    """A member's subscription, and what it claims to have."""
 
     topics: tuple[str, ...]
     owned_partitions: tuple[tuple[str, int], ...]
@@ -66,7 +66,7 @@ class AssignedWell(KnowsConsumerGroups):
         self._begun: dict[str, int] = {}
         """The generation of each group for which an assignment is to come."""
         self._topics: dict[str, dict[str, tuple[str, ...] | None]] = {}
-        """What each member of a consumer group asks for; None: by a pattern, or not known."""
+        """The topics of each member of a consumer group; None: by a pattern, or not known."""
 
     def see(self, line: Line) -> None:
         kind = line["type"]

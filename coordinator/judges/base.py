@@ -1,4 +1,4 @@
-"""What a judge is: it sees the lines of a log in order and says which of them broke its promise.
+"""A judge: it sees the lines of a log in order and says which of them broke its promise.
 
 Owns the verdicts and their three outcomes. A judge keeps state of its own per group, so one may see
 the lines of many.
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What one judge says of one log. `why`: of a promise that was not judged."""
+    """The verdict of a judge on a log. `why`: of a promise that was not judged."""
 
     judge: str
     promise: str
@@ -60,7 +60,7 @@ class Judge:
 
     name: ClassVar[str]
     promise: ClassVar[str]
-    """What Kafka promises, exceptions included, as a sentence."""
+    """Kafka's promise, exceptions included, as a sentence."""
     needs: ClassVar[frozenset[str]] = frozenset({"group"})
     """The streams that have to be in the log."""
     unasked: ClassVar[bool] = False

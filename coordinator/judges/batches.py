@@ -1,4 +1,4 @@
-"""What the logs of partitions hold, by a log's stream `data`: batches of records, and how their
+"""The content of partitions' logs, by a log's stream `data`: batches of records, and how their
 transactions ended.
 
 Owns truncation: what is written below the end of what was there, a batch or a marker, replaces it;

@@ -170,7 +170,7 @@ class _Stored:
         self._places: set[tuple[str, int]] | None = None
 
     def rejoined(self) -> None:
-        """What it owned when it joined does not count any more."""
+        """Partitions owned when it joined do not count any more."""
         self._subscription, self._places = "", None
 
     def places(self) -> set[tuple[str, int]]:

@@ -1,4 +1,4 @@
-"""What was done on purpose to clients and to brokers: since when nothing has been that could keep a
+"""Deeds done on purpose to clients and to brokers: since when nothing has been that could keep a
 client from speaking, or an answer from reaching it.
 
 Owns no promise.
@@ -77,7 +77,7 @@ class Disturbances:
 
 
 class DoneToBrokers:
-    """What is done to brokers, as far as a log was seen."""
+    """The deeds done to brokers, as far as a log was seen."""
 
     def __init__(self) -> None:
         self._undone: Counter[str] = Counter()

@@ -31,7 +31,7 @@ class EndedMembers:
 
     def __init__(self) -> None:
         self._ids: dict[_Key, str] = {}
-        """What each process, by group and client, called itself last."""
+        """The last name of each process, by group and client."""
         self._ended: dict[_Key, Line] = {}
         self._sessions: dict[_Key, int] = {}
         """How long the session of each member lasts."""

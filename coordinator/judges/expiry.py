@@ -46,7 +46,7 @@ class _Kept(NamedTuple):
 
 
 class _Group:
-    """What is known of one group."""
+    """The known facts of a group."""
 
     __slots__ = ("due_ms", "emptied_ms", "line", "members", "offsets", "pending", "unused_ms")
 

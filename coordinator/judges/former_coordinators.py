@@ -30,7 +30,7 @@ class Coordinators:
         self._former: dict[str, set[int]] = {}
         """Of those, the ones that another one succeeded."""
         self._held_back: dict[int, Line] = {}
-        """What a former coordinator wrote, by the request that asked for it."""
+        """Records of a former coordinator, by the request that asked for it."""
 
     def sort_out(self, line: Line) -> Sequence[Line]:
         """The lines that count now that this one came."""

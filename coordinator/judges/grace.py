@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class Grace(NamedTuple):
-    """What is allowed. `late_ms`: so far from its instant may happen what is due. `link_ms`: so
+    """The allowances. `late_ms`: so far from its instant may happen what is due. `link_ms`: so
     long may a message be on its way between a member and its broker, which a member's own instants
     do not tell. `heartbeat_ms`: so often at least does a member that is well send a heartbeat;
     None: that is not known."""

@@ -34,7 +34,7 @@ _Key = tuple[str, str]
 
 
 class _Owes(NamedTuple):
-    """What a member has to hear of, and when it should have at the latest."""
+    """The news a member has to hear, and when it should have at the latest."""
 
     at_ms: int
     due_ms: int

@@ -197,7 +197,7 @@ def judge(
     since: int = 0,
     streams: frozenset[str] | None = None,
 ) -> list[Verdict]:
-    """What each judge says of a log; by default all judges, and those of share groups if the log
+    """The verdicts of judges on a log; by default all judges, and those of share groups if the log
     has any. `judges`, `group`, `streams`: as of Panel.
 
     `since`: findings before this line do not count (what came before is seen all the same).

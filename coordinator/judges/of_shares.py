@@ -1,4 +1,4 @@
-"""What judges of share groups have in common: ranges of offsets with what is known of each, and the
+"""The common part of judges of share groups: ranges of offsets with what is known of each, and the
 lines of stream `share` that they look at. Also how long a setting of a group was in force."""
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ DELIVERS: Final = "RecordsAcquired"
 ENDS: Final = frozenset({"RecordsAcknowledged", "RecordsReleased", "RecordsArchived"})
 KEPT: Final = frozenset({"ShareStateSnapshotted", "ShareStateDeleted"})
 STORES: Final = KEPT | {"ShareStateUpdated", "LogTruncated"}
-"""What `LostStates` looks at."""
+"""Lines read by `LostStates`."""
 
 
 class Spans(Generic[V]):
-    """What is known of ranges of offsets; ranges do not overlap."""
+    """The known facts of ranges of offsets; ranges do not overlap."""
 
     __slots__ = ("_found", "_starts")
 
@@ -111,7 +111,7 @@ class SettingOfGroups:
             told.append((line["at_ms"], value))
 
     def now(self, group: str) -> int | None:
-        """What is in force for a group."""
+        """The value in force for a group."""
         told = self._told.get(group)
         value = told[-1][1] if told else None
         return self.default if value is None else value

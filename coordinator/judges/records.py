@@ -17,7 +17,7 @@ def _keys(line: Line, rows: str) -> list[tuple[_Key, Line]]:
 
 
 class NoRecordLostToTheGroup(JudgeOfRecords):
-    """What a group commits, its applications were given."""
+    """Records a group commits, its applications were given."""
 
     name = "no_record_lost"
     promise = (
@@ -156,7 +156,7 @@ class DuplicatesAreUncommitted(Judge):
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
         self._next: dict[tuple[str, _Key], int] = {}
         self._to_be_found: set[tuple[str, _Key]] = set()
-        """What was committed when a client was assigned the partition: it is to be told, or
+        """The offset committed when a client was assigned the partition: it is to be told, or
         something later."""
 
     def see(self, line: Line) -> None:
@@ -224,7 +224,7 @@ class DuplicatesAreUncommitted(Judge):
 
 
 class AcknowledgedRecordsStay(JudgeOfRecords):
-    """What a producer was told is written, and what a consumer was given, stays written."""
+    """Records a producer was told are written, or a consumer was given, stay written."""
 
     name = "acknowledged_records_stay"
     promise = (

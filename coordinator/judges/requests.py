@@ -193,7 +193,7 @@ class AnsweredOnce(Judge):
     def _let_go(
         self, group: str, at_ms: int, kinds: tuple[str, ...], members: set[str] | None
     ) -> None:
-        """What these members, all by default, have waited for has come."""
+        """The wait of these members, all by default, is over."""
         parked = self._parked.get(group, {})
         for key in [
             key for key in parked if key[1] in kinds and (members is None or key[0] in members)

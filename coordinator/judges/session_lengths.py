@@ -57,7 +57,7 @@ class SessionLengths:
     # -- what is set
 
     def configured(self, config: Mapping[str, object]) -> None:
-        """What brokers are set to, as far as nobody has said it before."""
+        """The brokers' setting, as far as nobody has said it before."""
         told = {name: int(str(value)) for name, value in config.items() if str(value).isdecimal()}
         if self._consumer_session_ms is None:
             self._consumer_session_ms = told.get(_MAX_SESSION)

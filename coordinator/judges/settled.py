@@ -1,4 +1,4 @@
-"""What holds of a group that has come to rest: its members' applications have what it gave them,
+"""The state of a group that has come to rest: its members' applications have what it gave them,
 and each partition is somebody's.
 
 Owns no promise; `liveness` asks when a run is over. A member is passed over while its application
@@ -31,7 +31,7 @@ _Key = tuple[str, str]
 
 
 class Unsettled(NamedTuple):
-    """What is wrong with a group that is at rest, and the line that made it so."""
+    """The problem of a group that is at rest, and the line that made it so."""
 
     line: Line
     text: str
@@ -53,7 +53,7 @@ class Settled:
         """Groups of which a static member was replaced since their generation began, and how that
         was stored before."""
         self._last: dict[str, Line] = {}
-        """What changed each consumer group last."""
+        """The last change of each consumer group."""
         self._topics: dict[str, dict[str, list[str]]] = {}
         """Of each consumer group, what its members subscribe to; a group with a pattern has an
         entry for ""."""
@@ -152,7 +152,7 @@ class Settled:
                 del self._made[partition]
 
     def unsettled(self, consumers: ConsumerGroups, since_ms: int) -> Iterator[Unsettled]:
-        """What is wrong at the end of the log, of groups that are at rest. `since_ms`: when the
+        """The problems at the end of the log, of groups that are at rest. `since_ms`: when the
         last was done to them."""
         for group, line in self._stored.items():
             if line.get("protocol_type") == "consumer":
@@ -221,7 +221,7 @@ class Settled:
 
 
 def _assigned(line: Line) -> dict[str, set[TopicPartition]]:
-    """What each member of a stored generation was given."""
+    """The partitions of each member of a stored generation."""
     return {
         row["member_id"]: _flat(assignment(row.get("assignment", "")) or {})
         for row in line["members"]

@@ -1,4 +1,4 @@
-"""What members of share groups are told: of the acknowledgements that were answered, and of the
+"""The news for members of share groups: of the acknowledgements that were answered, and of the
 records that were given back.
 
 Owns what members say by their own word beside what the leaders of partitions say. Does not depend
@@ -39,7 +39,7 @@ _STORED_AS: Final = {
 
 
 class AcknowledgementsAreStored(JudgeOfShares):
-    """What a member was told to be acknowledged is so at the leader; or, if another broker became
+    """Records a member was told are acknowledged are so at the leader; or, if another broker became
     leader while that was stored, at the share coordinator, whom the new leader asks."""
 
     name = "acknowledgements_are_stored"
@@ -56,7 +56,7 @@ class AcknowledgementsAreStored(JudgeOfShares):
         self._stored: dict[Key, Spans[tuple[int, int]]] = {}
         """How often records had been delivered, and in which state they are stored."""
         self._said: dict[tuple[Key, str], Spans[str]] = {}
-        """What each member said, by the leader's word, and was not told yet to have been taken."""
+        """Each member's acknowledgements, by the leader's word, not yet told to have been taken."""
         self._starts: dict[Key, int] = {}
 
     def look(self, line: Line) -> None:

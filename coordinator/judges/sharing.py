@@ -36,7 +36,7 @@ _LIMIT: Final = 5
 
 
 class DoneStaysDone(JudgeOfShares):
-    """What is accepted, or given up, is delivered to nobody any more."""
+    """Records accepted, or given up, are delivered to nobody any more."""
 
     name = "done_stays_done"
     promise = (

@@ -40,7 +40,7 @@ class SilentMembers:
         self.heard_late: dict[str, int] = {}
         """Until when something may be heard that a client said long ago, or when it went on."""
         self._clients: dict[_Key, str] = {}
-        """What each process, by group and client, called itself last."""
+        """The last name of each process, by group and client."""
         self._slowed: Counter[str] = Counter()
         self._cuts: Counter[str] = Counter()
         self._pauses: Counter[str] = Counter()

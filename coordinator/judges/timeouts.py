@@ -1,4 +1,4 @@
-"""What has a timeout ends when it is over, neither later nor sooner: join phases, sync phases, the
+"""Steps with a timeout end when it is over, neither later nor sooner: join phases, sync phases, the
 time to use a member id, to revoke, and transactions.
 
 While something is done to brokers, and for a while after that, nothing is too late.
@@ -35,7 +35,7 @@ _TOO_LONG: Final = "not ended within"
 
 
 class TimeoutsEnd(Judge):
-    """What has a timeout ends when it is over.
+    """Steps with a timeout end when it is over.
 
     `looks_ms`: how often a coordinator looks for transactions that are open for too long.
     `late_ms`: as of Grace.

@@ -1,4 +1,4 @@
-"""What falls due in a log: join and sync phases, ids that were given and not used, revocations,
+"""Steps falling due in a log: join and sync phases, ids that were given and not used, revocations,
 transactions. When each began, how long it may last, and what tells that it is over.
 
 Owns what judges know of these timers: those of members as they joined with them, and those of
@@ -62,7 +62,7 @@ Key = tuple[str, str, str]
 
 
 class Due(NamedTuple):
-    """What is over at an instant: `line` began it, `timeout_ms` is how long it lasts. `exact`:
+    """A step over at an instant: `line` began it, `timeout_ms` is how long it lasts. `exact`:
     neither may it last any longer nor end sooner."""
 
     at_ms: int

@@ -48,7 +48,7 @@ class UnstableOffsetsAreWithheld(Judge):
         super().__init__()
         self._isolation: dict[_Key, str] = {}
         self._new: dict[_Key, list[set[_Place]]] = {}
-        """What each client was assigned since its last fetch was answered, by callback."""
+        """Assignments of each client since its last fetch was answered, by callback."""
         self._asked: dict[int, tuple[_Key, frozenset[_Place]]] = {}
         self._pending: dict[str, dict[int, set[_Place]]] = {}
         self._suspects: dict[_Key, list[tuple[Line, _Place]]] = {}

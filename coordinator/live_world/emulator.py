@@ -37,7 +37,7 @@ class OwnCluster(Cluster):
         return perform(self._server.hosts, verb, self._server.now())
 
     def settle(self) -> None:
-        """What follows every piece of work done from outside."""
+        """The steps after every piece of work done from outside."""
         self._server.settle()
 
     def seen(self) -> Sight:

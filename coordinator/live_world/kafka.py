@@ -52,7 +52,7 @@ class Kafka:
         self._entry = entry
         self._nodes: dict[int, tuple[str, int]] = {}
         self.notes: list[str] = []
-        """What differs from the scenario without being refused."""
+        """Differences from the scenario that are not refused."""
         self._made = False
 
     def prepare(self) -> None:
@@ -139,7 +139,7 @@ class Kafka:
                 )
 
     def _check_configs(self) -> None:
-        """What the file says must be so there; what it does not say is told if it differs."""
+        """A setting of the file must be so there; one that it lacks is told if it differs."""
         wanted = self._scenario.broker_config
         found = self._admin.configs(BROKER, str(min(self._nodes)), list(wanted))
         for name, value in wanted.items():

@@ -107,7 +107,7 @@ async def _run(
 def live_verdicts(
     scenario: Scenario, lines: Iterable[dict[str, object]], *, foreign: bool
 ) -> list[Verdict]:
-    """What the judges say; of a log that members alone have written, those that need more say that
+    """The judges' verdicts; of a log that members alone have written, those that need more say that
     they do not judge."""
     grace = grace_of(scenario)._replace(late_ms=scenario.grace_ms, heartbeat_ms=None)
     return verdicts(scenario, lines, _OF_MEMBERS if foreign else STREAMS, grace)

@@ -54,7 +54,7 @@ class Cluster:
         raise AssertionError(f"{verb} on brokers that are not ours")
 
     def settle(self) -> None:
-        """What follows every piece of work done from outside."""
+        """The steps after every piece of work done from outside."""
 
     def seen(self) -> Sight:
         """The brokers, as a scenario's words see them."""
@@ -182,7 +182,7 @@ class LiveWorld(ClientHosts):
     # -- brokers
 
     def transport(self, host: str, highest: Mapping[int, int] | None = None) -> SocketTransport:
-        """What gives the client on a host its connections."""
+        """The source of connections of the client on a host."""
         return SocketTransport(self, host, highest)
 
     def addresses(self) -> Sequence[Address]:
@@ -198,7 +198,7 @@ class LiveWorld(ClientHosts):
         return self.cluster.carry_out(verb)
 
     def settle(self) -> None:
-        """What follows every piece of work of the brokers that was done from outside."""
+        """The steps after every piece of work of the brokers that was done from outside."""
         self.cluster.settle()
 
     def seen(self) -> Sight:

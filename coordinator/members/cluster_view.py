@@ -1,4 +1,4 @@
-"""What a member knows of topics: one answer to Metadata as an immutable view, and the part of it a
+"""A member's knowledge of topics: one answer to Metadata as an immutable view, and the part of it a
 leader compares (CLI-19).
 
 Many members may share one view. Does not depend on when metadata is asked for.
@@ -123,7 +123,7 @@ class ClusterView:
         }
 
     def snapshot(self, topics: frozenset[str], with_racks: bool) -> Snapshot:
-        """What a leader compares to see that it has to assign anew (CLI-19)."""
+        """Facts a leader compares to see that it has to assign anew (CLI-19)."""
         key = (topics, with_racks)
         snapshot = self._snapshots.get(key)
         if snapshot is None:

@@ -27,7 +27,7 @@ _CLASSIC_ONLY: Final = (
     "session.timeout.ms",
     "heartbeat.interval.ms",
 )
-"""What the coordinator decides in the consumer protocol; Java refuses to be told."""
+"""Settings a coordinator decides in the consumer protocol; Java refuses to be told."""
 _MAY_BE_ZERO: Final = frozenset(
     {
         "retry_backoff_ms",

@@ -53,7 +53,7 @@ MOVES: Final[dict[ConsumerState, frozenset[ConsumerState]]] = {
     LEAVING: frozenset({UNSUBSCRIBED, STALE, FATAL}),
     FATAL: frozenset(),
 }
-"""What may follow each state. Java's PREPARE_LEAVING lasts as long as a callback does, which
+"""The successors of each state. Java's PREPARE_LEAVING lasts as long as a callback does, which
 returns at once here."""
 
 IN_GROUP: Final = frozenset({JOINING, RECONCILING, ACKNOWLEDGING, STABLE, LEAVING})

@@ -1,4 +1,4 @@
-"""What a member wants done: plain values for its driver, in the order they are to be done.
+"""The actions of a member: plain values for its driver, in the order they are to be done.
 
 Callbacks are not among them: the application's `RebalanceListener` is called inside `Member.poll`
 and `Member.close`, at the points where Java calls it, because a member goes on only when a callback

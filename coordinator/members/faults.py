@@ -1,4 +1,4 @@
-"""What a member tells its application when something goes wrong: one exception class a kind,
+"""Errors a member tells its application when something goes wrong: one exception class a kind,
 Kafka's code where there is one.
 
 Rules: `retriable` faults are retried by the machine itself and reach nobody but an asynchronous

@@ -1,4 +1,4 @@
-"""What every member is to its driver, whichever group protocol it speaks: `Member` (classic) and
+"""Interface of a member to its driver, whichever group protocol it speaks: `Member` (classic) and
 `ConsumerMember` (KIP-848).
 
 Owns the bookkeeping of requests and answers, positions, commits, metadata and the way out. What a
@@ -195,7 +195,7 @@ class GroupMember(ABC):
         return offsets.next_deadline(self._p, settled=True)
 
     def metadata_question(self) -> FetchMetadata | None:
-        """What it would ask for metadata now; None: its view is not an answer to that."""
+        """Its question for metadata now; None: its view is not an answer to that."""
         m = self._p
         wanted = m.subscribed.metadata_topics()
         known = m.view is not None and m.view.asked == wanted
@@ -228,7 +228,7 @@ class GroupMember(ABC):
         return m.next_auto_commit_at if knows else None
 
     def commit_request(self) -> OffsetCommitRequest:
-        """What it would send to commit all its positions now."""
+        """The request to commit all its positions now."""
         return offsets.request(self._p, self._p.subscribed.positions)
 
     def skip_commit(self, sent_at: int) -> None:
@@ -262,7 +262,7 @@ class GroupMember(ABC):
 
     @property
     def subscribed(self) -> Subscribed:
-        """What it asks for and what it holds, to look at."""
+        """Its subscription and what it holds, to look at."""
         return self._p.subscribed
 
     @property
@@ -465,7 +465,7 @@ class GroupMember(ABC):
         return due
 
     def take(self) -> list[Effect]:
-        """What is to be done now, in order."""
+        """The actions to take now, in order."""
         effects, self._p.effects = self._p.effects, []
         return effects
 

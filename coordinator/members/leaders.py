@@ -182,6 +182,6 @@ class Leaders:
         return due
 
     def take(self) -> list[Effect]:
-        """What is to be done now."""
+        """The actions to take now."""
         effects, self.effects = self.effects, []
         return effects

@@ -104,7 +104,7 @@ class Membership(Participant):
         self.join_again_at = 0
         self.join_backoff = self.backoff()
         self.joined_topics: frozenset[str] | None = None
-        """What the last JoinGroup asked for."""
+        """The wishes of the last JoinGroup."""
         self.is_leader = False
         self.election: JoinGroupResponse | None = None
         """Elected, but the metadata of the group's topics is still to come, or the assignor is still

@@ -1,4 +1,4 @@
-"""What every member knows and does, whichever group protocol it speaks: its requests, its
+"""State and actions of every member, whichever group protocol it speaks: its requests, its
 coordinator, its topics and its offsets.
 
 `Membership` (classic) and `ConsumerMembership` (KIP-848) add their own state to it; `discovery`,
@@ -112,7 +112,7 @@ class Participant:
         self.number = 0
         self.subscribed = Subscribed(config.exclude_internal_topics)
         self.generation: Generation = NO_GENERATION
-        """What goes into its commits: the generation, or in the consumer protocol the member epoch,
+        """The fields of its commits: the generation, or in the consumer protocol the member epoch,
         and the member id."""
         # coordinator
         self.coordinator: Node | None = None
@@ -172,7 +172,7 @@ class Participant:
         raise NotImplementedError
 
     def on_commit_refused(self, sent: InFlight, error: ErrorCode, where: str) -> MemberFault | None:
-        """What an error of the group means for a commit, and for the member; None: it is none of
+        """The meaning of a group's error for a commit, and for the member; None: it is none of
         the protocol's own errors."""
         raise NotImplementedError
 

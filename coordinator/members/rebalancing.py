@@ -46,7 +46,7 @@ def prepare(m: Membership, now: int) -> bool:
 
 
 def going(m: Membership) -> Partitions:
-    """What is given up before the next JoinGroup, while the auto-commit before it is under way
+    """The part given up before the next JoinGroup, while the auto-commit before it is under way
     (CLI-23): nobody reads it any more."""
     if m.prepare_commit is None:
         return ()

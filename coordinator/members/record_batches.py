@@ -222,7 +222,7 @@ def _records(payload: bytes, base: int, base_timestamp: int, count: int) -> tupl
 
 @cache
 def _checksum() -> Callable[[bytes], int]:
-    """What makes a CRC-32C."""
+    """The function that makes a CRC-32C."""
     try:
         from google_crc32c import value
     except ModuleNotFoundError:  # no build of it: WebAssembly

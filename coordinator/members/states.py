@@ -35,7 +35,7 @@ MOVES: Final[dict[MemberState, frozenset[MemberState]]] = {
     COMPLETING_REBALANCE: frozenset({STABLE, PREPARING_REBALANCE, UNJOINED}),
     STABLE: frozenset({PREPARING_REBALANCE, UNJOINED}),
 }
-"""What may follow each state; any reset leads to UNJOINED."""
+"""The successors of each state; any reset leads to UNJOINED."""
 
 JOINED: Final = frozenset({COMPLETING_REBALANCE, STABLE})
 """States in which a member heartbeats (CLI-7)."""

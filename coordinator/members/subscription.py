@@ -1,4 +1,4 @@
-"""What a member asks for and what it holds: topics or a pattern, the topics of its whole group,
+"""A member's subscription and what it holds: topics or a pattern, the topics of its whole group,
 owned partitions, positions.
 
 Owns Java's SubscriptionState as far as groups need it. Does not depend on requests and on the state
@@ -76,7 +76,7 @@ class Subscribed:
         self.regex: str | None = None
         """A pattern that the coordinator matches (KIP-848), in RE2's syntax."""
         self.group_topics: frozenset[str] = frozenset()
-        """What the whole group asks for; known to the leader only."""
+        """Topics the whole group asks for; known to the leader only."""
         self.owned: Partitions = ()
         """In the order in which they were assigned."""
         self.owned_in_order: Partitions = ()

@@ -121,6 +121,6 @@ def take_over(m: Membership) -> None:
 
 
 def take_snapshot(m: Membership) -> None:
-    """What the member sees now of the topics that it, or the group it leads, asks for."""
+    """The member's present view of the topics that it, or the group it leads, asks for."""
     if m.view is not None:
         m.snapshot = m.view.snapshot(m.subscribed.watched_topics(), m.config.rack is not None)

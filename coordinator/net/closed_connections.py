@@ -1,4 +1,4 @@
-"""What is said on stderr of connections that the server closed: bad bytes, too large an answer,
+"""Messages on stderr about connections that the server closed: bad bytes, too large an answer,
 nothing read for too long.
 
 A client that is set up wrongly connects again at once, for ever, and a hostile one as often as it
@@ -35,14 +35,14 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 class Timer(Protocol):
-    """What `call_later` returns."""
+    """The result of `call_later`."""
 
     def cancel(self) -> None:
         """Do not call."""
 
 
 class Clock(Protocol):
-    """What is needed of a loop."""
+    """The needed part of a loop."""
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
         """Call in so many seconds."""

@@ -77,7 +77,7 @@ class ClusterServer:
         return self.servers[1].now()
 
     def settle(self) -> None:
-        """What follows every piece of work done from outside."""
+        """The steps after every piece of work done from outside."""
         self.servers[1].settle(self.now())
 
     def wait_until_listening(self) -> None:

@@ -90,7 +90,7 @@ def check_endpoints(
 
 
 def bind_host(host: str) -> str | None:
-    """What to bind: one address for localhost (its two would get different free ports), every
+    """Host to bind: one address for localhost (its two would get different free ports), every
     interface for ""."""
     return "127.0.0.1" if host == "localhost" else host or None
 

@@ -107,7 +107,7 @@ class FairSelector(selectors.BaseSelector):
         self._told.clear()
 
     def get_key(self, fileobj: Any) -> selectors.SelectorKey:
-        """What it was registered with; KeyError if it was not."""
+        """The key it was registered with; KeyError if it was not."""
         return self._keys[_descriptor(fileobj)]
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:

@@ -1,4 +1,4 @@
-"""What listeners ask of their clients: TLS, a login, or rights.
+"""Listeners' demands on their clients: TLS, a login, or rights.
 
 `Guard` belongs to all servers of a cluster: it knows what each listener speaks and makes the
 protocol of its connections. A server without one has plain connections only, which pay for
@@ -26,7 +26,7 @@ _OWN_SETTINGS = ListenerSecurity(OWN_LISTENER, internal=True)
 
 
 class Guard:
-    """What the listeners of a cluster ask of clients. `certificates` None: no listener speaks
+    """The demands of a cluster's listeners on clients. `certificates` None: no listener speaks
     TLS."""
 
     own_endpoint = Endpoint(OWN_LISTENER, "127.0.0.1", 0)
@@ -66,11 +66,11 @@ class Guard:
             self.certificates.close()
 
     def settings(self, listener: str) -> ListenerSecurity:
-        """What a listener asks of its clients."""
+        """A listener's demands on its clients."""
         return _OWN_SETTINGS if listener == OWN_LISTENER else self.security.listener(listener)
 
     def protocol(self, server: Server, listener: str) -> Callable[[], ServerProtocol]:
-        """What makes the protocols of a listener's connections."""
+        """The maker of the protocols of a listener's connections."""
         settings = self.settings(listener)
         if settings.protocol.has_tls:
             from .tls import TlsProtocol

@@ -17,9 +17,9 @@ from typing import Any
 logger = logging.getLogger("coordinator.net.server")
 
 _ACCEPT_FAILED = "socket.accept() out of system resource"
-"""What asyncio's exception handler is told."""
+"""The message to asyncio's exception handler."""
 _RETRY = "_start_serving"
-"""What asyncio calls a second after a failed accept, by the name its exception handler is told; a
+"""The call of asyncio a second after a failed accept, by the name its exception handler is told; a
 listening socket that is closed by then makes it fail."""
 _TELL_AGAIN_S = 60.0
 """An outage that lasts is told this often."""

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class _Halted:
-    """What drives a broker whose process does nothing."""
+    """The driver of a broker whose process does nothing."""
 
     def run_resumable(self, now: int) -> None:
         """Nobody goes on."""

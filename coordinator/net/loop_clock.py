@@ -36,7 +36,7 @@ class LoopClock:
 
 
 class Runtime(Protocol):
-    """What the timer drives: one broker, or all brokers of a cluster together."""
+    """The timer's target: one broker, or all brokers of a cluster together."""
 
     def next_deadline(self) -> int | None:
         """The instant at which `tick` has something to do."""

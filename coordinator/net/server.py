@@ -42,7 +42,7 @@ END_GRACE_S = 10.0  # how long a connection that is closed may take to read its 
 
 
 class Guarding(Protocol):
-    """What is asked of clients (`net.guard`)."""
+    """The demands on clients (`net.guard`)."""
 
     own_endpoint: Endpoint
     """Where the testing kit's own clients are to connect."""
@@ -55,7 +55,7 @@ class Guarding(Protocol):
         """A broker was made, or was started again."""
 
     def protocol(self, server: Server, listener: str) -> Callable[[], ServerProtocol]:
-        """What makes the protocols of a listener's connections."""
+        """The maker of the protocols of a listener's connections."""
 
 
 class Server:
@@ -76,7 +76,7 @@ class Server:
     ) -> None:
         self.broker = broker
         self.guard = guard
-        """What listeners ask of clients; None: nothing."""
+        """Listeners' demands on clients; None: nothing."""
         if guard is not None:
             guard.watch_over(broker)
         self.runtime: Runtime = runtime or broker
@@ -190,7 +190,7 @@ class Server:
         return endpoint._replace(port=server.sockets[0].getsockname()[1])
 
     def _protocol(self, listener: str) -> Callable[[], ServerProtocol]:
-        """What makes asyncio's side of a connection to a listener."""
+        """The maker of asyncio's side of a connection to a listener."""
         guard = self.guard
         if guard is None:
             return lambda: ServerProtocol(self, listener)

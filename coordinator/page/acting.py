@@ -1,4 +1,4 @@
-"""What a learner does that no scenario file can say: to topics, and in the name of a member.
+"""A learner's actions that no scenario file can say: to topics, and in the name of a member.
 Carried out in the world at its instant.
 
 `in_world` checks such an action against its scenario, `plan` puts it on the world's agenda, where

@@ -1,4 +1,4 @@
-"""What a learner can do to a run: every action as a change of its scenario, with the checks of its
+"""A learner's actions on a run: each one as a change of its scenario, with the checks of its
 fields.
 
 `with_action` gives the scenario with one action more. What no scenario can say is carried out in
@@ -87,7 +87,7 @@ def _usual(key: Key) -> object:
 
 
 _USUAL: Final = {name: _usual(key) for name, key in TABLES["churn"].keys.items()}
-"""What a piece of churn has in a file that does not say it."""
+"""The values of a piece of churn where a file says none."""
 
 
 def _stall(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
@@ -248,8 +248,8 @@ ACTIONS: Final[dict[str, Callable[[Scenario, Plain, int], Scenario]]] = {
     "reassign": _reassign,
     "commit": in_world,
 }
-"""What can be done at an instant. `member` says to whom, `lasts_ms` how long, `down_ms` after how
+"""The actions at an instant. `member` says to whom, `lasts_ms` how long, `down_ms` after how
 long a member starts again."""
 OF_SHARE: Final = frozenset({"close", "kill", "freeze", "stall", "lose_answer", "cut"})
-"""What can be done to a member of a share group."""
+"""The actions on a member of a share group."""
 WITHOUT_MEMBER: Final = frozenset({"join", "move_coordinator", "add_partitions", "reassign"})

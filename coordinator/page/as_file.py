@@ -161,4 +161,4 @@ _TABLES: Final[dict[str, Callable[[Plain, Plain], tuple[str, Plain]]]] = {
     "reassign": _reassign,
     "add_partitions": _add_partitions,
 }
-"""What an action is in a file: the table, and its row."""
+"""An action's form in a file: the table, and its row."""

@@ -76,7 +76,7 @@ def _consumer(scenario: Scenario) -> list[str]:
 
 
 def _toml(kind: MemberKind) -> str:
-    """What else a kind of member has in its config, as a TOML table."""
+    """The rest of a member kind's config, as a TOML table."""
     kept = {
         key: value
         for key, value in kind.properties.items()

@@ -1,4 +1,4 @@
-"""What a reader of the page may do to a live group, by operations of the control port.
+"""Deeds of a reader of the page on a live group, by operations of the control port.
 
 Each deed is a row: its words, whom it befalls, the operation that carries it out and the one that
 undoes it. `Deeds` checks what a browser asks against the rows and the group as it is, and keeps
@@ -28,7 +28,7 @@ WITHIN_S: Final = 10.0
 
 
 class DeedError(ValueError):
-    """What cannot be done, and what could."""
+    """An impossible deed, and those possible."""
 
 
 class Target(NamedTuple):
@@ -170,7 +170,7 @@ class Deeds:
         return secrets.compare_digest(token.encode(), self.token.encode())
 
     def plain(self) -> Plain:
-        """What can be done, and what is in force."""
+        """The possible deeds, and those in force."""
         several = len(self.kafka.servers)
         self._forget_spent()
         return {
@@ -266,7 +266,7 @@ class Deeds:
         return self.plain() | {"done": f"{whom}: {deed.text}"}
 
     def _refuse_twice(self, name: str, group: str, whom: str) -> None:
-        """What is in force is not done once more, but for a coordinator, which can move on."""
+        """A deed in force is not done once more, but for a coordinator, which can move on."""
         self._forget_spent()
         for each in self._in_force.values():
             if (each.do, each.group, each.whom) == (name, group, whom) and DEEDS[name].of_member:

@@ -1,4 +1,4 @@
-"""What a changed run has that the run it was made from has not, in sentences; and why not, if
+"""Facts of a changed run that the run it was made from has not, in sentences; and why not, if
 nothing changed.
 
 Both runs are given as pictures (see `picture`). Only what a group's members and owners went through
@@ -109,7 +109,7 @@ def _first(one: Plain, other: Plain) -> int | None:
 
 
 def _by_time(group: Plain, queue: Plain) -> Sequence[Sequence[Any]]:
-    """What became of the records of a share partition, in the order in which it began."""
+    """The outcomes of the records of a share partition, in the order in which they began."""
     return sorted(
         (
             begin,

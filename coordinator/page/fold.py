@@ -41,7 +41,7 @@ _RECORDS: Final = frozenset(
         "RequestRepeated",
     }
 )
-"""What applications do with records: too much of it to step through."""
+"""Events of applications with records: too many to step through."""
 _UUID_LETTERS: Final = 22
 _FIRST_LETTERS: Final = 4
 """The length of a uuid in base 64, as members of the consumer protocol make them."""
@@ -139,7 +139,7 @@ class GroupPicture:
         return lane
 
     def labels(self) -> list[str]:
-        """What each lane is called: its client id if no other has it, else its name; where that is
+        """The name of each lane: its client id if no other has it, else its name; where that is
         an id that a client made up itself (KIP-848), the client id and the id's first letters."""
         count = Counter(lane.client for lane in self.lanes)
         return [
@@ -203,7 +203,7 @@ class Fold:
         self.reassignments = Reassignments()
         self._believed = Believed(lambda *_: None)
         self.queues = Queues()
-        """What share groups do with records."""
+        """The work of share groups on records."""
         self.replicas: dict[Key, Track[Replicas]] = {}
         """Of partitions that were reassigned, from then on."""
         self._placed: dict[str, list[list[int]]] = {}
@@ -434,7 +434,7 @@ class Fold:
         picture.raster.refresh(lane, at_ms)
 
     def _fault(self, line: Line) -> None:
-        """What was done to a member's process or to one of its requests."""
+        """The fault of a member's process or of one of its requests."""
         at_ms, kind = line["at_ms"], line["type"]
         for picture in self.groups.values():
             lane = picture.lane_done_to(line)

@@ -145,7 +145,7 @@ class Follower:
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
-        """What reading and folding raise becomes the problem."""
+        """An error of reading or folding becomes the problem."""
         try:
             yield
         except LogError as error:

@@ -38,7 +38,7 @@ _NUMBERS: dict[str, int] = {}
 
 
 class Marks:
-    """What a lane did or was told: instant and kind of each, in the order of the log. A long log has
+    """The events of a lane: instant and kind of each, in the order of the log. A long log has
     as many as lines, so each takes nine bytes."""
 
     __slots__ = ("_instants", "_kinds")

@@ -1,4 +1,4 @@
-"""What a long log needs so that it opens in seconds: steps that stay in the file, and commits that
+"""The means for a long log to open in seconds: steps that stay in the file, and commits that
 are counted and not folded.
 
 In a log of a million lines nearly all are commits that succeeded. They change no state, no member

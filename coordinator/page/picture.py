@@ -139,7 +139,7 @@ class Picture:
         }
 
     def _shared(self, group: GroupPicture, view: GroupView | None, end_ms: int) -> dict[str, Any]:
-        """What a share group has beside: the records of its share partitions."""
+        """A share group's extra part: the records of its share partitions."""
         if view is None or view.share is None:
             return {}
         return {

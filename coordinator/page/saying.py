@@ -1,4 +1,4 @@
-"""What is said beside the cursor: for each line of a log one sentence of what happened and why, and
+"""The text beside the cursor: for each line of a log one sentence of what happened and why, and
 its decoded fields.
 
 The sentences of requests, rebalances, notes and consumer groups are those of `coordinator explain`.
@@ -54,7 +54,7 @@ class Teller:
                     self._notes[entry.seq] = entry
 
     def sentence(self, line: Line) -> str:
-        """What happened, in one sentence or two."""
+        """The event in one sentence or two."""
         group = self._timeline.groups.get(line.get("group", ""))
         note = self._notes.get(line["seq"])
         if note is not None and (

@@ -64,7 +64,7 @@ class Acting(Protocol):
         """True if this is the token."""
 
     def plain(self) -> dict[str, Any]:
-        """What can be done, as JSON values."""
+        """Possible actions, as JSON values."""
 
     def carry_out(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Do it: a status of HTTP, and JSON values."""
@@ -247,7 +247,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(HTTPStatus.OK, _KINDS["json"], follower.plain())
 
     def _here(self, follower: Follower, query: str) -> None:
-        """What is known beside the log: where clients may come, whether a reader may act."""
+        """The facts beside the log: where clients may come, whether a reader may act."""
         acts = self.server.acting is not None
         self._json(HTTPStatus.OK, {"address": self.server.address, "acts": acts})
 

@@ -25,7 +25,7 @@ class Track(Generic[V]):
 
     @property
     def value(self) -> V | None:
-        """What holds now."""
+        """The present value."""
         return self._value
 
     def set(self, value: V | None, at_ms: int) -> None:

@@ -1,4 +1,4 @@
-"""What a partitioner sees of a topic, what it is asked, and the case that needs no partitioner.
+"""A partitioner's view of a topic, what it is asked, and the case that needs no partitioner.
 
 Owns: TopicView, the Partitioner protocol, the meaning of Random, explicit partitions.
 Does not depend on any particular partitioner.

@@ -1,4 +1,4 @@
-"""What is worth an alarm while a log grows: one `Watch` for each group, fed line by line, whose
+"""Events worth an alarm while a log grows: one `Watch` for each group, fed line by line, whose
 state is plain JSON.
 
 Pure: the instants are the log's own; what should have happened and did not is asked for with `due`
@@ -73,7 +73,7 @@ class Watch:
         """When those began that lie within the window before the last line."""
         self._joined: dict[str, list[int]] = state.get("joined", {})
         self._pending: dict[str, list[Any]] = state.get("pending", {})
-        """What should end: its kind, the line that began it, and the wall clock at which it is
+        """Each open step: its kind, the line that began it, and the wall clock at which it is
         overdue."""
 
     def saved(self) -> str:
@@ -120,7 +120,7 @@ class Watch:
         return min((entry[3] for entry in self._pending.values()), default=None)
 
     def expired(self, wall_ms: int) -> Iterator[Alert]:
-        """What is overdue by now. Each is told once."""
+        """The steps overdue by now. Each is told once."""
         for name in [name for name, entry in self._pending.items() if entry[3] <= wall_ms]:
             kind, seq, at_ms, _ = self._pending.pop(name)
             what = (

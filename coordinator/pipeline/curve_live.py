@@ -12,12 +12,12 @@ from io import StringIO
 from typing import Final, NamedTuple
 
 LIVE_MEASURES: Final = ("recovered_ms", "unavailable_partition_ms", "moved")
-"""What is measured on a real broker, too."""
+"""The measures taken on a real broker, too."""
 LIVE_COLUMNS: Final = ("protocol", "members", "run", "event", *LIVE_MEASURES, "broker")
 
 
 class LiveRun(NamedTuple):
-    """What one event cost one group, live. `values`: one for each of LIVE_MEASURES, as table
+    """One event's cost to one group, live. `values`: one for each of LIVE_MEASURES, as table
     `windows` has it; None: it did not settle in time."""
 
     protocol: str

@@ -72,7 +72,7 @@ def _beside(by_key: _Points, protocols: Sequence[str], live: Sequence[LiveRun]) 
 
 
 def _live(values: Sequence[int | None] | None, measure: Measured) -> str:
-    """What the runs of a group showed."""
+    """The results of a group's runs."""
     return (
         ", ".join(
             "not settled" if value is None else f"{value * measure.scale:.4g}"

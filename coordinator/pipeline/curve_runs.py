@@ -49,7 +49,7 @@ CURVE_COLUMNS: Final = (
 
 
 class RunFigures(NamedTuple):
-    """What one event cost in one simulation. `values`: one for each of MEASURED, as table `windows`
+    """One event's cost in one simulation. `values`: one for each of MEASURED, as table `windows`
     has it."""
 
     cell_id: str

@@ -1,4 +1,4 @@
-"""What runs are compared by: measures made of a row of table `metrics`, and their statistics over
+"""The basis of comparing runs: measures made of a row of table `metrics`, and their statistics over
 the runs of a variant."""
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ MEASURES: Final[Mapping[str, Measure]] = {measure.name: measure for measure in _
 DETECTION: Final = ("detection_s", "false_expiries")
 PRICE: Final = ("unavailable_partition_s", "moved_between_processes")
 HEADLINES: Final = ("unavailable_partition_s", "rebalancing_s", "moved_between_processes")
-"""What a report says first who has least of."""
+"""Measures whose least a report says first."""
 _DECIDE_DETECTION: Final = ("session", "heartbeat", "max.poll.interval")
 """Parts of the names of settings that decide how soon a crash is noticed."""
 
@@ -120,7 +120,7 @@ def summarise(variant: str, runs: Sequence[Run]) -> list[Summary]:
 def compare(
     variant: str, runs: Sequence[Run], against: str, base: Sequence[Run]
 ) -> list[Difference]:
-    """What a variant has more, or less, than the first one: differences of runs with the same
+    """A variant's excess or lack against the first one: differences of runs with the same
     seed."""
     found = []
     for measure in MEASURES.values():

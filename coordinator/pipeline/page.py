@@ -61,7 +61,7 @@ def grouped(worst: Iterable[Worst], variant_of: Mapping[str, str], most: int) ->
 
 
 class Facts(NamedTuple):
-    """What a report tells."""
+    """The facts of a report."""
 
     title: str
     manifest: Mapping[str, Any]

@@ -1,4 +1,4 @@
-"""What a sweep is: a scenario, settings that vary, seeds; and the simulation of one cell. Pure
+"""A sweep: a scenario, settings that vary, seeds; and the simulation of one cell. Pure
 Python: Spark only decides where.
 
 A cell is one simulation. Its id is made of the scenario's text, its settings, its seed and this
@@ -76,7 +76,7 @@ class Sweep(NamedTuple):
     keep: str
     windows: Begins = ()
     note: str = ""
-    """What whoever wrote the file should know of it."""
+    """A note on it for whoever wrote the file."""
 
 
 class Cell(NamedTuple):
@@ -274,7 +274,7 @@ def _chosen(path: str, grid: int, sample: object, seeds: int) -> tuple[Sequence[
 
 
 def plan_of(sweep: Sweep) -> dict[str, Any]:
-    """What a sweep's directory says of it, as JSON values: one that goes on has to be the same."""
+    """A sweep's facts in its directory, as JSON values: one that goes on has to be the same."""
     plan: dict[str, Any] = {
         "version": __version__,
         "schema_version": SCHEMA_VERSION,

@@ -87,7 +87,7 @@ class Traffic:
 
 
 class WindowCounts(Observer):
-    """What happens in the windows of a run that lasts until `end_ms`. `rows` after `finish`."""
+    """The events in the windows of a run that lasts until `end_ms`. `rows` after `finish`."""
 
     streams = frozenset({"group", "member"})
 
@@ -143,7 +143,7 @@ class WindowCounts(Observer):
 
 
 class _Window:
-    """What happens from one instant until another."""
+    """The events from one instant until another."""
 
     def __init__(self, name: str, begin_ms: int, end_ms: int) -> None:
         self.name = name

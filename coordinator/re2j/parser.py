@@ -55,7 +55,7 @@ _SIMPLE = {
 
 @dataclass(slots=True)
 class _Flags:
-    """What (?i), (?m) and (?s) have set."""
+    """The state of (?i), (?m) and (?s)."""
 
     fold: bool = False
     lines: bool = False
@@ -64,7 +64,7 @@ class _Flags:
 
 @dataclass(slots=True)
 class _Atom:
-    """What a repetition would repeat: the pieces from `start` on. `repeated`: the product of the
+    """The object of a repetition: the pieces from `start` on. `repeated`: the product of the
     counts within it.
 
     `size` and `optional`: how many atoms there are in it, and how many parts that may be left out.
@@ -225,7 +225,7 @@ class _Translator:
             raise too_large(self.scan.text)
 
     def repeat(self, atom: _Atom, times: int, optional: int) -> None:
-        """What is in an atom comes so many times, and so many parts more may be left out. Raises
+        """An atom's content comes so many times, and so many parts more may be left out. Raises
         PatternError."""
         size, left_out = atom.size, atom.optional
         atom.size, atom.optional = size * times, left_out * times + optional

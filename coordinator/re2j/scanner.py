@@ -50,7 +50,7 @@ class Scanner:
         return char
 
     def since(self, start: int) -> str:
-        """What was read from `start` on."""
+        """The text read from `start` on."""
         return self.text[start : self.pos]
 
     def digits(self) -> int:

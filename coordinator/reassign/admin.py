@@ -51,7 +51,7 @@ class Login(Protocol):
     first: bytes
 
     def answered(self, data: bytes) -> bytes | None:
-        """What to say next; None: the client is logged in."""
+        """The next answer; None: the client is logged in."""
 
 
 class Entry(Protocol):

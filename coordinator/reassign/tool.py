@@ -1,4 +1,4 @@
-"""What `kafka-reassign-partitions` does: generate, execute, verify, list, cancel (REASN-7 to
+"""The work of `kafka-reassign-partitions`: generate, execute, verify, list, cancel (REASN-7 to
 REASN-10), with its texts.
 
 Each function prints by `say` and answers what happened. Raises ToolError, AdminError or FileError,

@@ -1,4 +1,4 @@
-"""What a release of Apache Kafka is told apart by, as types.
+"""The traits of a release of Apache Kafka, as types.
 
 Does not depend on anything.
 """
@@ -46,7 +46,7 @@ Behaviour = Literal[
     "SYNC-40-1",
     "V44-7",
 ]
-"""What a release does and an older one does not, by the rule that says it (docs/rules.md)."""
+"""A release's behaviour that an older one has not, by the rule that says it (docs/rules.md)."""
 BEHAVIOURS: Final[frozenset[Behaviour]] = frozenset(get_args(Behaviour))
 
 
@@ -61,7 +61,7 @@ class Settings:
     more: str = ""
     """Settings that the newest does not know, in that notation."""
     in_place: Mapping[str, str] = field(default_factory=dict)
-    """What is in force where the release does not know a setting, if not the newest's default."""
+    """Values in force where the release does not know a setting, if not the newest's default."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +85,7 @@ class Release:
     features: Mapping[str, Feature]
     """By name, in the order in which ApiVersions tells them."""
     metadata_versions: Mapping[int, str]
-    """What each level of metadata.version is called, the highest last."""
+    """The name of each level of metadata.version, the highest last."""
     behaviours: frozenset[Behaviour] = BEHAVIOURS
     broker_settings: Settings = field(default_factory=Settings)
     topic_settings: Settings = field(default_factory=Settings)

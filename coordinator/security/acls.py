@@ -17,7 +17,7 @@ CLUSTER_NAME: Final = "kafka-cluster"
 
 
 class ResourceType(IntEnum):
-    """What is protected."""
+    """A protected resource."""
 
     UNKNOWN = 0
     ANY = 1
@@ -40,7 +40,7 @@ class PatternType(IntEnum):
 
 
 class Operation(IntEnum):
-    """What is done; ANY stands in filters only."""
+    """The action; ANY stands in filters only."""
 
     UNKNOWN = 0
     ANY = 1
@@ -98,7 +98,7 @@ class Acl(NamedTuple):
 
 
 class AclFilter(NamedTuple):
-    """What a description or a deletion is about; None: whatever it is."""
+    """The subject of a description or a deletion; None: whatever it is."""
 
     resource_type: int = ResourceType.ANY
     pattern_type: int = PatternType.ANY

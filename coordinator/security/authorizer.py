@@ -1,4 +1,4 @@
-"""What a set of ACLs means: Kafka's StandardAuthorizer.
+"""Meaning of a set of ACLs: Kafka's StandardAuthorizer.
 
 Super users may do everything. A denial beats any allowance; what no ACL allows is refused, unless
 no ACL is about the resource at all and `allow_everyone` is set. Owns the ACLs and an index of them;

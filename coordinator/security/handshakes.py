@@ -1,4 +1,4 @@
-"""What a test lets befall TLS handshakes. Does not depend on TLS."""
+"""Disturbances of TLS handshakes by a test. Does not depend on TLS."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Disturbance(Enum):
-    """What happens to a handshake. The value says it of one."""
+    """The outcome of a handshake. The value says it of one."""
 
     REFUSE = "refused"
     """The server answers with an alert."""

@@ -1,4 +1,4 @@
-"""What a listener asks of its clients, and which protocol it speaks."""
+"""A listener's demands on its clients, and the protocol it speaks."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ class ListenerSecurity(NamedTuple):
     client_auth: str = "none"
     """ssl.client.auth: none, requested or required."""
     mapping_rules: tuple[Rule, ...] = (Rule(),)
-    """What becomes of the name in a client's certificate."""
+    """The rules for the name in a client's certificate."""
     required_scope: tuple[str, ...] = ()
-    """What unsecured tokens of OAUTHBEARER have to be for, each of it."""
+    """Scopes unsecured tokens of OAUTHBEARER have to be for, each one."""
     internal: bool = False
     """For the testing kit's own clients: they are a super user."""
 

@@ -103,7 +103,7 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def _scope(claims: Mapping[str, Any]) -> set[str] | None:
-    """What an unsecured token is for: a text is one thing, whatever blanks are in it, and a list
+    """The scope of an unsecured token: a text is one thing, whatever blanks are in it, and a list
     several (OAUTH-2). None: it is neither."""
     scope = claims.get("scope")
     each = [scope] if isinstance(scope, str) else [] if scope is None else scope
@@ -113,7 +113,7 @@ def _scope(claims: Mapping[str, Any]) -> set[str] | None:
 
 
 def _claims(token: str) -> dict[str, Any]:
-    """What an unsecured token says; nothing for what is none."""
+    """Claims of an unsecured token; nothing for what is none."""
     parts = token.split(".")
     if len(parts) != 3 or parts[2]:
         return {}

@@ -43,5 +43,5 @@ class PlainServer:
 
 
 def plain_token(user: str, password: str) -> bytes:
-    """What a client says."""
+    """A client's message."""
     return f"\0{user}\0{password}".encode()

@@ -33,7 +33,7 @@ class Rule(NamedTuple):
     case: str = ""
 
     def apply(self, name: str) -> str | None:
-        """What it makes of a name; None: it is not about it."""
+        """Its outcome for a name; None: it is not about it."""
         if self.pattern is None:
             return name
         if self.pattern.fullmatch(name) is None:
@@ -84,7 +84,7 @@ def _expanded(replacement: str, found: re.Match[str]) -> str:
 
 
 def _piece(each: re.Match[str], found: re.Match[str]) -> str:
-    """What a backslash or a `$` stands for, with what follows it. A number has as many digits as
+    """The meaning of a backslash or a `$`, with what follows it. A number has as many digits as
     there are groups for; Kafka takes one that no group has for text, where the pattern has any."""
     character, named, number = each.groups()
     if character is not None:

@@ -1,4 +1,4 @@
-"""What clients may use in a span of time, as Kafka's quotas measure it: a rate over windows, and a
+"""Clients' allowance in a span of time, as Kafka's quotas measure it: a rate over windows, and a
 bucket of tokens.
 
 `Rate` is Kafka's Rate over a WindowedSum: `samples` windows of `window_ms` count, the youngest of
@@ -35,7 +35,7 @@ class _Sample:
 
 
 class Rate:
-    """What was used, and when."""
+    """The amounts used, and when."""
 
     __slots__ = ("_at", "_samples", "_windows")
 

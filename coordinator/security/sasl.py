@@ -23,7 +23,7 @@ USER = "User"
 
 
 class Stage(Enum):
-    """What is expected next."""
+    """The step expected next."""
 
     HANDSHAKE = auto()
     """SaslHandshake, or one ApiVersions before it."""
@@ -75,7 +75,7 @@ class Login:
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """What clients may log in by, in the order in which Kafka tells it (HM-2)."""
+        """The mechanisms clients may log in by, in the order Kafka tells them (HM-2)."""
         return tuple(in_hash_order(self._listener.mechanisms, java_hash))
 
     def handshake(self, mechanism: str, version: int) -> bool:

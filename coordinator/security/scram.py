@@ -56,7 +56,7 @@ BY_NUMBER: Final = {each.number: each for each in MECHANISMS.values()}
 
 
 class Credential:
-    """What a server keeps of a password. Its keys are derived when they are first needed."""
+    """A server's form of a password. Its keys are derived when they are first needed."""
 
     def __init__(
         self, mechanism: Mechanism, salt: bytes, iterations: int, salted: Callable[[], bytes]
@@ -169,7 +169,7 @@ class ScramClient:
         self._signature = b""
 
     def first(self) -> bytes:
-        """What the client begins with."""
+        """The client's first message."""
         return f"n,,{self._bare}".encode()
 
     def final(self, answer: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""What all brokers of a cluster know of users: passwords, credentials, listeners.
+"""The users' data at all brokers of a cluster: passwords, credentials, listeners.
 
 Owns the users that options name; SCRAM credentials are the cluster's (`ScramCredentials`). Salts
 and nonces come from `draw`, outside of the seed: no secret stands in a log. Does not depend on
@@ -35,10 +35,10 @@ Exchange = PlainServer | ScramServer | OAuthBearerServer
 
 
 class Credentials(Protocol):
-    """What a cluster keeps of users who log in by SCRAM."""
+    """A cluster's data of users who log in by SCRAM."""
 
     def find(self, user: str, mechanism: Mechanism) -> Credential | None:
-        """What a user logs in with."""
+        """The credential of a user."""
 
     def set_password(self, user: str, password: str, new_salt: Callable[[], bytes]) -> None:
         """Let a user log in with a password."""
@@ -95,7 +95,7 @@ class Security:
             credentials.set_password(user, password, self.new_salt)
 
     def listener(self, name: str) -> ListenerSecurity:
-        """What a listener asks of its clients."""
+        """A listener's demands on its clients."""
         return self.listeners.get(name) or ListenerSecurity(name)
 
     def exchange(self, mechanism: str, now: int, required_scope: Iterable[str] = ()) -> Exchange:
@@ -161,7 +161,7 @@ class Security:
         self._handshakes = [handshake] * times
 
     def next_handshake(self) -> Handshake | None:
-        """What is to befall the handshake that begins; None: nothing."""
+        """The fault for the handshake that begins; None: nothing."""
         return self._handshakes.pop() if self._handshakes else None
 
     def is_denied(self, user: str) -> bool:

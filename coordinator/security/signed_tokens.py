@@ -24,7 +24,7 @@ class SignedTokensError(Exception):
 
 
 class SignedTokens:
-    """What a cluster asks of tokens. `audiences` empty, `issuer` None: any will do."""
+    """A cluster's demands on tokens. `audiences` empty, `issuer` None: any will do."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class SignedTokens:
         self._name_claim = name_claim
 
     def claims(self, token: str, now_s: float) -> Mapping[str, Any] | None:
-        """What a token says, with its user as `sub`; None: it is not to be believed."""
+        """A token's claims, with its user as `sub`; None: it is not to be believed."""
         claims = self._signed(token)
         if claims is None:
             return None

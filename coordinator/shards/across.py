@@ -53,7 +53,7 @@ _LISTED_A_STEP: Final = 1_024
 
 
 class ServedGroups(Protocol):
-    """What these requests need of the coordinator."""
+    """The coordinator, as these requests need it."""
 
     config: GroupConfig
     availability: Availability

@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 class HasDeadline(Protocol):
-    """What the agenda asks of a shard."""
+    """The agenda's demands on a shard."""
 
     def next_deadline(self) -> int | None:
         """The instant of its earliest deadline."""

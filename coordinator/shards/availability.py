@@ -102,7 +102,7 @@ OF_SHARE_STATES = (ShareStatesUnloaded, ShareStatesLoading, ShareStatesLoaded, S
 
 
 class Leadership(Enum):
-    """What a coordinator is to a partition."""
+    """A coordinator's role for a partition."""
 
     LED = "led"
     LOADING = "loading"
@@ -127,7 +127,7 @@ _BECOMES = {
 
 
 class Availability:
-    """What a coordinator is to each partition. `evolve` is its only writer."""
+    """A coordinator's role for each partition. `evolve` is its only writer."""
 
     def __init__(self, *, leads_all: bool = True) -> None:
         """At first it leads every partition, or, as one of several coordinators, none."""
@@ -151,11 +151,11 @@ class Availability:
                 self._others[partition] = becomes
 
     def of(self, partition: int) -> Leadership:
-        """What the coordinator is to one partition."""
+        """The coordinator's role for one partition."""
         return self._others.get(partition, self._at_first)
 
     def error(self, partition: int) -> ErrorCode:
-        """What a request for a group of this partition is told; NONE if it is served."""
+        """The error of a request for a group of this partition; NONE if it is served."""
         return _ERRORS[self.of(partition)]
 
     def refuse(self, group_id: str | None, *, empty_allowed: bool) -> ErrorCode:

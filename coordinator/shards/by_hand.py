@@ -1,4 +1,4 @@
-"""What an operator or a test does to the groups of a shard: end a session, begin a rebalance, put
+"""Actions of an operator or a test on the groups of a shard: end a session, begin a rebalance, put
 sessions off.
 
 The events are those of the same things when they happen by themselves; a removal says that its

@@ -47,7 +47,7 @@ _PATTERNS = int(ShardTimer.PATTERNS)
 
 
 class Host(Protocol):
-    """What a shard offers: its groups, the one way to fold an event, and deadlines."""
+    """A shard's services: its groups, the one way to fold an event, and deadlines."""
 
     groups: dict[str, Group]
     timers: Timers

@@ -30,12 +30,12 @@ from .journal import Effects
 from .shard import Shard
 
 ALL_OPERATIONS: Final = 1 << 3 | 1 << 6 | 1 << 8 | 1 << 10 | 1 << 11
-"""What an operator who may do everything may do to a group: READ, DELETE, DESCRIBE and the two for
+"""The operations on a group for one who may do everything: READ, DELETE, DESCRIBE and the two for
 its configuration (DSC-4)."""
 
 
 class Coordinator(Protocol):
-    """What the group coordinator offers."""
+    """The group coordinator's services."""
 
     config: GroupConfig
     availability: Availability
@@ -57,14 +57,14 @@ class Coordinator(Protocol):
 
 
 class DescribeRequest(Protocol):
-    """What requests that describe groups have in common."""
+    """The common part of requests that describe groups."""
 
     group_ids: list[str]
     include_authorized_operations: bool
 
 
 class DescribedRow(Protocol):
-    """What described groups have in common."""
+    """The common part of described groups."""
 
     error_code: int
     authorized_operations: int

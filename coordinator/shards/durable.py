@@ -98,7 +98,7 @@ class DurableEvents:
     # -- reading
 
     def events(self, from_offset: int = 0) -> Iterator[StoredEvent]:
-        """What is left of the events from an offset on, by offset."""
+        """The events left from an offset on, by offset."""
         compacted = [
             StoredEvent(offset, at_ms, group, event)
             for group, events in self._groups.items()

@@ -1,4 +1,4 @@
-"""What a call to the coordinator brings about, and where events are written down.
+"""The outcome of a call to the coordinator, and where events are written down.
 
 `Effects` collects the events and replies of one call while it is served; `Outcome` is what the
 caller gets of it. `EventSink` is where events are written down before replies leave. Values and a
@@ -30,7 +30,7 @@ class LoggedEvent(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a call brought about: the events, by group (None: of the coordinator), in order; the
+    """The outcome of a call: the events, by group (None: of the coordinator), in order; the
     replies that may go out now; and what the share coordinator is to be asked then (SH-HB-2)."""
 
     events: tuple[tuple[str | None, CoordinatorEvent], ...] = ()
@@ -59,7 +59,7 @@ class EventSink(Protocol):
 
 
 class Effects:
-    """What one call brings about, in order. `now`, `cause` (the log's number of the request, None:
+    """The effects of one call, in order. `now`, `cause` (the log's number of the request, None:
     time passed) and `sees` (which topics its client may describe, None: all) are those of the
     call."""
 
@@ -79,5 +79,5 @@ class Effects:
         self.share_states: list[StateRequest] = []
 
     def outcome(self) -> Outcome:
-        """What the caller gets."""
+        """The caller's outcome."""
         return Outcome(tuple(self.events), tuple(self.replies), tuple(self.share_states))

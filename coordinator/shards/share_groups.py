@@ -50,7 +50,7 @@ _REFUSED: Final[dict[type, ErrorCode]] = {
     OffsetDeleteRequest: ErrorCode.GROUP_ID_NOT_FOUND,
     TxnOffsetCommitRequest: ErrorCode.GROUP_ID_NOT_FOUND,
 }
-"""What requests of other protocols are told at a share group (SH-TYP-1); others, that the member is
+"""Answers to requests of other protocols at a share group (SH-TYP-1); to others, that the member is
 unknown."""
 
 

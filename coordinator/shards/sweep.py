@@ -1,4 +1,4 @@
-"""What is done once for every group of a shard, in slices: offsets that expired, or whose topics
+"""The work done once for every group of a shard, in slices: offsets that expired, or whose topics
 were deleted, go.
 
 Each piece of work proposes events, and the shard folds them. It does not depend on shards.

@@ -22,7 +22,7 @@ from ..groups.consumer.requests import TimerKind as ConsumerTimerKind
 
 
 class TimerKind(IntEnum):
-    """What falls due."""
+    """Kinds of timers."""
 
     SESSION = 0  # of a member, or the time of a pending id
     JOIN_PHASE = 1

@@ -1,4 +1,4 @@
-"""What becomes of a generation whose assignments were appended to the group's partition, but not
+"""The outcome of a generation whose assignments were appended to the group's partition, but not
 replicated in time (ERR-2).
 
 The leader's SyncGroup is answered with the error, and the group rebalances. Does not depend on how

@@ -1,4 +1,4 @@
-"""What acknowledgements mean for a share partition: an event, or Kafka's error (SH-ACK-1 to
+"""Outcome of acknowledgements for a share partition: an event, or Kafka's error (SH-ACK-1 to
 SH-ACK-9).
 
 The ranges of one request are taken whole or not at all. What lies below the start offset is long

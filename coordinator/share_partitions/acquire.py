@@ -22,7 +22,7 @@ ABORTED = "their transaction was aborted"
 
 
 class Read(NamedTuple):
-    """What was read from the log: the batches, and those of aborted transactions among them."""
+    """The data read from the log: the batches, and those of aborted transactions among them."""
 
     offset: int
     batches: Sequence[Span]
@@ -30,7 +30,7 @@ class Read(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a request asks for, and what the group allows. `exact`: no more than `max_records`,
+    """A request's wishes, and what the group allows. `exact`: no more than `max_records`,
     though a batch has more; else whole batches. `batch_size`: how many records are told together,
     where batches of the log end there."""
 
@@ -43,7 +43,7 @@ class Wanted(NamedTuple):
 
 
 class _Taken:
-    """What is given so far."""
+    """Records given so far."""
 
     __slots__ = ("batches", "count", "records")
 
@@ -234,7 +234,7 @@ def _told(
     gone: list[RecordRange],
     taken: _Taken,
 ) -> Iterator[ev.Event]:
-    """What happened, as events."""
+    """The outcome, as events."""
     start = partition.start_offset
     if gone:
         yield ev.RecordsArchived(GONE, tuple(gone), start)

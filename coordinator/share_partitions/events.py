@@ -1,4 +1,4 @@
-"""What can have happened to a share partition at its leader: past-tense values, the only thing that
+"""The events of a share partition at its leader: past-tense values, the only thing that
 changes one.
 
 Records are told as ranges of offsets. Events hold the outcome of every rule (which state a record
@@ -73,7 +73,7 @@ class RecordsAcknowledged(NamedTuple):
 
 
 class AcknowledgementWaited(NamedTuple):
-    """What a member said of records could not be stored at once. `reason`: why; `failed`: the name
+    """A member's word on records could not be stored at once. `reason`: why; `failed`: the name
     of the error that its member is told, None if it is stored now."""
 
     member_id: str

@@ -60,7 +60,7 @@ class SharePartition:
         self.start_offset = self.next_offset = 0
         self.state_epoch = self.leader_epoch = 0
         self.runs = Runs()
-        """What is in flight, from the first batch that is known."""
+        """Records in flight, from the first batch that is known."""
         self._firsts: array[int] = array("q")
         self._lasts: array[int] = array("q")
         self._followed: set[int] = set()
@@ -153,7 +153,7 @@ class SharePartition:
             at += 1
 
     def held(self, runs: Iterable[Run]) -> Iterator[Run]:
-        """What members hold of these runs."""
+        """The members' part of these runs."""
         for run in runs:
             if run.condition.state is RecordState.ACQUIRED:
                 first, last, condition = run
@@ -180,7 +180,7 @@ class SharePartition:
         return self.next_offset
 
     def in_flight_runs(self) -> Iterator[Run]:
-        """What is in flight, from the start offset on."""
+        """Runs in flight, from the start offset on."""
         return self.runs.between(self.start_offset, self.next_offset - 1)
 
     @property

@@ -19,7 +19,7 @@ _NOTHING: Final = object()
 
 
 class Condition(NamedTuple):
-    """What is known of a record: its state, how often it was delivered, who holds it, and until
+    """The known facts of a record: its state, how often it was delivered, who holds it, and until
     when it is locked. Nobody holds a record that is not acquired."""
 
     state: RecordState
@@ -114,7 +114,7 @@ class Runs:
         conditions[low:high] = [condition for _, condition in made]
 
     def _kept(self, first: int, until: int) -> Iterator[tuple[int, Condition | None]]:
-        """What is between two changes, as it is: where each run begins, and its condition."""
+        """The part between two changes, as it is: where each run begins, and its condition."""
         starts, conditions = self._starts, self._conditions
         at = bisect_right(starts, first) - 1
         while first < until:

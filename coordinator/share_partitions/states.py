@@ -48,7 +48,7 @@ STATES: Final = {number: state for state, number in _NUMBERS.items()}
 
 GAP, ACCEPT, RELEASE, REJECT, RENEW = range(5)
 ACKNOWLEDGEMENTS: Final = ("gap", "accept", "release", "reject", "renew")
-"""What a member may say of a record, by number."""
+"""A member's words on a record, by number."""
 
 
 class Deliveries(NamedTuple):

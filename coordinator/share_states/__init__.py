@@ -1,4 +1,4 @@
-"""What the share coordinator keeps of each share partition (KIP-932): where it starts, and the
+"""The share coordinator's state of each share partition (KIP-932): where it starts, and the
 states of the records behind that, with the epochs that fence former writers.
 
 The same verbs as in `groups`: requests only propose events (`decide`), events alone change a state

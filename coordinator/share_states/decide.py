@@ -1,4 +1,4 @@
-"""What a request means for the stored state of a share partition: an event, or Kafka's error. Order
+"""A request's outcome for the stored state of a share partition: an event, or Kafka's error. Order
 of checks as in Kafka 4.4.0 (SH-ST-1 to SH-ST-5).
 
 `state` None: nothing is stored of the share partition, it is not initialized. Leader epochs fence:
@@ -49,7 +49,7 @@ class Asked(NamedTuple):
 
 
 class Written(NamedTuple):
-    """What a leader writes: its epochs, where the share partition starts, and what changed."""
+    """A leader's write: its epochs, where the share partition starts, and what changed."""
 
     state_epoch: int
     leader_epoch: int

@@ -1,4 +1,4 @@
-"""What can have happened to the stored state of a share partition: past-tense values. Each is one
+"""The events of the stored state of a share partition: past-tense values. Each is one
 record of `__share_group_state`: a snapshot (with the state as a whole), an update (with what
 changed), or a tombstone.
 
@@ -30,7 +30,7 @@ class ShareStateSnapshotted(NamedTuple):
 
 
 class ShareStateUpdated(NamedTuple):
-    """What changed was written: the states of some records, where the share partition starts, or
+    """The changes were written: the states of some records, where the share partition starts, or
     who leads it."""
 
     topic_id: bytes

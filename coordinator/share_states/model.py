@@ -27,13 +27,13 @@ class ShareStateKey(NamedTuple):
 
     @property
     def for_coordinator(self) -> str:
-        """What FindCoordinator is asked for: group, topic id and partition (SH-FC-1)."""
+        """FindCoordinator's key: group, topic id and partition (SH-FC-1)."""
         topic_id = urlsafe_b64encode(self.topic_id).decode().rstrip("=")
         return f"{self.group_id}:{topic_id}:{self.partition}"
 
 
 class ShareState:
-    """What is stored of one share partition. `updates`: how many of them count towards the next
+    """The stored state of one share partition. `updates`: how many of them count towards the next
     snapshot."""
 
     __slots__ = (

@@ -52,7 +52,7 @@ class Draws:
         return low + (int.from_bytes(keyed.digest(), "big") * (high - low + 1) >> 64)
 
     def between_after(self, count: int, low: int, high: int) -> int:
-        """What `between` would be after so many other draws; nothing is drawn yet."""
+        """The value of `between` after so many other draws; nothing is drawn yet."""
         keyed = self._keyed.copy()
         keyed.update((self._counter + count).to_bytes(8, "big"))
         return low + (int.from_bytes(keyed.digest(), "big") * (high - low + 1) >> 64)
@@ -85,7 +85,7 @@ def _minus_log2(bits: int) -> int:
 
 
 class KeyedRandom(Random):
-    """What brokers draw ids and placements from: Python's interface over `Draws`."""
+    """The source of brokers' ids and placements: Python's interface over `Draws`."""
 
     def __init__(self, seed: int, purpose: str, who: str) -> None:
         self._draws = Draws(seed, purpose, who)

@@ -18,7 +18,7 @@ _UNIT_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
 class Kind(Enum):
-    """What is looked at."""
+    """The value looked at."""
 
     LAG_ABOVE = "lag above"
     LAG_BELOW = "lag below"

@@ -1,4 +1,4 @@
-"""What members, connections and links need of the world around them: its time, its hosts, its links
+"""The world around members, connections and links, as they need it: its time, its hosts, its links
 and its log."""
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ class Surroundings(Agenda, Protocol):
         """The link from a member's host to a broker (`up`), or back."""
 
     def transport(self, host: str, highest: Mapping[int, int] | None = None) -> Transport:
-        """What gives the client on a host its connections. `highest`: as a `Channel` takes it."""
+        """The maker of connections for the client on a host. `highest`: as a `Channel` takes it."""
 
     def arm(self, member: Any) -> None:
         """A member's next deadline may have changed."""
 
     def new_process(self, host: str) -> str:
-        """What tells a process that starts on a host now from every other."""
+        """The unique mark of a process that starts on a host now."""
 
     def wall_ms(self, host: str) -> int:
-        """What a member's host takes for the wall clock of instant 0, in Unix milliseconds: it may
+        """The wall clock of instant 0 by a member's host, in Unix milliseconds: it may
         have jumped."""
 
     def gone(self, member: Any) -> None:

@@ -17,7 +17,7 @@ _BYTES: Final = (bytes, bytearray)
 
 
 class Agenda(Protocol):
-    """What links need of the world: its time, and to be called later."""
+    """The world, as links need it: its time, and to be called later."""
 
     pipes: int
     """How many pipes there have been."""
@@ -169,7 +169,7 @@ class Pipe:
             self._queue.pop()
 
     def take_back(self) -> None:
-        """What was sent last has arrived otherwise."""
+        """The last sending has arrived otherwise."""
         self._queue.pop()
 
     def close(self) -> None:

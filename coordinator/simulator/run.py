@@ -98,7 +98,7 @@ def run_scenario(
 
 
 def grace_of(scenario: Scenario) -> Grace:
-    """What judges of time allow a scenario's run under virtual time: the delays of its links, and
+    """The time judges' grace for a scenario's run under virtual time: the delays of its links, and
     the longest time between two heartbeats of one member."""
     bandwidth = scenario.wires.least_bandwidth
     queue_ms = _QUEUED_BYTES * 1000 // bandwidth if bandwidth else 0
@@ -180,7 +180,7 @@ def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[
 
 
 def _of_virtual_time(scenario: Scenario, grace: Grace) -> dict[type[Judge], Callable[[], Judge]]:
-    """What makes each of OF_VIRTUAL_TIME."""
+    """The maker of each of OF_VIRTUAL_TIME."""
     config = scenario.broker_config
     retention_ms = int(config.get("offsets.retention.minutes", RETENTION_MS // 60_000)) * 60_000
     check_ms = int(config.get("offsets.retention.check.interval.ms", CHECK_MS))
@@ -196,7 +196,7 @@ old, and are answered over their links. In the consumer protocol the coordinator
 
 
 def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
-    """What makes the judges of a scenario's bounds."""
+    """The makers of the judges of a scenario's bounds."""
     chosen: list[Callable[[], Judge]] = [partial(NoMemberFails, scenario.may_fail)]
     if scenario.stable_within_ms is not None:
         configs = [kind.config(kind.name) for kind in scenario.members]
@@ -216,6 +216,6 @@ def verdicts(
     streams: frozenset[str] = STREAMS,
     grace: Grace | None = None,
 ) -> list[Verdict]:
-    """What the judges of a scenario say of its log. `streams`: those that the log has. `grace`: as
+    """The judges' verdicts on a scenario's log. `streams`: those that the log has. `grace`: as
     of `judges_of`."""
     return judge(lines, judges_of(scenario, grace), streams=streams)

@@ -1,4 +1,4 @@
-"""What a scenario's words see of its brokers: the lag, the members and the leader of a group, who
+"""The brokers as a scenario's words see them: the lag, the members and the leader of a group, who
 coordinates it, who leads a partition.
 
 For brokers of ours, simulated or live. What is asked for and not there is a ClusterError. Does not

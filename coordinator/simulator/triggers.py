@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Line = dict[str, Any]
 Action = Callable[[str], None]
-"""What is done; it is told of which member the trigger was seen, or ""."""
+"""The action; it is told of which member the trigger was seen, or ""."""
 
 WHEN: Final[dict[str, tuple[str, ...]]] = {
     "join phase": ("RebalanceStarted",),
@@ -34,7 +34,7 @@ WHEN: Final[dict[str, tuple[str, ...]]] = {
     "revoked": ("PartitionsRevoked",),
     "delivery": ("RecordsDelivered",),
 }
-"""What can be waited for, and the lines that tell of it."""
+"""The events to wait for, and the lines that tell of them."""
 WHEN_OF_PRODUCERS: Final = ("delivery",)
 
 

@@ -35,7 +35,7 @@ def group_led(word: str) -> str | None:
 
 
 def broker_of(word: str) -> tuple[str, str, int] | None:
-    """What a word for a broker asks: ("group", GROUP, 0) or ("partition", TOPIC, NUMBER); None: it
+    """A broker word's question: ("group", GROUP, 0) or ("partition", TOPIC, NUMBER); None: it
     is no such word."""
     found = _OF_BROKER.fullmatch(word)
     if found is None:

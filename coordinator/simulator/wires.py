@@ -1,4 +1,4 @@
-"""What the links between clients and brokers are like: those of one kind of clients, and those from
+"""The links between clients and brokers: those of one kind of clients, and those from
 one zone to another, may be others than all the rest.
 
 Owns which link has which delay and bandwidth, and who is in which zone. Does not depend on how

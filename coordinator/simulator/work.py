@@ -29,7 +29,7 @@ _STEP: Final = 1 << 53
 
 @dataclass(frozen=True, slots=True)
 class WorkPlan:
-    """What a scenario says of it. `quantiles`: pairs of QUANTILES' numbers and milliseconds, in
+    """A scenario's plan of it. `quantiles`: pairs of QUANTILES' numbers and milliseconds, in
     order; `per_key`: all records of a key take as long as its first; `slow_ms`: what a record of a
     partition takes in addition; `poison`: every so manieth record of a partition, and `fate`, what
     that does to who works on it."""
@@ -42,7 +42,7 @@ class WorkPlan:
 
     @property
     def longest_ms(self) -> int:
-        """What a record takes at most, its partition aside."""
+        """A record's longest time, its partition aside."""
         return self.quantiles[-1][1]
 
 
@@ -72,7 +72,7 @@ class Work:
         return takes + self._slow_ms.get(partition, 0)
 
     def fate(self, partition: TopicPartition, record: ReadRecord) -> Fate:
-        """What becomes of who works on a record."""
+        """The outcome of one who works on a record."""
         every = self._plan.poison
         return self._plan.fate if every and record.offset % every == every - 1 else Fate.NONE
 

@@ -235,7 +235,7 @@ class World(ClientHosts):
         return Earlier(self, instant)
 
     def settle(self) -> None:
-        """What follows every piece of work of the brokers."""
+        """The steps after every piece of work of the brokers."""
         self.brokers.run_resumable(self.now)
         for node, broker in self.brokers.brokers.items():
             while broker.postponed and self.brokers.network.running(node):
@@ -260,7 +260,7 @@ class World(ClientHosts):
         return Sight(self.brokers, lambda: self.now)
 
     def transport(self, host: str, highest: Mapping[int, int] | None = None) -> HostTransport:
-        """What gives the client on a host its connections."""
+        """The maker of connections for the client on a host."""
         return HostTransport(self, host, highest)
 
     def peer_name(self) -> str:

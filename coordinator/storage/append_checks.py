@@ -29,7 +29,7 @@ RECORDS = HEADER_SIZE - CRC_START
 
 
 class LogConfig(NamedTuple):
-    """What a topic's configuration says about appending. Kafka's names stand beside."""
+    """A topic's configuration for appending. Kafka's names stand beside."""
 
     max_message_bytes: int = 1_048_588  # max.message.bytes
     append_time: bool = False  # message.timestamp.type=LogAppendTime
@@ -45,7 +45,7 @@ class LogConfig(NamedTuple):
 _NO_TIMESTAMP = -1
 """Kafka looks for the highest timestamp from here on up."""
 _STEPS_PER_FAULT = 8
-"""What it costs to word a record's fault, and to send it."""
+"""The cost of wording a record's fault, and of sending it."""
 
 
 def check_records(
@@ -172,7 +172,7 @@ def _refuse_records(
 
 
 def _timestamp_fault(header: BatchHeader, record: Measured, config: LogConfig, now_ms: int) -> str:
-    """What is wrong with a record's timestamp (KIP-32, KIP-937), or ""."""
+    """The fault of a record's timestamp (KIP-32, KIP-937), or ""."""
     timestamp = header.max_timestamp
     if not header.attributes & LOG_APPEND_TIME:
         timestamp = wrapped(header.base_timestamp + record.timestamp_delta)

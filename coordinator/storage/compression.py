@@ -22,7 +22,7 @@ _ZSTD_MAGICS = (b"\xb5\x2f\xfd", b"\x2a\x4d\x18")  # of a frame, and of one to b
 _LITERAL = -1
 
 FREE_STEPS = 50_000
-"""What a request may cost whatever its size: some 50 ms."""
+"""A request's allowed cost whatever its size: some 50 ms."""
 STEPS_PER_MIB = 100_000
 BYTES_PER_STEP = 512
 _MANY_STEPS = 1 << 40
@@ -39,7 +39,7 @@ class Budget:
 
     @classmethod
     def for_request(cls, size: int) -> Budget:
-        """What a request of so many bytes may cost."""
+        """Cost limit of a request of so many bytes."""
         return cls(FREE_STEPS + STEPS_PER_MIB * size // (1 << 20))
 
     def spend(self, steps: int) -> None:
@@ -128,7 +128,7 @@ def _streams(
     damaged: type[Exception],
     rest: Callable[[bytes], bytes],
 ) -> Opened:
-    """What one stream behind another holds. `rest`: of the bytes behind one, those of the next."""
+    """Contents of one stream behind another. `rest`: of the bytes behind one, those of the next."""
     pieces: list[bytes] = []
     while True:
         stream = begin()

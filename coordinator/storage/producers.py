@@ -226,7 +226,7 @@ class Producers:
                 state.first_offset = base_offset
 
     def as_written(self, now_ms: int, expiration_ms: int) -> Producers:
-        """What a broker that starts reads of these: of each producer the newest batch only, and
+        """A starting broker's view of these: of each producer the newest batch only, and
         nothing of those that have expired.
 
         Kafka's snapshots of producers hold no more. `now_ms`: wall clock; `expiration_ms`:

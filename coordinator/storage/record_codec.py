@@ -46,7 +46,7 @@ class Record(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """What one walk over a batch's records finds out: timestamps relative to the batch's base, and
+    """The findings of one walk over a batch's records: timestamps relative to the batch's base, and
     records without a key."""
 
     max_timestamp_delta: int
@@ -240,7 +240,7 @@ def measure_records(
 
 
 def _ends(fault: IndexError | VarintTooLong) -> BatchRefused:
-    """What a fault that ended a walk is called."""
+    """The name of a fault that ended a walk."""
     return invalid(str(fault) if isinstance(fault, VarintTooLong) else "the records end early")
 
 

@@ -29,7 +29,7 @@ class ReplicaLog(PartitionLog):
     def __init__(self, leader_epoch: int = 0) -> None:
         self.committed = 0
         self._known_at_start: list[tuple[int, Producers]] = []
-        """What this broker read of producers each time that it started, and where the log ended
+        """This broker's reading of producers each time that it started, and where the log ended
         then."""
         super().__init__(leader_epoch)
 

@@ -1,4 +1,4 @@
-"""What the fixture `kafka` is under `--kafka=real`: Apache Kafka in a container, with the few words
+"""The fixture `kafka` under `--kafka=real`: Apache Kafka in a container, with the few words
 that any Kafka understands.
 
 Topics are made and deleted, records written, share groups looked at; whatever only the emulator can do (faults, groups to
@@ -42,7 +42,7 @@ _SHARED = {"topics", "seed", "log", "log_mode", "remember", "kafka_defaults"}
 """Options that the broker of all tests can serve: topics are made by request, the others mean
 nothing there."""
 _NOT_YET = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-"""What a broker says of a partition whose leader it is by the metadata, before it has learned of it
+"""A broker's errors for a partition whose leader it is by the metadata, before it has learned of it
 itself."""
 _OF_CONTAINERS = {"config", "brokers", "racks", "broker_config", "auto_create_topics"}
 

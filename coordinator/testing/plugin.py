@@ -40,7 +40,7 @@ _SHORTER = {
     "group.share.min.heartbeat.interval.ms": 10,
     "group.share.assignment.interval.ms": 0,
 }
-"""What tests may set lower than Kafka lets them; and nobody waits between two assignments of a
+"""Values tests may set lower than Kafka lets them; and nobody waits between two assignments of a
 consumer group or a share group."""
 
 

@@ -44,11 +44,11 @@ _NOT_YET: Final = frozenset(
         ErrorCode.NOT_COORDINATOR,
     }
 )
-"""What a cluster says while a coordinator moves, or before there is one."""
+"""A cluster's errors while a coordinator moves, or before there is one."""
 
 
 class RealShareSnapshot(NamedTuple):
-    """What a broker tells of a share group. `starts`: by "topic-partition" where each share
+    """A broker's report on a share group. `starts`: by "topic-partition" where each share
     partition starts; `lag`: records behind the end that are not done with; None while one of them
     is not known."""
 
@@ -168,7 +168,7 @@ class RealShareGroup:
             time.sleep(_LOOKS_S)
 
     def _asked(self, admin: Admin) -> tuple[ErrorCode, RealShareSnapshot | None]:
-        """What the group's coordinator tells; None with an error."""
+        """The answer of the group's coordinator; None with an error."""
         find = FindCoordinatorRequest(key_type=0, coordinator_keys=[self.group_id])
         (found,) = admin.ask(find, 4).coordinators
         if found.error_code:

@@ -1,4 +1,4 @@
-"""What the transaction coordinator lets one configure, in Kafka's own units. Plain values; who
+"""The transaction coordinator's settings, in Kafka's own units. Plain values; who
 reads files or flags is elsewhere."""
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Ending(NamedTuple):
 
 
 class TransactionResult(NamedTuple):
-    """What a producer is told, and the transaction to be ended after that."""
+    """The answer to a producer, and the transaction to be ended after that."""
 
     error: ErrorCode = ErrorCode.NONE
     producer: Producer = Producer(NO_PRODUCER_ID, -1)

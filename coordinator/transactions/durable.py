@@ -52,7 +52,7 @@ class DurableTransactions:
         self._tail.clear()
 
     def events(self) -> Iterator[StoredTransactionEvent]:
-        """What is left of the events; those of one transactional id are in order."""
+        """The rest of the events; those of one transactional id are in order."""
         for rows in self._ids.values():
             yield from rows
         yield from self._tail

@@ -1,4 +1,4 @@
-"""What can have happened to a transactional id: past-tense values, the only thing that changes one.
+"""The events of a transactional id: past-tense values, the only thing that changes one.
 
 Instants are milliseconds of the driver. Events hold the outcome of every rule (which epoch, which
 id next), so that folding them needs no rule. All of them are durable: Kafka writes each to

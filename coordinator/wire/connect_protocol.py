@@ -25,7 +25,7 @@ Work = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """What a worker says of itself."""
+    """A worker's account of itself."""
 
     url: str
     config_offset: int
@@ -34,7 +34,7 @@ class Worker:
 
 @dataclass(frozen=True, slots=True)
 class ConnectWork:
-    """What the leader gives to one worker."""
+    """The work the leader gives one worker."""
 
     leader_url: str
     config_offset: int

@@ -23,7 +23,7 @@ from coordinator.wire.primitives import WireError as WireError  # what reading r
 HIGHEST_VERSION: Final = 3
 
 NO_GENERATION: Final = -1
-"""What a subscription says that belongs to no generation (CPB-4)."""
+"""The value in a subscription that belongs to no generation (CPB-4)."""
 _MANY: Final = 16
 """From so many strings on it is worth while to look whether all are ASCII."""
 
@@ -48,7 +48,7 @@ class TopicPartitions(NamedTuple):
 
 
 class Subscription(NamedTuple):
-    """What a consumer asks for, and what it says it still holds.
+    """A consumer's request, and what it says it still holds.
 
     `owned_partitions` is in versions 1 and up, `generation_id` (-1: none) in 2, `rack_id` in 3 (""
     reads as None).
@@ -87,7 +87,7 @@ class Subscription(NamedTuple):
 
     @classmethod
     def _rest(cls, reader: Reader, version: int, topics: tuple[str, ...]) -> Self:
-        """What stands behind the topics."""
+        """The bytes behind the topics."""
         user_data = reader.nullable_bytes()
         owned = reader.topic_partitions() if version >= 1 else ()
         generation_id = reader.int32() if version >= 2 else NO_GENERATION
@@ -117,7 +117,7 @@ class Subscription(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """What the leader gave one member. All versions look alike; topics and partitions keep their
+    """The leader's part for one member. All versions look alike; topics and partitions keep their
     order (CPB-2)."""
 
     partitions: tuple[TopicPartitions, ...]

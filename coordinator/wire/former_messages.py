@@ -58,7 +58,7 @@ class _Former(Loader):
                     module.__dict__.setdefault(known, value)
 
     def _short(self, name: str) -> Iterator[str]:
-        """What a class was called while its API was alone in its file: two APIs of one file have
+        """The name of a class while its API was alone in its file: two APIs of one file have
         parts of the same name, such as `TransactionState`."""
         api = self._api.name
         for prefix in (api, api.replace("ShareGroup", "")):

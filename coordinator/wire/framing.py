@@ -1,4 +1,4 @@
-"""What stands around a body on a connection: the size prefix, and the headers of requests and
+"""The frame around a body on a connection: the size prefix, and the headers of requests and
 responses.
 
 Owns the choice of header version and what Kafka forgives in a request header: client ids that are

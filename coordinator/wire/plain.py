@@ -33,7 +33,7 @@ def from_plain(message: type[Message], version: int, value: object) -> Any:
 
 
 class _Context:
-    """What does not change on the way down: which message, which version."""
+    """The constant part on the way down: which message, which version."""
 
     def __init__(self, message: type[Message], version: int) -> None:
         self.message = message
@@ -176,7 +176,7 @@ def scalar_from_plain(field: Field, value: object, path: str) -> Any:
 
 
 def default_of(field: Field) -> Any:
-    """What stands in for the field where it is absent."""
+    """The stand-in for the field where it is absent."""
     if field.default is ...:
         assert isinstance(field.elem, StructType)
         return field.elem()
@@ -190,7 +190,7 @@ def bounds(kind: str) -> tuple[int, int]:
 
 
 def expected(field: Field) -> str:
-    """What may stand in a field, in words."""
+    """The valid values of a field, in words."""
     if field.kind in _BITS:
         low, high = bounds(field.kind)
         return f"an integer from {low} to {high}"

@@ -19,7 +19,7 @@ all the same."""
 
 MOST_ELEMENTS: Final = 1_000_000
 MOST_TAGS: Final = 10_000
-"""What an array, and a section of tagged fields, may have at most (V44-7)."""
+"""The most entries of an array, and of a section of tagged fields (V44-7)."""
 
 SMALL: Final = tuple(bytes((n,)) for n in range(128))
 """The variable-length integers of one byte."""

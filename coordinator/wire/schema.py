@@ -236,13 +236,13 @@ class Message(Struct):
 
 
 class Request(Message):
-    """What a client sends."""
+    """A client's message."""
 
     __slots__ = ()
 
 
 class Response(Message):
-    """What a broker answers."""
+    """A broker's answer."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""What the writers of decoders and encoders share: lines of source, names in it, and which fields a
+"""The common part of decoder and encoder writers: lines of source, names in it, and which fields a
 version has.
 
 Owns the fixed-width layouts and the question whether a field is at its default. Does not depend on
@@ -44,7 +44,7 @@ def differs(field: Field, source: str) -> str:
 
 
 class SourceWriter:
-    """What both directions share: lines under an indent, names for objects, fresh variables."""
+    """Both directions' common part: lines under an indent, names for objects, fresh variables."""
 
     FAULTS: tuple[type[Exception], ...]
 
@@ -63,12 +63,12 @@ class SourceWriter:
         self.env: dict[str, Any] = {"failed": self.failed, "FAULTS": self.FAULTS}
 
     def handlers(self) -> list[str]:
-        """What ends the function: any fault becomes a `WireError` that names message and
+        """The end of the function: any fault becomes a `WireError` that names message and
         version."""
         return [" except FAULTS as fault:", "  raise failed(fault) from fault", ""]
 
     def begin(self) -> list[str]:
-        """What a sliced function begins with. The first line makes a generator of it, even where
+        """The start of a sliced function. The first line makes a generator of it, even where
         nothing is repeated."""
         return [" if p_ := 0: yield"] if self.sliced else []
 

@@ -1,4 +1,4 @@
-"""What a broker with an authorizer asks before it serves a request: one table of APIs, and how their
+"""Checks of a broker with an authorizer before serving a request: one table of APIs, and how their
 refusals are made.
 
 `table` says which right an API wants and which error its lack is; `asking` decides; `special` has

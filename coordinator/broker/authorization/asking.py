@@ -74,7 +74,7 @@ class Asker:
         return None if topic is None else topic.name
 
     def operations(self, resource: ResourceType, name: str = CLUSTER_NAME) -> int:
-        """What may be done to a resource, as the bit field of KIP-430."""
+        """Operations allowed on a resource, as the bit field of KIP-430."""
         return sum(
             1 << code for code in _BITS[resource] if self.may(Operation(code), resource, name)
         )

@@ -19,7 +19,7 @@ _NAMED_BY = {GROUP: "group_id", TXN: "transactional_id"}
 
 
 def by_table(asker: Asker, api: str, checks: tuple[Check, ...]) -> Slices[Verdict | None]:
-    """What these checks make of a request."""
+    """These checks' outcome for a request."""
     message: Any = asker.call.message
     version = asker.call.version
     completes: list[Complete] = []
@@ -51,7 +51,7 @@ def _completing(api: str, complete: Complete, error: int) -> Complete:
 
 
 def whole_name(check: Check, message: Request) -> tuple[str, ...] | None:
-    """What a check is about, as far as it has a name; None: the request names nothing."""
+    """The subject of a check, as far as it has a name; None: the request names nothing."""
     if check.resource is CLUSTER:
         return ()
     name = getattr(message, _NAMED_BY[check.resource], None)

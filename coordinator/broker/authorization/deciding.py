@@ -37,7 +37,7 @@ the table has none of theirs."""
 
 
 def decide(asker: Asker) -> Slices[Verdict | None]:
-    """What becomes of a request; None: it may be done as it is."""
+    """The verdict on a request; None: it may be done as it is."""
     api = apis.title(type(asker.call.message).api_key)
     if api in _OF_SHARE_GROUPS and not is_enabled(asker.broker):
         return done(None)

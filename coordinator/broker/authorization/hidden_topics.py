@@ -38,7 +38,7 @@ _DESCRIBE, _CREATE = Operation.DESCRIBE, Operation.CREATE
 
 
 def metadata(asker: Asker) -> Slices[Verdict | None]:
-    """What becomes of a Metadata request."""
+    """The verdict on a Metadata request."""
     request, call = asker.call.message, asker.call
     assert isinstance(request, MetadataRequest)
     asked = request.topics
@@ -111,7 +111,7 @@ def _all_topics(asker: Asker, request: MetadataRequest) -> Slices[Verdict]:
 
 
 def _versions(asker: Asker) -> tuple[int, int]:
-    """What an answer that tells of all topics follows from."""
+    """The versions behind an answer that tells of all topics."""
     return asker.broker.cluster.version, asker.authorizer.version
 
 
@@ -172,7 +172,7 @@ def _patched(asker: Asker, answer: Any, request: MetadataRequest) -> Slices[Any]
 
 
 def describe_topic_partitions(asker: Asker) -> Slices[Verdict | None]:
-    """What becomes of a DescribeTopicPartitions request: operations are always told (REF-15)."""
+    """The verdict on a DescribeTopicPartitions request: operations are always told (REF-15)."""
     request = asker.call.message
     assert isinstance(request, DescribeTopicPartitionsRequest)
     hidden: dict[str, None]

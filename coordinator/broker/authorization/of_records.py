@@ -140,7 +140,7 @@ def _no_producer(error: ErrorCode) -> InitProducerIdResponse:
 
 
 def add_partitions_to_txn(asker: Asker) -> Slices[Verdict | None]:
-    """What is allowed is not done either, if anything is refused (REF-1)."""
+    """The allowed part is not done either, if anything is refused (REF-1)."""
     message, version = asker.call.message, asker.call.version
     assert isinstance(message, AddPartitionsToTxnRequest)
     if version >= _BETWEEN_BROKERS:

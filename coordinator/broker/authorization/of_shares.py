@@ -45,7 +45,7 @@ def _is_hidden(asker: Asker, operation: Operation, topic: Any) -> bool:
 
 
 def _rows(shape: _Shape, kind: Any, topics: list[Any]) -> Slices[list[Any]]:
-    """What an answer says of topics that are hidden; `kind`: the class of its rows of topics."""
+    """An answer's rows of topics that are hidden; `kind`: the class of its rows of topics."""
     made = []
     error = {"error_code": _ERROR, "error_message": message_of(_ERROR)}
     for seen, topic in enumerate(topics, 1):

@@ -173,7 +173,7 @@ def _told(answer: Any) -> Slices[Any]:
 
 
 def _delete_topics(asker: Asker) -> Slices[Verdict | None]:
-    """What there is not is told to who may describe it; by id the name is given back only to those
+    """A missing topic is told to who may describe it; by id the name is given back only to those
     (ACL-1)."""
     message: Any = asker.call.message
     topics, by_id = asker.broker.cluster.topics, asker.broker.cluster.topics_by_id

@@ -39,11 +39,11 @@ class Check(NamedTuple):
     resource: ResourceType
     how: str = WHOLE
     note: str = ""
-    """What else there is to say of it, for the docs."""
+    """Further remarks on it, for the docs."""
 
     @property
     def error(self) -> ErrorCode:
-        """What its lack is answered."""
+        """The error where it is missing."""
         return ERRORS[self.resource]
 
 

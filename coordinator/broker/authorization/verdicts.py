@@ -1,4 +1,4 @@
-"""What becomes of a request that may not, or not wholly, be done; and how refusals of several checks
+"""The verdict on a request that may not, or not wholly, be done; and how refusals of several checks
 are put together."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .asking import Asker
 
 Decide = Callable[["Asker"], "Slices[Verdict | None]"]
-"""What becomes of a request of some API."""
+"""The verdict on a request of some API."""
 Complete = Callable[[Any], "Slices[Any]"]
 """Makes the whole answer of the handler's, in slices; it is given None where the handler was asked
 nothing."""
@@ -37,7 +37,7 @@ def refused(answer: Message | Encoded) -> Verdict:
 
 
 def in_turn(completes: Sequence[Complete], answer: Any) -> Slices[Any]:
-    """What several checks make of an answer, the last one first."""
+    """Several checks' outcome for an answer, the last one first."""
     for complete in reversed(completes):
         answer = yield from complete(answer)
     return answer

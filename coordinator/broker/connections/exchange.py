@@ -237,7 +237,7 @@ class Exchange:
         response: Message | Encoded | None,
         now: int,
     ) -> Message | Encoded | None:
-        """What the interceptor that asked for it makes of an answer; None: nothing is to be sent
+        """An answer as left by the interceptor that asked for it; None: nothing is to be sent
         now."""
         assert self._after is not None
         after, self._after = self._after, None
@@ -431,7 +431,7 @@ class Exchange:
         response: Message | Encoded | None,
         now: int,
     ) -> Message | Encoded | None:
-        """What quotas and an interceptor make of an answer; None: nothing is to be sent now."""
+        """An answer as left by quotas and an interceptor; None: nothing is to be sent now."""
         if self._broker.throttling is not None and response is not None:
             response = self._count(call, response, now)
         if self._after is not None:

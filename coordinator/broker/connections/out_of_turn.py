@@ -64,7 +64,7 @@ _WITH_THE_EXCEPTIONS: Final = frozenset(
 
 
 def answer(message: Request, version: int) -> Response | None:
-    """What the client is told; None: nothing, its connection closes at once."""
+    """The answer to the client; None: nothing, its connection closes at once."""
     api = API_KEYS[message.api_key]
     make = OWN.get(api)
     made = refused_whole(api, message, version, ILLEGAL) if make is None else make(message, version)

@@ -356,7 +356,7 @@ class SecuredConnection(Connection):
             )
 
     def fail(self, why: str, now: int) -> None:
-        """What came is no TLS: close."""
+        """The bytes are no TLS: close."""
         self._refuse(why, now)
 
     # -- how a login ends

@@ -1,4 +1,4 @@
-"""What to say of a frame whose length cannot be: often its sender speaks another protocol. Does not
+"""The remark on a frame whose length cannot be: often its sender speaks another protocol. Does not
 depend on connections."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from ...wire.framing import MIN_FRAME_BYTES
 
 
 def strange_length(size: int, start: bytes, most: int) -> str:
-    """What to say of a frame whose length cannot be, and what such a peer usually is."""
+    """The remark on a frame whose length cannot be, and on what such a peer usually is."""
     if start[:3] in (b"\x16\x03\x00", b"\x16\x03\x01", b"\x16\x03\x02", b"\x16\x03\x03"):
         return "this looks like a TLS hello; the listener speaks plaintext only"
     method = start.split(b" ", 1)[0]

@@ -269,7 +269,7 @@ class _Fields(NamedTuple):
     places: tuple[tuple[str, str], ...]
     inner: tuple[str, ...]
     codes: tuple[attrgetter[int], ...]
-    """What gives its error codes."""
+    """Getters of its error codes."""
     own: tuple[str, ...]
 
 

@@ -1,1 +1,1 @@
-"""What groups of each newer protocol are given of their broker."""
+"""The view groups of each newer protocol have of their broker."""

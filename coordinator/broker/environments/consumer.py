@@ -1,4 +1,4 @@
-"""What consumer groups are given of the broker: its topics, the server-side assignors, patterns and
+"""The view consumer groups have of the broker: its topics, the server-side assignors, patterns and
 configuration.
 
 Implements the interfaces of `groups.consumer.environment`. It is the one place where the
@@ -164,7 +164,7 @@ class Settings:
         configs.on_change(self._read_again)
 
     def __call__(self, group_id: str) -> GroupSettings:
-        """What is in force for a group now."""
+        """Settings in force for a group now."""
         own = self._cluster.group_configs.get(group_id)
         if own is None:
             return self._broker
@@ -224,7 +224,7 @@ def user_assignor(setting: str, entry: str, built_in: Sequence[str]) -> ServerAs
 
 
 def environment(cluster: Cluster, configs: BrokerConfigs) -> Environment:
-    """What consumer groups of a broker with this configuration are given. Raises ConfigError."""
+    """The environment of consumer groups with this broker configuration. Raises ConfigError."""
     if not set(configs.get_list("group.consumer.assignors")) <= {*BUILT_IN, *_CLASSES}:
         assignors(configs)  # told now, not at the first member
     policy = configs.get_str("group.consumer.migration.policy").lower()

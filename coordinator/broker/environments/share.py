@@ -1,4 +1,4 @@
-"""What share groups are given of the broker: its topics, the `simple` assignor, configuration.
+"""The view share groups have of the broker: its topics, the `simple` assignor, configuration.
 
 Implements the interfaces of `groups.share.environment`.
 """
@@ -30,7 +30,7 @@ def assignor(configs: BrokerConfigs) -> Assigning:
 
 
 def environment(cluster: Cluster, configs: BrokerConfigs) -> ShareEnvironment:
-    """What share groups of a broker with this configuration are given. Raises ConfigError."""
+    """The environment of share groups with this broker configuration. Raises ConfigError."""
     if not set(configs.get_list("group.share.assignors")) <= set(BUILT_IN):
         assignor(configs)  # told now, not at the first member
     return ShareEnvironment(

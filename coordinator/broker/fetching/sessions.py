@@ -93,7 +93,7 @@ class FetchSession:
 
 
 class Fetch(NamedTuple):
-    """What a request fetches. A full fetch may found a session when it is answered; `session` is
+    """The fetch of a request. A full fetch may found a session when it is answered; `session` is
     that of an incremental one."""
 
     wanted: dict[Key, SessionPartition]
@@ -118,7 +118,7 @@ class FetchSessions:
         return self._sessions.get(session_id)
 
     def open(self, request: FetchRequest, version: int, now: int) -> Fetch | ErrorCode:
-        """What the request fetches, after its session (if any) took in what it changes; or why it
+        """The request's fetch, after its session (if any) took in what it changes; or why it
         is refused: 70, 71, 106."""
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(request.session_id, None)
@@ -211,7 +211,7 @@ def _asked(request: FetchRequest, version: int) -> Iterator[tuple[Key, FetchPart
 
 
 def _once(request: FetchRequest, version: int) -> Fetch:
-    """What the request itself names, without a session."""
+    """The request's own partitions, without a session."""
     return Fetch(
         {key: SessionPartition(partition, None) for key, partition in _asked(request, version)}
     )

@@ -1,4 +1,4 @@
-"""What a request means for the broker, found by `broker.apis`: `handle(broker, call)` in a file of the
+"""Requests' meaning for the broker, found by `broker.apis`: `handle(broker, call)` in a file of the
 API's name. Small APIs that belong together share a file, with a function of each one's name.
 
 A handler returns the response, None if the request is parked (`Broker.answer` follows), or a

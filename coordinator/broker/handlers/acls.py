@@ -156,7 +156,7 @@ def _why_no_host(host: str) -> tuple[int, str]:
 
 
 def _why_no_block(text: str) -> str:
-    """What Kafka's reader of blocks says."""
+    """The error of Kafka's reader of blocks."""
     address, _, bits = text.partition("/")
     is_known = read_block(address) is not None
     if is_known and bits.isdecimal() and ":" not in address:

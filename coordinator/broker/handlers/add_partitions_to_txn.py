@@ -62,7 +62,7 @@ def _add_one(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
 
 
 def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> Slices[Result]:
-    """What is written to replicas is told last: Kafka tells the others meanwhile."""
+    """Entries written to replicas are told last: Kafka tells the others meanwhile."""
     at_once: list[AddPartitionsToTxnResult] = []
     written: list[AddPartitionsToTxnResult] = []
     last = {one.transactional_id: one.topics for one in request.transactions}

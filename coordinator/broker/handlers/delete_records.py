@@ -62,7 +62,7 @@ def handle(broker: Broker, call: Call) -> DeleteRecordsResponse | None:
 
 
 def _deleted(broker: Broker, response: DeleteRecordsResponse) -> Iterator[Deleted]:
-    """What was deleted here; until the replicas have done so, too, the answer is their least log
+    """Records deleted here; until the replicas have done so, too, the answer is their least log
     start."""
     assert broker.replication is not None
     for topic in response.topics:

@@ -50,7 +50,7 @@ def handle(broker: Broker, call: Call) -> Sliced:
 
 
 def _describe(broker: Broker, call: Call) -> Slices[Result]:
-    """What is named often is looked up once; resources of one kind that have no values of their own
+    """Resources named often are looked up once; those of one kind that have no values of their own
     have the same entries."""
     request = call.message
     assert isinstance(request, DescribeConfigsRequest)

@@ -573,7 +573,7 @@ def _position_of(found: Partition, aborted: list[AbortedTransaction] | None) -> 
 
 
 def _aborted(log: PartitionLog, offset: int, size: int) -> list[AbortedTransaction]:
-    """What a reader of committed records has to skip in `size` bytes from an offset on."""
+    """Records a reader of committed ones has to skip in `size` bytes from an offset on."""
     return [
         AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset)
         for one in log.aborted_in(offset, size)

@@ -179,7 +179,7 @@ def _add_rows(
     bits: int,
     rows: list[MetadataResponseTopic],
 ) -> Slices[None]:
-    """What there is to say of each topic, and of each of its partitions."""
+    """The rows of each topic, and of each of its partitions."""
     seen = 0
     for topic in topics:
         row = MetadataResponseTopic(

@@ -112,7 +112,7 @@ def _handle(broker: Broker, call: Call) -> Slices[Result]:
 
 
 def _topics(request: Any, kind: str) -> list[Any]:
-    """What a request is about, if it is answered at all."""
+    """The topics of a request, if it is answered at all."""
     if not request.group_id or (
         kind != "InitializeState" and not all(topic.partitions for topic in request.topics)
     ):

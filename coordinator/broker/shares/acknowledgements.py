@@ -1,4 +1,4 @@
-"""What members say of the records that they hold, until it counts.
+"""Members' word on the records that they hold, until it counts.
 
 Owns the order: what it means is decided, then stored by the share coordinator, then folded. Who
 acknowledged waits as long as it is being stored (SH-LD-4). Does not depend on requests and sessions.
@@ -75,7 +75,7 @@ class Acknowledgements:
         ranges: Sequence[Acknowledged],
         now: int,
     ) -> Decided | Refused | None:
-        """What a member's word for records means; None: all of them are long done with."""
+        """The sense of a member's word for records; None: all of them are long done with."""
         event = self._meaning(partition, member_id, ranges, now)
         if event is None or isinstance(event, Refused):
             return event
@@ -154,7 +154,7 @@ class Acknowledgements:
         now: int,
         cause: int | None,
     ) -> Refused | None:
-        """What is decided, and stored if it has to be, counts from now on."""
+        """A decision, stored if it has to be, counts from now on."""
         event = decided.event
         if not self._is_as_decided(partition, decided):
             if not _still_holds(partition, event):
@@ -207,7 +207,7 @@ def _still_holds(partition: SharePartition, event: ev.RecordsAcknowledged) -> bo
 
 
 def _stored(event: ev.RecordsAcknowledged) -> list[ev.AcknowledgedRange]:
-    """What is stored of an acknowledgement: all but renewals of locks."""
+    """The stored part of an acknowledgement: all but renewals of locks."""
     return [of for of in event.records if of.state != str(RecordState.ACQUIRED)]
 
 

@@ -28,7 +28,7 @@ _NOT_READ = Refused(
 
 
 def why_not(broker: ShareHost, group_id: str | None, member_id: str | None) -> ErrorCode:
-    """What is wrong with a request as a whole, whatever its session (SH-FT-1, SH-43-1)."""
+    """The error of a request as a whole, whatever its session (SH-FT-1, SH-43-1)."""
     nobody = group_id is None or member_id is None
     if nobody and not broker.configs.release.has("SH-43-1"):
         return ErrorCode.UNKNOWN_SERVER_ERROR
@@ -168,7 +168,7 @@ def once_settled(
     said: Mapping[At, Refused | Pending | None],
     then: Callable[[dict[At, Refused | None], int], None],
 ) -> dict[At, Refused | None] | None:
-    """What became of acknowledgements, if all of them are settled; else `then` is told, once."""
+    """The outcome of acknowledgements, if all of them are settled; else `then` is told, once."""
     waits = [one for one in said.values() if isinstance(one, Pending)]
     left = len(waits)
 
@@ -201,7 +201,7 @@ def _refuse(
     hidden: Collection[bytes],
     renewing: bool,
 ) -> Refused | None:
-    """What is wrong with a partition, or with its ranges by themselves: 100, 42, 29, 3."""
+    """The error of a partition, or of its ranges by themselves: 100, 42, 29, 3."""
     found = shares.find(at)
     error = ErrorCode.NONE
     if found is ErrorCode.UNKNOWN_TOPIC_ID:

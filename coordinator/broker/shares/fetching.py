@@ -98,7 +98,7 @@ class ShareFetchOperation:
         """The ids of topics that its client may not read; known before it begins."""
         self._wanted = wanted
         self.said: dict[At, Refused | None] = {}
-        """What became of the acknowledgements that came with it, by partition."""
+        """The outcome of the acknowledgements that came with it, by partition."""
         self._answers: dict[At, PartitionData] | None = None
         self._leaders: set[int] = set()
         self._shares = shares

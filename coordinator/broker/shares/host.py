@@ -1,4 +1,4 @@
-"""What share groups need of the broker that they belong to (`Broker` is one), and how brokers reach
+"""Share groups' needs from the broker that they belong to (`Broker` is one), and how brokers reach
 each other that keep the states of share partitions."""
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ class TopicMaker(Protocol):
 
 
 class Stored(Protocol):
-    """What a share coordinator has written, until it is replicated."""
+    """A share coordinator's write, until it is replicated."""
 
     def progress(self) -> ErrorCode | None:
         """NONE: it is replicated. None: not yet. Else the share coordinator serves it no longer."""
 
 
 class ShareCoordinator(Protocol):
-    """What a share coordinator is asked; `cause`: the log's number of the request behind it."""
+    """The requests to a share coordinator; `cause`: the log's number of the request behind it."""
 
     def initialize(
         self,
@@ -59,7 +59,7 @@ class ShareCoordinator(Protocol):
         """Keep what a leader changed."""
 
     def unreplicated(self, key: ShareStateKey) -> Stored | None:
-        """What was written last where a state is kept, if it is not replicated yet."""
+        """The last write where a state is kept, if it is not replicated yet."""
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
         """Forget the state of a share partition."""
@@ -93,7 +93,7 @@ class ShareHost(Protocol):
 
     @property
     def replication(self) -> Replication | None:
-        """What copies records to followers; None: there are none."""
+        """The copier of records to followers; None: there are none."""
 
     @property
     def epoch_ms(self) -> int:

@@ -1,4 +1,4 @@
-"""What a dead letter is: a record that says where another one was, and why it was given up (KIP-1191,
+"""A dead letter: a record that says where another one was, and why it was given up (KIP-1191,
 SH-DLQ-2). Does not depend on topics and leaders."""
 
 from __future__ import annotations

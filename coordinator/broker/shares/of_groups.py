@@ -1,4 +1,4 @@
-"""What share groups ask of the share coordinator: to make the state of share partitions, and to forget
+"""Groups' requests to the share coordinator: to make the state of share partitions, and to forget
 all of a group that is deleted (SH-HB-2, SH-DEL-1).
 
 It translates between the groups' words and the stored states; the rules are in `groups.share` and

@@ -155,7 +155,7 @@ class Opener:
 def opened(
     partition: SharePartition, state: ShareState, start: int, leader_epoch: int
 ) -> ev.SharePartitionOpened:
-    """What is stored, as the share partition begins with it: behind what is done with."""
+    """The stored state, as the share partition begins with it: behind what is done with."""
     records = tuple(
         ev.RecordRange(
             of.first_offset, of.last_offset, str(STATES[of.delivery_state]), of.delivery_count

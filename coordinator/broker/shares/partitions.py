@@ -43,7 +43,7 @@ class SharePartitions:
         self.open_ones: dict[SharePartitionKey, SharePartition] = {}
         self.settings = settings
         self._done: dict[SharePartitionKey, Runs] = {}
-        """What became of records that are done with, whether or not their share partition is open:
+        """The outcome of records that are done with, whether or not their share partition is open:
         for those who look."""
         self._revisions: dict[SharePartitionKey, int] = {}
         self._broker = broker
@@ -99,7 +99,7 @@ class SharePartitions:
         now: int,
         cause: int | None,
     ) -> tuple[ev.RecordRange, ...]:
-        """What a member is given of records that were read."""
+        """A member's share of records that were read."""
         given: tuple[ev.RecordRange, ...] = ()
         for event in acquire(partition, member_id, read, wanted):
             self.fold(partition, event, now, cause)

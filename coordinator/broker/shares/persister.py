@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .host import ShareCoordinator, ShareHost, Stored
 
 NOBODY: Final = refused(ErrorCode.NOT_COORDINATOR)
-"""What is said where nobody can be asked."""
+"""The answer where nobody can be asked."""
 
 
 class Persister:

@@ -1,4 +1,4 @@
-"""What is read of a log for a share group: whole batches, where each begins and ends, and which of
+"""The reads of a log for a share group: whole batches, where each begins and ends, and which of
 them belong to aborted transactions. Does not depend on share partitions."""
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ _BROKER_KNOWS = (
 
 
 class ShareSettings(NamedTuple):
-    """What is in force for one share group."""
+    """Settings in force for one share group."""
 
     lock_duration_ms: int
     delivery_limit: int
@@ -48,7 +48,7 @@ class SettingsOfGroups:
         configs.on_change(self._read_again)
 
     def __call__(self, group_id: str) -> ShareSettings:
-        """What is in force for a group now."""
+        """Settings in force for a group now."""
         own = self._cluster.group_configs.get(group_id)
         if own is None:
             return self._broker
@@ -58,7 +58,7 @@ class SettingsOfGroups:
         return kept[1]
 
     def deliveries(self, group_id: str) -> Deliveries:
-        """What becomes of records that nobody could process."""
+        """The outcome of records that nobody could process."""
         known = self(group_id)
         dead_letters = self._cluster.features.get(FEATURE, 0) >= DEAD_LETTERS_SINCE
         return Deliveries(known.delivery_limit, dead_letters and bool(known.dead_letter_topic))

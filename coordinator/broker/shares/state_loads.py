@@ -42,7 +42,7 @@ _READ_BYTES = 65_536
 
 
 def fold(states: States, key: ShareStateKey, event: ev.Event) -> None:
-    """What an event makes of the states."""
+    """The states after an event."""
     if isinstance(event, ev.ShareStateDeleted):
         states.pop(key, None)
     else:
@@ -92,7 +92,7 @@ class StateLoads:
         """Of partitions that are loading: since when, and what is left to be read."""
 
     def error(self, partition: int) -> ErrorCode:
-        """What a request for a partition's states is told; NONE: it is served."""
+        """The answer to a request for a partition's states; NONE: it is served."""
         return self._availability.error(partition)
 
     def is_served(self, partition: int) -> bool:

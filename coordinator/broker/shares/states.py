@@ -48,7 +48,7 @@ class ShareStates:
         return {key: state for of in self.by_partition.values() for key, state in of.items()}
 
     def find(self, key: ShareStateKey) -> ShareState | None:
-        """What is stored of a share partition, if anything."""
+        """The stored state of a share partition, if any."""
         return self.by_partition.get(self._index(key), {}).get(key)
 
     def error(self, key: ShareStateKey) -> ErrorCode:
@@ -121,7 +121,7 @@ class ShareStates:
         )
 
     def unreplicated(self, key: ShareStateKey) -> Unreplicated | None:
-        """What was written last where a state is kept, if it is not replicated yet."""
+        """The last write where a state is kept, if it is not replicated yet."""
         if self.loads is None:
             return None
         index = self._index(key)
@@ -235,7 +235,7 @@ class ShareStates:
 
 
 class Unreplicated(NamedTuple):
-    """What a share coordinator wrote up to an offset, as the leader of an epoch."""
+    """A share coordinator's writes up to an offset, as the leader of an epoch."""
 
     states: ShareStates
     partition: int

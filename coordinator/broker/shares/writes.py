@@ -1,4 +1,4 @@
-"""What leaders write to the share coordinator, until it is stored for good.
+"""Leaders' writes to the share coordinator, until they are stored for good.
 
 Owns that a write whose coordinator is elsewhere, or loads, is tried again, as Kafka's persister does:
 after 1, 2, 4 and 8 s, five times in all; and that what is stored counts once it is replicated, which may
@@ -124,7 +124,7 @@ class Writes:
                     one.settled(decision, now)
 
     def _go_on(self, one: Write, now: int) -> Decision | None:
-        """What came of a write, if that is known."""
+        """The outcome of a write, if that is known."""
         if one.stored is None:
             return self._begun(
                 one, *self._persister.write(one.key, one.written(), now, one.cause), now

@@ -1,4 +1,4 @@
-"""What a leader writes to the share coordinator of a change, and what its clients are told of a
+"""A leader's write to the share coordinator of a change, and what its clients are told of a
 refusal. Does not depend on when that is written."""
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ _TOLD_AS: Final = {
     ErrorCode.FENCED_LEADER_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
     ErrorCode.FENCED_STATE_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
 }
-"""What a leader tells its clients of an error that the share coordinator answered; any other is
+"""A leader's answer to clients for an error that the share coordinator answered; any other is
 UNKNOWN_SERVER_ERROR."""
 
 
 def told_as(error: ErrorCode) -> ErrorCode:
-    """What clients are told of an error that the share coordinator answered."""
+    """The answer to clients for an error that the share coordinator answered."""
     return _TOLD_AS.get(error, ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
@@ -50,7 +50,7 @@ def state_key(partition: SharePartition) -> ShareStateKey:
 def written(
     partition: SharePartition, records: Sequence[ev.RecordRange | ev.AcknowledgedRange]
 ) -> Written:
-    """What is written of a change. The start offset that goes with it is the one before the
+    """The state written of a change. The start offset that goes with it is the one before the
     change (SH-OFF-1)."""
     start = partition.start_offset
     complete = partition.complete_count + sum(

@@ -1,4 +1,4 @@
-"""What interceptors do to the markers of a transaction on their way to a partition's leader.
+"""Actions of interceptors on the markers of a transaction on their way to a partition's leader.
 
 A marker is one WriteTxnMarkers request with one partition, from the transaction coordinator's
 broker. Without interceptors at the leader nobody asks here, and markers are written at once. A
@@ -163,7 +163,7 @@ class MarkerDoor:
     def _answered(
         self, key: Key, leader: Leader, call: Call, after: object, now: int, timeout_ms: int
     ) -> bool:
-        """What becomes of the answer to a marker that is written."""
+        """The outcome of the answer to a marker that is written."""
         try:
             outgoing = changed(after, _success(call), call)  # type: ignore[arg-type]
         except InterceptorError as error:

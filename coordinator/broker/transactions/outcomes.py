@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 _MARKERS_A_STEP = 128
 ADDS_PARTITIONS, KNOWS_ABORTABLE = 2, 1
-"""What a version of Produce or TxnOffsetCommit can do: add its partition to the transaction by
+"""Abilities of a Produce or TxnOffsetCommit version: to add its partition to the transaction by
 itself (KIP-890), understand 120."""
 
 
 def transaction_support(version: int, *, adds_since: int, abortable_since: int) -> int:
-    """What a request of this version supports of transactions: ADDS_PARTITIONS, KNOWS_ABORTABLE, or
+    """Transaction support of a request of this version: ADDS_PARTITIONS, KNOWS_ABORTABLE, or
     neither (0)."""
     return (
         ADDS_PARTITIONS
@@ -91,7 +91,7 @@ class Cooperation(Protocol):
         """An event of a transactional id is about to be folded at a broker."""
 
     def before(self, host: TransactionHost, transactional_id: str) -> Transaction | None:
-        """What a transactional id was before its last write, while that is not replicated as far as
+        """A transactional id's state before its last write, while that is not replicated as far as
         the broker knows."""
 
     def settled(self, host: TransactionHost, transactional_id: str) -> None:
@@ -116,7 +116,7 @@ class Unfinished(NamedTuple):
 
 
 class TransactionHost(Leader, Protocol):
-    """What the transactions need of the broker they belong to (`Broker` is one)."""
+    """The transactions' needs from the broker they belong to (`Broker` is one)."""
 
     @property
     def cluster(self) -> Cluster:
@@ -140,7 +140,7 @@ class TransactionHost(Leader, Protocol):
 
     @property
     def replication(self) -> Replication | None:
-        """What copies a marker to followers; None: there are none."""
+        """The copier of a marker to followers; None: there are none."""
 
     def end_transaction(
         self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None
@@ -415,7 +415,7 @@ class Transactions:
             self._expect(ending.transactional_id, now)
 
     def _expect(self, transactional_id: str, now: int) -> None:
-        """What was written of a transactional id has to be replicated within its transaction's
+        """A write of a transactional id has to be replicated within its transaction's
         timeout."""
         if (
             self.not_replicated(transactional_id, now)

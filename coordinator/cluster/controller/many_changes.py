@@ -27,7 +27,7 @@ class _Left(NamedTuple):
 
 
 class ManyChanges:
-    """What is left of changes of many partitions of a cluster."""
+    """The rest of changes of many partitions of a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster

@@ -31,7 +31,7 @@ class Election(Enum):
 
 @dataclass(kw_only=True)
 class Wanted:
-    """What is to become of a partition; None: as it is. `min_isr`: the topic's min.insync.replicas;
+    """The wanted state of a partition; None: as it is. `min_isr`: the topic's min.insync.replicas;
     `eligible`: eligible leader replicas are kept (KIP-966).
 
     `acceptable` says whether a broker may lead. `unclean_shutdown`: a broker whose log cannot be

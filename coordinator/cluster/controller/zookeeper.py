@@ -28,7 +28,7 @@ class Told(NamedTuple):
 
 
 def steps_of_start(event: PartitionChanged) -> list[Told]:
-    """What happens when a reassignment begins."""
+    """The steps when a reassignment begins."""
     original = [node for node in event.replicas if node not in event.adding]
     target = [node for node in event.replicas if node not in event.removing]
     new = _text(event.adding)
@@ -46,7 +46,7 @@ def steps_of_start(event: PartitionChanged) -> list[Told]:
 
 
 def steps_of_end(before: Partition, event: PartitionChanged) -> list[Told]:
-    """What happens when all targets are in sync: `event` is the whole of it, and is told in
+    """The steps when all targets are in sync: `event` is the whole of it, and is told in
     parts."""
     gone = [node for node in before.replicas if node not in event.replicas]
     epoch = before.leader_epoch + 1

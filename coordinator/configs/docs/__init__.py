@@ -1,4 +1,4 @@
-"""What each configuration is for, in a sentence of this project: DescribeConfigs v3+ shows it to
+"""Each configuration's purpose, in a sentence of this project: DescribeConfigs v3+ shows it to
 who asks for documentation (KIP-569).
 
 Kafka's own texts are longer; the facts are the same. The tables are read when they are first asked

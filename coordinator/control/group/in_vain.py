@@ -20,7 +20,7 @@ def reasons(
     seen: GroupSnapshot,
     onlooker: Onlooker | None,
 ) -> list[str]:
-    """What stands in the way, in words."""
+    """The obstacle, in words."""
     found = [*(session.nobody() or session.uncoordinated(group_id))]
     found += [
         f"peer {name} has ended: {why}" for name, why in session.failed_peers(group_id).items()

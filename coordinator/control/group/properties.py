@@ -1,4 +1,4 @@
-"""What a test reads of a group, each property a look at one instant: the same here and at the other
+"""A test's view of a group, each property a look at one instant: the same here and at the other
 end of a control port."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What faults and snapshots ask of a running broker about groups and topics: read-only looks, in
+"""Faults' and snapshots' questions to a running broker about groups and topics: read-only looks, in
 one place."""
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ class FaultEngine:
         return asked
 
     def __call__(self, call: Call) -> Verdict:
-        """What happens to a request."""
+        """The outcome of a request."""
         api = API_KEYS[call.message.api_key]
         plan = _Plan(call, self._around)
         for active in list(self._active.values()):
@@ -160,7 +160,7 @@ _DELIVERS = "ShareFetch"
 
 
 class _Plan:
-    """What the faults that one request meets come to, in order."""
+    """The sum of the faults that one request meets, in order."""
 
     def __init__(self, call: Call, around: Surroundings) -> None:
         self._call = call
@@ -250,7 +250,7 @@ class _Plan:
         return Hold(self._delay_ms, verdict) if self._delay_ms else verdict
 
     def _finish(self, answer: Message | Encoded | None) -> Message | Encoded | Late | Drop | Close:
-        """What becomes of the handler's answer; None: it was not asked."""
+        """The outcome of the handler's answer; None: it was not asked."""
         response: Any = answer
         if self._watched and answer is not None:
             response = self._decoded(answer)

@@ -139,7 +139,7 @@ class FaultHandle:
 
     @property
     def fault(self) -> f.Fault:
-        """What it does, and to which requests."""
+        """Its action, and on which requests."""
         return self._active.fault
 
     @property

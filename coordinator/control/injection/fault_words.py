@@ -16,7 +16,7 @@ MOST_SECONDS = 366 * 86_400
 
 
 class FaultWords(Generic[H]):
-    """What a test can do to requests, in one line each. `add_fault` is given by the class that
+    """A test's actions on requests, in one line each. `add_fault` is given by the class that
     inherits this."""
 
     if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ..faults import Selector
 
 
 class Surroundings(Protocol):
-    """What matching asks of the broker that got a request."""
+    """Matching's questions to the broker that got a request."""
 
     def state_of(self, group: str) -> str | None:
         """The group's state as Kafka spells it; None if there is no such group."""
@@ -99,7 +99,7 @@ def _acknowledges(selector: Selector, message: Request, around: Surroundings) ->
 
 
 def _rows(selector: Selector, topics: Any, around: Surroundings) -> Iterator[Any]:
-    """What a ShareFetch or ShareAcknowledge, or its answer, says of the partition that is meant."""
+    """Rows of a ShareFetch or ShareAcknowledge, or its answer, on the partition that is meant."""
     for topic in topics:
         topic_id = getattr(topic, "topic_id", None)
         if topic_id is not None and around.topic_name(topic_id) == selector.topic:

@@ -60,7 +60,7 @@ class SavedTopic:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Snapshot:
-    """What `kafka.snapshot()` gives and `kafka.restore(...)` takes. Groups and transactional ids:
+    """State `kafka.snapshot()` gives and `kafka.restore(...)` takes. Groups and transactional ids:
     the events that make them."""
 
     brokers: tuple[int, ...]

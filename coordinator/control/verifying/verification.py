@@ -304,7 +304,7 @@ class Verification:
         return begins
 
     def _committed_before(self) -> dict[TopicPartition, int]:
-        """What was committed before the lines that are looked at, or came with a snapshot."""
+        """The offsets committed before the lines that are looked at, or from a snapshot."""
         found: dict[TopicPartition, int] = {}
         restored = None
         for line in self._all:
@@ -330,7 +330,7 @@ class Verification:
             )
 
     def _names(self) -> dict[str, set[str]]:
-        """What else than by its id each member is called: by its client id and its group instance
+        """Each member's names other than its id: its client id and its group instance
         id."""
         found: dict[str, set[str]] = {}
         for line in self._all:

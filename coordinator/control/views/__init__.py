@@ -1,1 +1,1 @@
-"""What a test sees of groups and records: plain values, read between two requests."""
+"""A test's view of groups and records: plain values, read between two requests."""

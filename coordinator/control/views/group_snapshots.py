@@ -48,7 +48,7 @@ class MemberSnapshot(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What to call it: its instance id, else its client id with the beginning of its member
+        """The name for it: its instance id, else its client id with the beginning of its member
         id's unique part."""
         if self.instance_id is not None:
             return self.instance_id

@@ -69,10 +69,10 @@ def to_plain(seen: ShareRecord | ShareSnapshot) -> dict[str, Any]:
 
 
 def record_from_plain(plain: Mapping[str, Any]) -> ShareRecord:
-    """What `to_plain` made of a record."""
+    """The record that `to_plain` took."""
     return ShareRecord(**{name: plain[name] for name in ShareRecord._fields})
 
 
 def snapshot_from_plain(plain: Mapping[str, Any]) -> ShareSnapshot:
-    """What `to_plain` made of a group's records."""
+    """The snapshot that `to_plain` took."""
     return ShareSnapshot(**{name: plain[name] for name in ShareSnapshot._fields})

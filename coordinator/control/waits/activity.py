@@ -1,4 +1,4 @@
-"""What members did with what they were given: which partitions each fetched or committed since its
+"""Members' use of what they were given: which partitions each fetched or committed since its
 assignment.
 
 An interceptor that only looks. It is put before the handlers when somebody first asks whether

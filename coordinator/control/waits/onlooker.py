@@ -1,4 +1,4 @@
-"""What clients ask for while a group is waited for that does not exist: which APIs, which groups,
+"""Requests of clients while a group is waited for that does not exist: which APIs, which groups,
 which topics that there are not.
 
 An interceptor that only looks. It is there for as long as such a wait lasts.
@@ -25,7 +25,7 @@ _OF_GROUPS = 0
 
 
 class Onlooker:
-    """What each client has asked these brokers for."""
+    """Each client's requests to these brokers."""
 
     def __init__(self, brokers: Iterable[Broker]) -> None:
         self._brokers = list(brokers)

@@ -1,4 +1,4 @@
-"""What an application says it has processed: nothing of that is on the wire, so somebody has to
+"""The records an application has processed: nothing of that is on the wire, so somebody has to
 report it.
 
 An application in the test's own process calls `kafka.processed(topic, partition, offset)` after

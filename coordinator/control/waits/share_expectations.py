@@ -1,4 +1,4 @@
-"""What a test waits for of a share group, as data: how many records are in which state.
+"""The aim of a wait for a share group, as data: how many records are in which state.
 
 Owns the words and their checks. Waiting is the caller's: an expectation is asked again whenever
 something has happened.

@@ -1,4 +1,4 @@
-"""What follows from a group's state alone: the start of a rebalance, the end of a join phase,
+"""Events from a group's state alone: the start of a rebalance, the end of a join phase,
 deadlines that fell due.
 
 Each function proposes one event at a time: it yields an event, the caller folds it, and the
@@ -26,7 +26,7 @@ LEAST_EXTENSION_MS = 100
 def settle(
     group: ClassicGroup, then: Then, reason: str, now: int, config: GroupConfig
 ) -> Iterator[ev.Event]:
-    """What a decision's `then` comes to."""
+    """The events of a decision's `then`."""
     if then is Then.REBALANCE and group.state in CAN_REBALANCE:
         yield from start_rebalance(group, reason, now, config)
     elif then is not Then.NOTHING and group.state is PREPARING_REBALANCE and group.all_joined():
@@ -141,7 +141,7 @@ def session_expired(
 
 
 def loaded(group: ClassicGroup, now: int, config: GroupConfig) -> Iterator[ev.Event]:
-    """What a coordinator does with a group it has just loaded (ERR-7)."""
+    """A coordinator's events for a group it has just loaded (ERR-7)."""
     yield ev.GroupLoaded(str(group.state), group.generation)
     if len(group.members) > config.max_size:
         yield from start_rebalance(group, "the group is larger than group.max.size", now, config)

@@ -154,7 +154,7 @@ def _joining(
 
 
 def _subscription(request: JoinGroupRequest, environment: Environment) -> Subscription:
-    """What the member subscribes to. Raises Refused for bytes that cannot be read (K8-CLS-44-3)."""
+    """The member's subscription. Raises Refused for bytes that cannot be read (K8-CLS-44-3)."""
     try:
         return Subscription.decode(bytes(request.protocols[0].metadata))
     except WireError:

@@ -1,4 +1,4 @@
-"""What the decisions of a consumer group need from outside: configuration, topics, assignors and a
+"""The outside needs of a consumer group's decisions: configuration, topics, assignors and a
 matcher of patterns.
 
 Plain interfaces; who implements them (the cluster's metadata, the server-side assignors, the RE2
@@ -46,7 +46,7 @@ class Topics(Protocol):
 
 
 class AssignorFailed(Exception):
-    """What `AssignorPort.assign` raises when there is no assignment; the text says why."""
+    """The error of `AssignorPort.assign` when there is no assignment; the text says why."""
 
 
 class AssignorPort(Protocol):
@@ -114,7 +114,7 @@ class Pattern(Protocol):
 
 
 class GroupSettings(NamedTuple):
-    """What may differ from group to group (consumer.*); milliseconds."""
+    """The settings of a single group (consumer.*); milliseconds."""
 
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 5_000

@@ -34,7 +34,7 @@ def evolve(group: ConsumerMembership, event: ev.ConsumerEvent, at: int) -> None:
 
 
 def held_of(topics: Iterable[ev.HeldPartitions]) -> Held:
-    """What a record says of a member's partitions, in the order of the maps that Kafka reads it
+    """A record's account of a member's partitions, in the order of the maps that Kafka reads it
     into."""
     by_id = {of.topic_id: of for of in topics}
     held: dict[bytes, dict[int, int]] = {}
@@ -45,7 +45,7 @@ def held_of(topics: Iterable[ev.HeldPartitions]) -> Held:
 
 
 def partitions_of(topics: Iterable[ev.TopicPartitions]) -> Partitions:
-    """What a record says of a target, in the order of the maps that Kafka reads it into."""
+    """A record's account of a target, in the order of the maps that Kafka reads it into."""
     by_id = {of.topic_id: of.partitions for of in topics}
     return {
         t: tuple(int_order(by_id[t], set_capacity(len(by_id[t])))) for t in uuid_order(list(by_id))

@@ -72,7 +72,7 @@ def follow(
 def _told(
     group: ConsumerMembership, member: Member, topics: Topics
 ) -> tuple[ev.HeldPartitions, ...] | None:
-    """What the event says of the member's partitions; None if they are not its target."""
+    """The event's account of the member's partitions; None if they are not its target."""
     target = group.targets.get(member.member_id)
     if target is None:
         return None

@@ -46,7 +46,7 @@ class Caller(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """What the steps up to the reconciliation brought about, for heartbeats and for joins of
+    """The outcome of the steps up to the reconciliation, for heartbeats and for joins of
     classic members alike."""
 
     member: Member
@@ -66,7 +66,7 @@ def decide_heartbeat(
     now: int,
     environment: Environment,
 ) -> Decision:
-    """What a heartbeat of `member_id` brings about. Raises Refused; the group is then unchanged."""
+    """The outcome of a heartbeat of `member_id`. Raises Refused; the group is then unchanged."""
     followed = follow(group, request, caller.client_id, caller.client_host, now, environment)
     if followed is not None:
         return followed
@@ -232,7 +232,7 @@ def _is_held(owned: Iterable[TopicPartitions] | None, held: Held) -> bool:
 
 
 def _updated(old: Member, request: ConsumerGroupHeartbeatRequest, caller: Caller) -> Member:
-    """What the request says about the member; what it leaves out stays (K8-HB-1 step 4)."""
+    """The member as the request has it; what it leaves out stays (K8-HB-1 step 4)."""
     names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
     says = (
         names,
@@ -360,7 +360,7 @@ def advance(
 
 
 def subscribed(member: Member, named: Iterable[str] = ()) -> ev.ConsumerMemberSubscribed:
-    """What a member says about itself, as an event. `named` are its topics as it sent them: mostly
+    """A member's facts about itself, as an event. `named` are its topics as it sent them: mostly
     sorted, so quick to sort."""
     return ev.ConsumerMemberSubscribed(
         member.member_id,
@@ -422,7 +422,7 @@ def rebalance_timer(member: Member, now: int) -> Timer:
 
 
 def assignment_of(held: Held) -> Assignment:
-    """What a response shows of a member's partitions (K8-HB-3)."""
+    """A response's view of a member's partitions (K8-HB-3)."""
     return Assignment(
         topic_partitions=[
             TopicPartitions(topic_id=t, partitions=list(partitions))

@@ -64,7 +64,7 @@ class Member(NamedTuple):
     revoking: Held = NOTHING
     classic: ClassicSettings | None = None
     told: tuple[HeldPartitions, ...] = ()
-    """What the event that `held` was read from says of it: equal texts are not read twice."""
+    """The partitions in the event that `held` was read from: equal texts are not read twice."""
 
     def is_reconciled_to(self, epoch: int) -> bool:
         """True if nothing is left to do for the member at that assignment epoch (K8-REC-1)."""
@@ -144,7 +144,7 @@ class GroupState(Enum):
 
 
 class Following(NamedTuple):
-    """What the next event will say of a member's partitions, as long as all the rest here is still
+    """The next event's account of a member's partitions, as long as all the rest here is still
     the same."""
 
     held: Held
@@ -155,7 +155,7 @@ class Following(NamedTuple):
 
 
 class Renewal(NamedTuple):
-    """What the last short heartbeat of a member was answered, and what that depended on. `kept` and
+    """The answer to the last short heartbeat of a member, and what that depended on. `kept` and
     `response` are the same answer."""
 
     member: Member
@@ -222,7 +222,7 @@ class ConsumerMembership:
         self.renewals: dict[str, Renewal] = {}
         """How members' heartbeats that say nothing new were answered last (see `renewal`)."""
         self.followings: dict[str, Following] = {}
-        """What is told of members that only follow the group's epoch (see `following`)."""
+        """The account of members that only follow the group's epoch (see `following`)."""
         self.checked_version: int | None = None
         self.resolved_version: int | None = None
 
@@ -248,7 +248,7 @@ class ConsumerMembership:
         return GroupState.RECONCILING
 
     def target(self, member_id: str) -> Partitions:
-        """What a member is to have; nothing if there is no target for it."""
+        """A member's target; nothing if there is no target for it."""
         return self.targets.get(member_id, {})
 
     def owner_epoch(self, topic_id: bytes, partition: int) -> int:

@@ -1,4 +1,4 @@
-"""What a consumer group's membership says about offsets: who may commit and fetch them (K8-OFF-1,
+"""The rules of a consumer group's membership on offsets: who may commit and fetch them (K8-OFF-1,
 K8-OFF-2, KIP-1251)."""
 
 from __future__ import annotations

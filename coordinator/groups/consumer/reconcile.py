@@ -30,7 +30,7 @@ class Step(NamedTuple):
     owned: Owned | None
     owner_epoch: Callable[[bytes, int], int]
     by_subscription: bool = True
-    """What a member no longer subscribes to goes at once, and a member that has to revoke again stays
+    """A topic no longer subscribed to goes at once, and a member that has to revoke again stays
     where it is; in older releases it is an epoch further once it has revoked (K8-REC-42-1)."""
 
 
@@ -146,7 +146,7 @@ def _next(member: Member, step: Step, epoch: int | None = None) -> Member:
 
 
 def all_kept(held: Held, target: Partitions, subscribed: Container[bytes]) -> Held | None:
-    """What a member has, in the order of the map that it is copied to, if that is its target
+    """A member's partitions, in the order of the map they are copied to, if that is its target
     already; None: it is not.
 
     When somebody joins or leaves, most of the other members only follow the group's epoch.

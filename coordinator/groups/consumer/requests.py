@@ -1,4 +1,4 @@
-"""What goes into the decisions about a consumer group and what comes out: refusals, timers and
+"""Values into the decisions about a consumer group and out of them: refusals, timers and
 decisions, all plain values."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Refused(Exception):
 
 
 class TimerKind(Enum):
-    """What a member is waited for (K8-HB-1 step 8, K8-REC-6, K8-CLS-6)."""
+    """Reasons to wait for a member (K8-HB-1 step 8, K8-REC-6, K8-CLS-6)."""
 
     SESSION = "session"
     REBALANCE = "rebalance"
@@ -47,7 +47,7 @@ class Timer(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """What is proposed for one request, or for a timer that ran out.
+    """The proposal for one request, or for a timer that ran out.
 
     `events` are folded first, then the timers are set and the reply goes out. `checked_version`:
     with which version of the topics the group was compared. `resolve`: these regular expressions

@@ -1,4 +1,4 @@
-"""What the members of a consumer group subscribe to: names, regular expressions, topic ids, and the
+"""The subscriptions of a consumer group's members: names, regular expressions, topic ids, and the
 hash that tells a change.
 
 Owns the bump of the group epoch (K8-HB-1 step 5) and when regular expressions are matched again
@@ -32,13 +32,13 @@ REGEX_PAUSE_MS: Final = 10_000
 STEPS_A_SLICE: Final = 4_000_000
 """Of the engine that matches: some 25 ms."""
 STEPS_A_NAME: Final = 1_200
-"""What a match costs beside the engine's own steps: the call of it, some 8 us."""
+"""The cost of a match beside the engine's own steps: the call of it, some 8 us."""
 STEPS_TO_COMPILE: Final = 500
-"""What a character of a pattern costs."""
+"""The cost of a character of a pattern."""
 
 
 class RegexChange(Enum):
-    """What became of a member's regular expression."""
+    """The change of a member's regular expression."""
 
     NONE = "unchanged"
     UPDATED = "changed, and not resolved yet"
@@ -169,7 +169,7 @@ def is_homogeneous(
 
 
 class RegexOutcome(NamedTuple):
-    """What a member's regular expression brings about: events, and which expressions are to be
+    """The outcome of a member's regular expression: events, and which expressions are to be
     matched after the reply."""
 
     change: RegexChange

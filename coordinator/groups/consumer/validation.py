@@ -10,7 +10,7 @@ from ...wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequ
 from .requests import Refused
 
 _BLANK = "".join(map(chr, range(33)))
-"""What Java's trim() takes away: every character up to and including the space."""
+"""The blanks of Java's trim(): every character up to and including the space."""
 
 JOINING, LEAVING, LEAVING_FOR_NOW = 0, -1, -2
 """Epochs that say what a member wants."""

@@ -1,4 +1,4 @@
-"""What happens to a group's membership in the classic protocol.
+"""Events of a group's membership in the classic protocol.
 
 Values only. Instants and durations are milliseconds. Events hold the outcome of every rule that was
 applied (who leads now, until when), so that `evolve` needs no rule. GenerationStored and
@@ -75,7 +75,7 @@ class MemberRemoved(NamedTuple):
     reason: str  # one of the constants below
     leader: str | None
     detail: str | None = None
-    """What a LeaveGroup gave as its reason (KIP-800), how long a silence lasted, or that no silence
+    """The reason in a LeaveGroup (KIP-800), how long a silence lasted, or that no silence
     ended the session (`Removal.ENDED_BY_HAND`)."""
 
 

@@ -1,4 +1,4 @@
-"""What can have happened to a consumer group (KIP-848): past-tense values, the only thing that
+"""Events of a consumer group (KIP-848): past-tense values, the only thing that
 changes its membership.
 
 All but two are durable: they say what Kafka's records of keys 3 and 5 to 8 and 16 say (PST-4), so a
@@ -31,14 +31,14 @@ class HeldPartitions(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What the assignor wants one member to have."""
+    """The assignor's target for one member."""
 
     member_id: str
     topics: tuple[TopicPartitions, ...]
 
 
 class ClassicSettings(NamedTuple):
-    """What a member of the classic protocol told in its JoinGroup; kept so that the group can be
+    """The facts in the JoinGroup of a member of the classic protocol; kept so that the group can be
     downgraded (K8-CLS-2)."""
 
     session_timeout_ms: int

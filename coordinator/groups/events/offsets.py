@@ -1,4 +1,4 @@
-"""What happens to a group's offsets. All of these events are durable: Kafka writes each to
+"""Events of a group's offsets. All of these events are durable: Kafka writes each to
 __consumer_offsets (PST-1, PST-5).
 
 Values only. Instants and durations are milliseconds.

@@ -1,4 +1,4 @@
-"""What can have happened to a share group (KIP-932): past-tense values, the only thing that changes
+"""Events of a share group (KIP-932): past-tense values, the only thing that changes
 its membership.
 
 All of them are durable: they say what Kafka's records of keys 3, 10 to 13 and
@@ -75,7 +75,7 @@ class SharePartitionsRecorded(NamedTuple):
 
 
 class Change:
-    """What became of share partitions' state."""
+    """The change of share partitions' state."""
 
     INITIALIZING = "initializing"
     INITIALIZED = "initialized"

@@ -198,7 +198,7 @@ def _append_error(
     *,
     pending: bool = False,
 ) -> ErrorCode:
-    """What clients are told if a commit cannot be written, as a whole; NONE if it can (ERR-1)."""
+    """The error for clients if a commit cannot be written, as a whole; NONE if it can (ERR-1)."""
     error = config.append_error
     if not error and commit_exceeds(group_id, offsets, config.record_limit(), pending=pending):
         error = ErrorCode.RECORD_LIST_TOO_LARGE
@@ -282,7 +282,7 @@ def _valid_offsets(
 
 
 def transaction_ended(group: Group, producer_id: int, committed: bool) -> PendingOffsetsEnded:
-    """What the end of a producer's transaction makes of its pending offsets: the later commit of a
+    """The effect of a producer's transaction end on its pending offsets: the later commit of a
     partition stands (TXN-5)."""
     return PendingOffsetsEnded(
         producer_id, committed, group.pending_offsets.standing(producer_id) if committed else ()

@@ -14,7 +14,7 @@ from ..offset_table import Offset
 def removed_with_topics(
     group: Group, partitions: Collection[tuple[str, int]]
 ) -> OffsetsRemoved | None:
-    """What the deletion of these partitions takes from the group (EXP-7). `partitions` is a set or
+    """The group's loss from the deletion of these partitions (EXP-7). `partitions` is a set or
     a dictionary.
 
     Goes through the smaller of the two collections: a deleted topic may have many partitions, and a

@@ -1,4 +1,4 @@
-"""What the decisions of a share group need from outside: configuration, topics and the assignor.
+"""The outside needs of a share group's decisions: configuration, topics and the assignor.
 
 Plain interfaces, shared with consumer groups where they are the same; who implements them is
 elsewhere. The assignor is injected: this package does not depend on it.

@@ -39,7 +39,7 @@ def decide_heartbeat(
     now: int,
     environment: ShareEnvironment,
 ) -> Decision:
-    """What a heartbeat brings about. Raises Refused; the group is then unchanged."""
+    """The outcome of a heartbeat. Raises Refused; the group is then unchanged."""
     _refuse_if_full(group, request.member_id, environment)
     old = _member(group, request)
     new = _updated(old, request, caller)
@@ -170,7 +170,7 @@ def _member(group: ShareMembership, request: ShareGroupHeartbeatRequest) -> Memb
 
 
 def _updated(old: Member, request: ShareGroupHeartbeatRequest, caller: Caller) -> Member:
-    """What the request says about the member; what it leaves out stays."""
+    """The member as the request has it; what it leaves out stays."""
     names = request.subscribed_topic_names
     return old._replace(
         rack_id=old.rack_id if request.rack_id is None else request.rack_id,

@@ -22,7 +22,7 @@ Kept = Mapping[bytes, StatePartitions]
 
 
 class Wanted(NamedTuple):
-    """What is to be initialised: the event that says so, and what the share coordinator is asked."""
+    """The initialisation due: the event that says so, and what the share coordinator is asked."""
 
     event: SharePartitionsRecorded
     initialize: Initialization
@@ -66,7 +66,7 @@ def wanted(
 def answered(
     group: ShareMembership, topics: Collection[TopicPartitions], *, initialized: bool, now: int
 ) -> SharePartitionsRecorded | None:
-    """What the share coordinator's answer about partitions means. None: nobody waits for them any
+    """The outcome of the share coordinator's answer on partitions. None: nobody waits for them any
     more."""
     known: dict[bytes, StatePartitions] = {}
     for of in topics:
@@ -121,7 +121,7 @@ def deleting(
 def forgotten(
     group: ShareMembership, topic_ids: Collection[bytes]
 ) -> SharePartitionsRecorded | None:
-    """What is left when the state of topics is gone, be it that the topics went. None: the group
+    """The rest when the state of topics is gone, be it that the topics went. None: the group
     knew of none of them."""
     known = _known(group, topic_ids)
     names = dict(group.deleting)
@@ -135,7 +135,7 @@ def forgotten(
 def gone(
     group: ShareMembership, names: Collection[str], topics: Topics
 ) -> SharePartitionsRecorded | None:
-    """What is left when topics of these names were deleted. None: the group knew of none of them.
+    """The rest when topics of these names were deleted. None: the group knew of none of them.
     One that was made anew since is another topic."""
     known = {
         t: of.topic for kept in (group.initialized, group.initializing) for t, of in kept.items()

@@ -59,7 +59,7 @@ class GroupState(Enum):
 
 
 class Renewal(NamedTuple):
-    """What the last short heartbeat of a member was answered, and what that depended on. `kept` and
+    """The answer to the last short heartbeat of a member, and what that depended on. `kept` and
     `response` are the same answer."""
 
     member: Member
@@ -144,7 +144,7 @@ class ShareMembership:
         return GroupState.STABLE if self.members else GroupState.EMPTY
 
     def target(self, member_id: str) -> Partitions:
-        """What a member is to have; nothing if there is no target for it."""
+        """A member's target; nothing if there is no target for it."""
         return self.targets.get(member_id, NOTHING)
 
     # -- what a group's offsets and its administration ask of its membership (see

@@ -1,4 +1,4 @@
-"""What comes out of the decisions about a share group: plain values.
+"""Results of the decisions about a share group: plain values.
 
 A share partition may be given to members only when the share coordinator keeps state for it. A
 decision therefore names what it is to be asked, as an `Initialization`; whoever carries the
@@ -15,7 +15,7 @@ from ..events.share import ShareEvent
 
 
 class Initialization(NamedTuple):
-    """What the share coordinator is to be asked: to make the state of these share partitions.
+    """The request to the share coordinator: to make the state of these share partitions.
     `state_epoch` is the group's epoch (SH-HB-2), `grown` are those of the topics of which the group
     has state already: their new partitions are read from offset 0, but in older releases (SH-44-1)."""
 
@@ -26,7 +26,7 @@ class Initialization(NamedTuple):
 
 
 class Deletion(NamedTuple):
-    """What the share coordinator is to be asked when a group is deleted: to forget the state of all
+    """The request to the share coordinator when a group is deleted: to forget the state of all
     its share partitions (SH-DEL-1)."""
 
     group_id: str
@@ -37,7 +37,7 @@ StateRequest = Initialization | Deletion
 
 
 class Decision(NamedTuple):
-    """What is proposed for one request, or for a session that ended.
+    """The proposal for one request, or for a session that ended.
 
     `events` are folded first, then the sessions are set (None: they end) and the reply goes out,
     then the share coordinator is asked for `initialize`. `checked_version`: with which version of

@@ -17,7 +17,7 @@ from .records import LOCK_ENDED, Key, ShareLeaders, key_of
 
 _SAID: Final = {"accept": "accepted", "release": "released", "reject": "rejected", "gap": "gap"}
 OUTCOMES: Final = (*_SAID.values(), "lock ended", "taken back", "archived", "closed", "open")
-"""What becomes of a delivery. `taken back`: without a word of its member, though its lock had not
+"""The outcomes of a delivery. `taken back`: without a word of its member, though its lock had not
 ended. `archived`: the records left the log. `closed`: its leader serves the share partition no
 longer. `open`: it has not ended."""
 

@@ -43,7 +43,7 @@ class CommitPolicy(Enum):
 
 
 class Fate(Enum):
-    """What becomes of an application that works on a record."""
+    """The outcome of an application that works on a record."""
 
     NONE = "none"
     FAILS = "fails"
@@ -60,7 +60,7 @@ class Takes(Protocol):
         """How long it works on a record."""
 
     def fate(self, partition: TopicPartition, record: ReadRecord) -> Fate:
-        """What becomes of it then."""
+        """Its outcome then."""
 
 
 class PoisonRecord(MemberFault):
@@ -290,7 +290,7 @@ class Application:
             self._rewind()
 
     def _rewind(self) -> None:
-        """What was aborted is read again, as far as it is still this member's."""
+        """Aborted records are read again, as far as they are still this member's."""
         for partition, records in self._batch:
             if partition in self.consumer.member.owned:
                 self._tell(

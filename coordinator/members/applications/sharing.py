@@ -32,7 +32,7 @@ def _is_time(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What the application does with a record. `processing_ms`: how long it takes. `release` and
+    """The application's work on a record. `processing_ms`: how long it takes. `release` and
     `reject`: how probable it is that a record is given back, or refused for good. `poison`: every
     so manieth record of a partition is one that nobody can process, and is always given back; 0:
     none. `renew_ms`: how long it works until it renews the locks of what it has in hand, again and
@@ -78,7 +78,7 @@ class Work:
         return self
 
     def kind_of(self, offset: int, chance: Callable[[], float]) -> int:
-        """What it says of a record."""
+        """Its verdict on a record."""
         if self.poison and (offset + 1) % self.poison == 0:
             return RELEASE
         drawn = chance() if self.release or self.reject else 1.0
@@ -118,7 +118,7 @@ class ShareApplication:
 
     @property
     def in_hand(self) -> tuple[SharedRecord, ...]:
-        """What it was given and has not finished."""
+        """Records given to it and not finished."""
         return tuple(self._records)
 
     def turn(self, now: int) -> None:
@@ -160,7 +160,7 @@ class ShareApplication:
         return True
 
     def _take_back(self, now: int) -> bool:
-        """What was renewed comes back when all of that is answered; the rest is lost."""
+        """Renewed records come back when all of that is answered; the rest is lost."""
         polled = self.consumer.poll(now)
         if self.consumer.renewing:
             return False

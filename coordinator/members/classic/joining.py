@@ -297,7 +297,7 @@ def lead(m: Membership, now: int) -> None:
 
 
 def _assignments(m: Membership, response: JoinGroupResponse) -> dict[str, bytes] | None:
-    """What the leader hands in; None: metadata are needed first. A static leader that came back may
+    """The leader's assignments; None: metadata are needed first. A static leader that came back may
     be told to skip it."""
     wishes = leading.read_wishes(response)
     if not leading.knows_group(m, wishes):

@@ -1,4 +1,4 @@
-"""What the elected leader does: read the subscriptions, run the chosen assignor, check its answer,
+"""The elected leader's work: read the subscriptions, run the chosen assignor, check its answer,
 write the assignments (CLI-8).
 
 The checks stand between an assignor and the group: an answer that breaks a rule is not sent, so
@@ -125,7 +125,7 @@ def _run(
 
 
 def read_wishes(response: JoinGroupResponse) -> Wishes:
-    """What each member asks for. Raises UnreadableSubscription."""
+    """The wishes of each member. Raises UnreadableSubscription."""
     try:
         wishes = Wish.decode_all([row.metadata for row in response.members])
     except WireError as error:

@@ -61,7 +61,7 @@ def _has_plain_header(key: int, version: int) -> bool:
 
 @lru_cache(maxsize=8)
 def _hello_body(software_version: str, version: int) -> bytes:
-    """What every connection of this software begins with."""
+    """The first bytes of every connection of this software."""
     hello = ApiVersionsRequest(
         client_software_name=SOFTWARE_NAME, client_software_version=software_version
     )
@@ -70,7 +70,7 @@ def _hello_body(software_version: str, version: int) -> bytes:
 
 @lru_cache(maxsize=8)
 def _ranges(body: bytes, version: int) -> Ranges:
-    """What an answer to ApiVersions says; the same bytes come from every connection to a broker."""
+    """Ranges of an answer to ApiVersions; the same bytes come from every connection to a broker."""
     return {
         row.api_key: (row.min_version, row.max_version)
         for row in ApiVersionsResponse.decode(version, body).api_keys
@@ -261,7 +261,7 @@ class Channel:
         return body
 
     def _answer_to_fetch(self, body: bytes, version: int) -> Response:
-        """What it says, which nobody changes: the same bytes come where there is nothing to
+        """Its content, which nobody changes: the same bytes come where there is nothing to
         read."""
         known = self._fetched
         if known is not None and known[0] == body and known[1] == version:

@@ -55,7 +55,7 @@ class Link(Protocol):
 
 
 class Transport(Protocol):
-    """What gives connections, and the time."""
+    """A source of connections and the time."""
 
     def now(self) -> int:
         """Milliseconds since the driver's zero."""
@@ -69,7 +69,7 @@ class Transport(Protocol):
 
 
 class Client(Protocol):
-    """What is driven: a Consumer, or a Producer."""
+    """The driven client: a Consumer, or a Producer."""
 
     def receive(self, number: int, response: Response, now: int) -> bool:
         """An answer came."""
@@ -230,7 +230,7 @@ class Driver:
             self._coordinator = None
 
     def _hung_up(self) -> None:
-        """What was asked over a connection that the client gave up is not answered any more: as in
+        """A request over a connection that the client gave up is not answered any more: as in
         Java, whose NetworkClient fails what is in flight to a node that it disconnects."""
         if not self._ended and self._coordinator is None:
             self._client.disconnected(self._transport.now())

@@ -38,7 +38,7 @@ class Login:
             self.first = self._scram.first()
 
     def answered(self, data: bytes) -> bytes | None:
-        """What to say to the server's answer; None: the client is logged in. Raises ValueError for
+        """The reply to the server's answer; None: the client is logged in. Raises ValueError for
         a server that is none."""
         if self._scram is None:
             return None

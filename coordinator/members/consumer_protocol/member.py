@@ -95,7 +95,7 @@ class ConsumerMember(GroupMember):
 
     @property
     def going(self) -> Partitions:
-        """What the assignment that it takes over has no more, while the commit before that is under
+        """Partitions no more in the assignment it takes over, while the commit before that is under
         way (K8-CL-4)."""
         return reconciling.going(self._m)
 

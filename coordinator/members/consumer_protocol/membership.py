@@ -33,7 +33,7 @@ _ID_BYTES = 16
 
 
 class SentFields:
-    """What the coordinator was told last: a heartbeat carries what differs from it (K8-CL-2)."""
+    """Fields told to the coordinator last: a heartbeat carries those that differ (K8-CL-2)."""
 
     __slots__ = ("assignment", "names", "rebalance_timeout_ms", "regex", "server_assignor")
 
@@ -136,9 +136,9 @@ class ConsumerMembership(Participant):
         """Its own for as long as the process lives, also when it is fenced or leaves (KIP-1082)."""
         self.member_epoch = JOIN_EPOCH
         self.target: LocalAssignment = NO_ASSIGNMENT
-        """What the coordinator assigned last."""
+        """The coordinator's last assignment."""
         self.current: LocalAssignment = NO_ASSIGNMENT
-        """What was taken over last."""
+        """Assignment taken over last."""
         self.names: dict[bytes, str] = {}
         """Topic ids of the assignment that were resolved; kept while the topic is assigned,
         whatever becomes of the metadata."""
@@ -149,7 +149,7 @@ class ConsumerMembership(Participant):
         self.acknowledged = False
         """Has the coordinator answered since the last assignment was taken over?"""
         self.fault: MemberFault | None = None
-        """What made it FATAL, until `poll` has raised it."""
+        """Its fatal error, until `poll` has raised it."""
         self.subscription_is_new = False
 
     def move(self, state: ConsumerState) -> None:
@@ -170,7 +170,7 @@ class ConsumerMembership(Participant):
         self.stop_reconciling()
 
     def stop_reconciling(self) -> None:
-        """What was being taken over is of no interest any more; its commit is not waited for."""
+        """The assignment being taken over is of no interest now; its commit is not waited for."""
         self.reconciling = None
         self.join_prepare_expires_at = None
         self.prepare_committed = False

@@ -28,7 +28,7 @@ from .membership import ConsumerMembership
 
 
 def join_if_out(m: ConsumerMembership) -> None:
-    """What is due when the application polls: lose what a fence or a silence took away, join
+    """The steps due when the application polls: lose what a fence or a silence took away, join
     (again). Raises ListenerFault."""
     if m.state is UNSUBSCRIBED and m.subscription_is_new:
         m.subscription_is_new = False
@@ -48,7 +48,7 @@ def _join(m: ConsumerMembership) -> None:
 
 
 def lose(m: ConsumerMembership) -> None:
-    """What it owned is others' by now. Raises ListenerFault when all is forgotten."""
+    """Its partitions are others' by now. Raises ListenerFault when all is forgotten."""
     owned = in_order(m.subscribed.owned)
     fault = call(m.listener.on_partitions_lost, owned) if owned else None
     m.subscribed.own(())
@@ -98,7 +98,7 @@ def reconcile(m: ConsumerMembership, now: int) -> None:
 
 
 def going(m: ConsumerMembership) -> Partitions:
-    """What the assignment that is being taken over has no more, while the auto-commit before that
+    """Partitions no more in the assignment being taken over, while the auto-commit before that
     is under way (K8-CL-4)."""
     if m.reconciling is None or m.prepare_commit is None:
         return ()

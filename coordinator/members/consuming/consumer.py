@@ -163,5 +163,5 @@ class Consumer:
         return other if due is None or (other is not None and other < due) else due
 
     def take(self) -> list[Effect]:
-        """What is to be done now, in order."""
+        """The actions to take now, in order."""
         return self.member.take() + self.fetcher.take()

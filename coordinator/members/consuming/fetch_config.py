@@ -1,4 +1,4 @@
-"""What a consumer's settings say of fetching: the Java consumer's names and defaults."""
+"""A consumer's settings for fetching: the Java consumer's names and defaults."""
 
 from __future__ import annotations
 

@@ -164,7 +164,7 @@ class Fetcher:
         known: bool,
         going: Iterable[TopicPartition] = (),
     ) -> None:
-        """What is owned now, and from where. `known`: a partition without a position has no
+        """Partitions owned now, and from where. `known`: a partition without a position has no
         committed offset.
 
         `going`: what is about to be given up, and is neither fetched nor handed out any more: it
@@ -494,5 +494,5 @@ class Fetcher:
         return self.leaders.receive(number, response, now)
 
     def take(self) -> list[Effect]:
-        """What is to be done now."""
+        """The actions to take now."""
         return self.leaders.take()

@@ -76,12 +76,12 @@ class PeerHandle(OnLoop):
 
     @property
     def callbacks(self) -> list[Callback]:
-        """What its listener was called with so far."""
+        """The callbacks of its listener so far."""
         return self._do(lambda: list(self._peer.callbacks))
 
     @property
     def fault(self) -> MemberFault | None:
-        """What ended it, if anything did."""
+        """The fault that ended it, if any."""
         return self._do(lambda: self._peer.fault)
 
     @property

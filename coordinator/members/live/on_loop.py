@@ -1,4 +1,4 @@
-"""What an application's test holds of something that lives on an event loop: the same object from
+"""An application test's handle of something that lives on an event loop: the same object from
 synchronous and asynchronous code.
 
 From another thread every call waits for that loop; on the loop itself calls that would have to wait
@@ -17,7 +17,7 @@ from .peer import PeerError
 
 T = TypeVar("T")
 Awaited = Coroutine[Any, Any, T]
-"""What an asynchronous method returns."""
+"""The result of an asynchronous method."""
 
 _LOOK_S = 1.0
 

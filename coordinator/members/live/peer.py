@@ -53,11 +53,11 @@ CONNECT_TIMEOUT_S = 10.0
 
 
 class PeerError(Exception):
-    """What was asked of a peer cannot be, or did not come about: what was seen instead."""
+    """An event asked of a peer cannot be, or did not come about: what was seen instead."""
 
 
 class PeerDriver(Protocol):
-    """What a peer needs of what drives it (`Fleet`): a loop, a clock, the shared connections, and
+    """A peer's needs of what drives it (`Fleet`): a loop, a clock, the shared connections, and
     somebody to tell."""
 
     loop: asyncio.AbstractEventLoop
@@ -156,7 +156,7 @@ class Peer:
 
     @property
     def callbacks(self) -> list[Callback]:
-        """What the application's listener was called with, in order."""
+        """The calls of the application's listener, in order."""
         return self._recorder.callbacks
 
     @property
@@ -379,7 +379,7 @@ class Peer:
             wire.close()
 
     def _hung_up(self) -> None:
-        """What was asked over a connection that the member gave up is not answered any more
+        """A request over a connection that the member gave up is not answered any more
         (CLI-13): as in `members.driver`."""
         if self.paused:
             self._missed.append(self._hung_up)

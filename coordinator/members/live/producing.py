@@ -44,7 +44,7 @@ class LiveProducer:
 
     @property
     def fatal(self) -> MemberFault | None:
-        """What makes it useless for good."""
+        """The error that ends it for good."""
         return self._producer.fatal
 
     def want(self, topic: str) -> None:

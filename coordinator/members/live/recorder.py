@@ -1,4 +1,4 @@
-"""What a live member's application was told: every callback is kept, with its generation and
+"""Callbacks of a live member's application: every one is kept, with its generation and
 instant, and passed on."""
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class SharePeer:
         )
         self.client_id = config.client_id
         self.done: deque[Done] = deque(maxlen=MOST_REMEMBERED)
-        """What it finished last, the oldest first."""
+        """Records it finished last, the oldest first."""
         self.words: Counter[str] = Counter()
         """How often it said accept, release and reject."""
         self.fault: MemberFault | None = None
@@ -245,7 +245,7 @@ class SharePeerHandle(OnLoop):
 
     @property
     def fault(self) -> MemberFault | None:
-        """What ended it, if anything did."""
+        """The fault that ended it, if any."""
         return self._do(lambda: self._peer.fault)
 
     @property

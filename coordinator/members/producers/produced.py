@@ -1,4 +1,4 @@
-"""What a producer tells its application, and the refusals that end it."""
+"""A producer's answers to its application, and the refusals that end it."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ class Producer:
     ) -> None:
         self.config = config
         self.fatal: MemberFault | None = None
-        """What makes the producer useless for good."""
+        """The error that ends the producer for good."""
         self.producer_id = self.producer_epoch = -1
         self.backoff = Backoff(config.retry_backoff_ms, config.retry_backoff_max_ms, chance)
         self.leaders = Leaders(
@@ -207,7 +207,7 @@ class Producer:
         self.fail(fault)
 
     def take(self) -> list[ProducerEffect]:
-        """What is to be done and told now, in order."""
+        """Actions and events due now, in order."""
         told, self.told = self.told, []
         return [*told, *self.leaders.take()]
 

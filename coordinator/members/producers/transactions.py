@@ -81,7 +81,7 @@ class _Step(NamedTuple):
 
 
 class TransactionalProducer(Protocol):
-    """What transactions need of their producer (`producer.Producer`)."""
+    """The part of a producer transactions need (`producer.Producer`)."""
 
     config: ProducerConfig
     fatal: MemberFault | None

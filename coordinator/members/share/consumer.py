@@ -179,7 +179,7 @@ class ShareConsumer:
         return self.sessions.next_deadline()
 
     def take(self) -> list[Effect]:
-        """What is to be done now, in order."""
+        """The actions to take now, in order."""
         effects, self.member.effects = self.member.effects, []
         return effects + self.sessions.take()
 

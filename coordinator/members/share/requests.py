@@ -1,4 +1,4 @@
-"""What a share consumer sends to leaders (KIP-932): ShareFetch and ShareAcknowledge.
+"""Requests of a share consumer to leaders (KIP-932): ShareFetch and ShareAcknowledge.
 
 Owns how offsets with their acknowledgements become ranges. Does not depend on when something is sent.
 """

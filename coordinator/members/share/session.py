@@ -48,7 +48,7 @@ class Session:
     busy: bool = False
     again_at: int = 0
     held: dict[TopicPartition, dict[int, SharedRecord]] = field(default_factory=dict)
-    """What was acquired in this session and is not acknowledged, by offset."""
+    """Records acquired in this session and not acknowledged, by offset."""
     said: dict[TopicPartition, dict[int, int]] = field(default_factory=dict)
     """Acknowledgements to be sent, by offset."""
     renewing: dict[TopicPartition, dict[int, SharedRecord]] = field(default_factory=dict)

@@ -45,7 +45,7 @@ _SESSION_IS_GONE: Final = frozenset(
     {ErrorCode.SHARE_SESSION_NOT_FOUND, ErrorCode.INVALID_SHARE_SESSION_EPOCH}
 )
 _LOST: Final = ErrorCode.INVALID_SHARE_SESSION_EPOCH
-"""What an acknowledgement ends with whose session is gone, as in Java."""
+"""The error of an acknowledgement whose session is gone, as in Java."""
 
 
 class ShareSessions:
@@ -70,7 +70,7 @@ class ShareSessions:
     # -- what is assigned
 
     def assign(self, topics: Iterable[str], assigned: Mapping[bytes, tuple[int, ...]]) -> None:
-        """What is assigned now. `topics`: those that are asked for, whose ids metadata tell."""
+        """Partitions assigned now. `topics`: those that are asked for, whose ids metadata tell."""
         names = self.leaders.topic_ids
         if any(topic_id not in names for topic_id in assigned):
             self.leaders.wanted.update(topics)
@@ -332,5 +332,5 @@ class ShareSessions:
         return self.leaders.receive(number, response, now)
 
     def take(self) -> list[Effect]:
-        """What is to be done now."""
+        """The actions to take now."""
         return self.leaders.take()

@@ -79,7 +79,7 @@ class Try:
     facts: dict[str, Any]
     lines: tuple[str, ...]
     offers: dict[str, list[str] | None]
-    """What can be done to its members."""
+    """The actions on its members."""
 
     def plain(self) -> dict[str, Any]:
         """As JSON values, without the picture."""
@@ -130,7 +130,7 @@ class Lesson:
     lanes: tuple[str, ...]
     """The members that the question is about; on a small screen the others are folded."""
     script: tuple[dict[str, Any], ...]
-    """What happens in the lesson beside its scenario: actions as a learner takes them."""
+    """The events of the lesson beside its scenario: actions as a learner takes them."""
     facts: dict[str, Any]
     lines: tuple[str, ...]
 

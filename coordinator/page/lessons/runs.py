@@ -20,7 +20,7 @@ def s(ms: int) -> str:
 
 
 def summed(ms: int) -> str:
-    """What was lost, with its unit: `39 partition-seconds`."""
+    """The loss, with its unit: `39 partition-seconds`."""
     return f"{ms / 1000:g} partition-second{'' if ms == 1000 else 's'}"
 
 
@@ -107,7 +107,7 @@ class Run:
         )
 
     def lost_ms(self, *, still: bool | None = None) -> int:
-        """What was lost in the window, as the number above the picture says it. `still`: the part
+        """The loss in the window, as the number above the picture says it. `still`: the part
         that had an owner who stood still, or the part that had none."""
         low, high = self.window_ms
         return sum(

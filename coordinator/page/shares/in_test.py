@@ -21,7 +21,7 @@ MOST_WRITTEN: Final = 500
 
 
 class OnlyHereError(ValueError):
-    """What no test can do, whatever the group."""
+    """A step no test can do, whatever the group."""
 
 
 def is_one(scenario: Scenario, group: str) -> bool:
@@ -30,7 +30,7 @@ def is_one(scenario: Scenario, group: str) -> bool:
 
 
 def steps(scenario: Scenario, log: Sequence[Line]) -> Iterator[tuple[int, list[str]]]:
-    """What a test does for its share groups: it configures them, and writes what they read when it
+    """A test's steps for its share groups: it configures them, and writes what they read when it
     was written in the run. Raises OnlyHereError."""
     if not scenario.share_members:
         return
@@ -67,7 +67,7 @@ def peer(kind: ShareKind, name: str, settings: str) -> str:
 
 
 def asserted(group: str, log: Sequence[Line]) -> Iterator[str]:
-    """What came of a share group."""
+    """The outcome of a share group."""
     stays = ShareStays(lambda key, stay: None)
     again = archived = 0
     for line in log:

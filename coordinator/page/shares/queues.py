@@ -1,4 +1,4 @@
-"""What a picture shows of a share group's records (KIP-932): for each share partition the states of
+"""A picture's view of a share group's records (KIP-932): for each share partition the states of
 its records over time, who holds them, and the start and end offset between which they are in flight.
 
 The states are those of `coordinator.history.shares.stays`. Depends on the log alone.

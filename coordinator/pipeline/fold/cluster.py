@@ -1,4 +1,4 @@
-"""What happened to the cluster: transactions, reassignments, faults."""
+"""The events of the cluster: transactions, reassignments, faults."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ _ENVELOPE = frozenset(
 
 
 def _encoder() -> Callable[[Any], str]:
-    """What `json.dumps` of compact separators does: it makes an encoder for each text, and even
+    """The work of `json.dumps` of compact separators: it makes an encoder for each text, and even
     `JSONEncoder.encode` half of one."""
     encoder = json.JSONEncoder(separators=(",", ":"), check_circular=False)
     make = getattr(json.encoder, "c_make_encoder", None)

@@ -1,4 +1,4 @@
-"""What a run cost its groups, in one row: counted from the rows of the other tables as they are
+"""A run's cost to its groups, in one row: counted from the rows of the other tables as they are
 emitted, so by no road of its own.
 
 Unavailable is a partition from its first owner on whenever no member's application has it, by the

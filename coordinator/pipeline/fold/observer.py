@@ -1,4 +1,4 @@
-"""What every part of a run's fold is: it sees the lines in order and emits rows."""
+"""Every part of a run's fold: it sees the lines in order and emits rows."""
 
 from __future__ import annotations
 

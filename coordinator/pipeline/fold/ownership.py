@@ -33,7 +33,7 @@ class Ownership(Subject):
             self._believed.see(line)
 
     def finish(self) -> None:
-        """What is held at the end."""
+        """The rows held at the end."""
         self._given.finish()
         self._told.finish()
         self._believed.finish()

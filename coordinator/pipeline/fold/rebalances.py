@@ -143,7 +143,7 @@ def _size(partitions: Partitions) -> int:
 
 
 def _fault(trigger: Change) -> Iterator[str]:
-    """What had been done to a member that was removed, or had become of it: the first cause of
+    """The fault of a member that was removed, or its fate: the first cause of
     all."""
     trouble = trigger.note.get("trouble")
     if trouble is not None:

@@ -22,7 +22,7 @@ from .requests import Commits, Requests
 from .verdicts import JudgeMaker, Verdicts
 
 UNFIT = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, AssertionError)
-"""What folding a line ends in that lacks what its type has, or holds something else."""
+"""The errors of folding a line that lacks what its type has, or holds something else."""
 
 
 _SUBJECTS: Final[tuple[type[Subject], ...]] = (

@@ -1,4 +1,4 @@
-"""What the judges say of a run, in the same pass as the tables."""
+"""The judges' verdicts on a run, in the same pass as the tables."""
 
 from __future__ import annotations
 
@@ -49,6 +49,6 @@ class Verdicts(Observer):
                 self.emit("findings", (verdict.judge, finding.seq, finding.at_ms, finding.text))
 
     def verdicts(self, streams: frozenset[str]) -> list[Verdict]:
-        """What all judges say, those of no table last. `streams`: those that the log is known to
+        """All judges' verdicts, those of no table last. `streams`: those that the log is known to
         have."""
         return list(self._panel.verdicts(streams=streams))

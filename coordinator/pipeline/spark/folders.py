@@ -133,7 +133,7 @@ def tables_in(folder: str | os.PathLike[str]) -> Path:
 
 
 def manifest_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """What stands in a directory of tables. Raises PipelineError if they are not whole, or of a
+    """The manifest of a directory of tables. Raises PipelineError if they are not whole, or of a
     newer schema."""
     path = Path(folder)
     if not path.is_dir():

@@ -30,7 +30,7 @@ _STATE = "state"
 _ROCKS = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 _SHOWN = 50
 _TOO_LATE = ("Python worker failed to connect back", "CANNOT_OPEN_SOCKET", "SocketTimeoutException")
-"""What a query ends in whose worker, or a socket to it, did not come up in time."""
+"""The errors of a query whose worker, or a socket to it, did not come up in time."""
 
 
 class WatchProcessor(StatefulProcessor):  # type: ignore[misc]

@@ -143,7 +143,7 @@ def _from_outside(error: Exception) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """What Spark or Py4J raised, in one line.
+    """The error of Spark or Py4J, in one line.
 
     Of a task's Python it is the exception itself. Py4J's first line says only which call failed:
     then it is the innermost cause in Java.
@@ -180,7 +180,7 @@ def _not_started(master: str, error: Exception) -> str:
 
 
 def missing(error: ImportError) -> str:
-    """What to do without Spark."""
+    """The advice without Spark."""
     from coordinator.common.installing import pip_install
 
     return (

@@ -43,7 +43,7 @@ _LARGE = 100_000.0
 
 
 class Swept(NamedTuple):
-    """What `run_sweep` did: cells of the whole sweep, those that were done before, and how the
+    """Result of `run_sweep`: cells of the whole sweep, those that were done before, and how the
     cells ended."""
 
     cells: int
@@ -135,7 +135,7 @@ def _chunks(folder: Path) -> set[int]:
 
 
 def _done(folder: Path) -> dict[str, int]:
-    """What each finished cell cost, after everything that belongs to no finished chunk is
+    """The cost of each finished cell, after everything that belongs to no finished chunk is
     removed."""
     whole = _chunks(folder)
     _remove_half_files(folder / "tables")

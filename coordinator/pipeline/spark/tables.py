@@ -28,7 +28,7 @@ from .session import PipelineError
 
 
 class Made(NamedTuple):
-    """What `make_tables` has done."""
+    """The result of `make_tables`."""
 
     files: int
     chunks: int

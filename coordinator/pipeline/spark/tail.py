@@ -106,7 +106,7 @@ class LogStreamReader(DataSourceStreamReader):  # type: ignore[misc]
 
 
 class _Lines:
-    """What a slice has of a group."""
+    """A group's lines in a slice."""
 
     def __init__(self, seq: int) -> None:
         self.seq = seq

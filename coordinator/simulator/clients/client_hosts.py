@@ -58,7 +58,7 @@ class ClientHosts:
         self.rights: Rights | None = None
         """Who may do what; None: everybody everything."""
         self.wires: Wires | None = None
-        """What links are like, where they are not all alike."""
+        """The kinds of links, where they are not all alike."""
         self.members: dict[str, Client] = {}
         """Members and producers by name."""
         self.on_death: Callable[[str], None] = lambda name: None
@@ -73,7 +73,7 @@ class ClientHosts:
         """Host -> when a process began there last, and how many did at that instant."""
 
     def new_process(self, host: str) -> str:
-        """What tells a process that starts on a host now from every other."""
+        """The unique mark of a process that starts on a host now."""
         instant, count = self._began.get(host, (self.now, 0))
         count = count + 1 if instant == self.now else 1
         self._began[host] = self.now, count
@@ -86,7 +86,7 @@ class ClientHosts:
         raise NotImplementedError
 
     def transport(self, host: str, highest: Any = None) -> Any:
-        """What gives the client on a host its connections."""
+        """The maker of connections for the client on a host."""
         raise NotImplementedError
 
     def nodes(self) -> Sequence[int]:
@@ -98,7 +98,7 @@ class ClientHosts:
         raise NotImplementedError
 
     def settle(self) -> None:
-        """What follows every piece of work of the brokers."""
+        """The steps after every piece of work of the brokers."""
         raise NotImplementedError
 
     def seen(self) -> Sight:
@@ -147,7 +147,7 @@ class ClientHosts:
             member.due()
 
     def wall_ms(self, host: str) -> int:
-        """What a member's host takes for the wall clock of instant 0, in Unix milliseconds: it may
+        """The wall clock of instant 0 by a member's host, in Unix milliseconds: it may
         have jumped."""
         return self.epoch_ms + self._clocks_ahead_ms.get(host, 0)
 

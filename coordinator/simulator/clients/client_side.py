@@ -28,7 +28,7 @@ Lost = Callable[[list[Any], str], None]
 
 
 class Sign(Enum):
-    """What TCP says beside bytes."""
+    """TCP's signs beside bytes."""
 
     OPEN = "open"
     ACCEPTED = "accepted"

@@ -132,7 +132,7 @@ class ClientConnection(ClientSide):
 
     @property
     def broker_side(self) -> Connection:
-        """What the broker has of it. It is open."""
+        """The broker's side of it. It is open."""
         assert self._broker_side is not None
         return self._broker_side
 

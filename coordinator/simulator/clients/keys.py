@@ -25,7 +25,7 @@ class Keys(NamedTuple):
     def picking(
         self, partitions: Sequence[TopicPartition], draws: Draws
     ) -> Callable[[int], tuple[TopicPartition, bytes]] | None:
-        """What picks a record's partition and key by its number; None: there are no keys. Topics
+        """The picker of a record's partition and key by its number; None: there are no keys. Topics
         take turns."""
         if not self.keys:
             return None

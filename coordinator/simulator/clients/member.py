@@ -82,7 +82,7 @@ class SimulatedMember:
             self.member.beats_late(Draws(world.seed, "late", self.name).between(*late_ms))
         self.ended = False
         self.fault: MemberFault | None = None
-        """What ended the application, or went wrong on the way out."""
+        """The error that ended the application or its way out."""
         self.died = False
         """True if it ended by an error of its own."""
         self.application: Application | None = None

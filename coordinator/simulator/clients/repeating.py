@@ -20,7 +20,7 @@ from ...wire.schema import Response
 _FIRST: Final = -1_000_000_000
 """Numbers of repeated requests begin here and go down: no other request has them."""
 Told = Callable[[str, int, int], None]
-"""What is told of the answer to a repeated request: the API, when it was sent, and its error."""
+"""The callback for the answer to a repeated request: the API, when it was sent, and its error."""
 
 
 class RepeatingConsumer(ShareConsumer):

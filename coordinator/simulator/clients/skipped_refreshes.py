@@ -139,7 +139,7 @@ def plan(
 def _metadata(
     broker: Broker, question: FetchMetadata, message: MetadataRequest, version: int, now: int
 ) -> bytes | None:
-    """What a broker would answer; None if asking could change something."""
+    """A broker's would-be answer; None if asking could change something."""
     kept, key = broker.cluster.kept, (_REFRESH, version, question)
     body = kept.get(key)
     if body is None:

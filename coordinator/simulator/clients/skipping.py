@@ -51,7 +51,7 @@ _ALL_IS_WELL: Final = HeartbeatResponse()
 
 
 class Renewing(NamedTuple):
-    """What each heartbeat of a quiet member does at its coordinator: its session ends so much
+    """Effect of each heartbeat of a quiet member at its coordinator: its session ends so much
     later. `answer`: what it is answered."""
 
     heartbeat: Heartbeat
@@ -318,7 +318,7 @@ def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = Fals
 def _renewing(
     broker: Broker, heartbeat: Heartbeat, client_id: str, connection: ClientConnection
 ) -> Renewing | None:
-    """What a heartbeat does at its coordinator; None if it does more than to renew a session, or is
+    """A heartbeat's effect at its coordinator; None if it does more than to renew a session, or is
     refused."""
     group_id, member_id = heartbeat.group_id, heartbeat.member_id
     shard = broker.coordinator.shard_of(group_id)

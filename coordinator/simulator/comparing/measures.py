@@ -1,4 +1,4 @@
-"""What a run cost its groups, read from the event log alone.
+"""A run's costs for its groups, read from the event log alone.
 
 Owns the measures that `coordinator ab` compares. A partition counts as unavailable from its first owner on,
 whenever no member's application has it by its own word. Does not depend on brokers, members and the

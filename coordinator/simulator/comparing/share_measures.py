@@ -1,4 +1,4 @@
-"""What became of the records of a run's share groups (KIP-932), read from the event log alone.
+"""The outcome of the records of a run's share groups (KIP-932), read from the event log alone.
 
 Owns the measures that `coordinator ab` compares of them. Does not depend on brokers, members and the
 world.

@@ -50,7 +50,7 @@ def check_called(names: Sequence[str], where: Sequence[Where]) -> None:
 
 
 def check_member_names(plain: Plain, where: Where) -> None:
-    """What a kind of member may be called, and what settings may not say."""
+    """The valid names of a kind of member, and what settings may not say."""
     name = f"members {plain['name']}"
     _check_name("members", plain["name"], where)
     if not plain["topics"]:
@@ -66,7 +66,7 @@ def check_member_names(plain: Plain, where: Where) -> None:
 
 
 def check_member(plain: Plain, where: Where) -> None:
-    """What a kind of member may be called, and what it needs to say."""
+    """The valid names of a kind of member, and what it needs to say."""
     name = f"members {plain['name']}"
     check_member_names(plain, where)
     if not plain["assignor"] and where.at("assignor") != str(where):
@@ -86,7 +86,7 @@ def check_member(plain: Plain, where: Where) -> None:
 
 
 def check_producer(plain: Plain, stop_ms: int, duration_ms: int, where: Where) -> None:
-    """What a kind of producer may be called, when it writes, and how much. `stop_ms`: when it
+    """The valid names of a kind of producer, when it writes, and how much. `stop_ms`: when it
     stops."""
     name = f"producers {plain['name']}"
     _check_name("producers", plain["name"], where)

@@ -222,7 +222,7 @@ def check_clients(
     configs: BrokerConfigs,
     places: Places,
 ) -> None:
-    """What clients may be called, and what brokers let them ask for."""
+    """The valid names of clients, and what brokers let them ask for."""
     tables = [("members", index) for index in range(len(kinds))] + [
         ("producers", index) for index in range(len(producers))
     ]

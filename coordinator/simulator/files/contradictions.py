@@ -1,4 +1,4 @@
-"""What a scenario says twice, or says although nothing could come of it. Raises ScenarioError,
+"""Words a scenario says twice, or says although nothing could come of them. Raises ScenarioError,
 which says where.
 
 Owns these checks; whether what is named is there, `churn_checks` and `fault_checks` say. Does not depend on how
@@ -68,7 +68,7 @@ def check_member_settings(plain: Plain, where: Where) -> None:
 
 
 def check_something_takes_time(plain: Plain, delay_ms: int, where: Where) -> None:
-    """What a client does again at once takes some time, or a run would not come to its next
+    """Work that a client repeats at once takes some time, or a run would not come to its next
     millisecond.
 
     `delay_ms`: the shortest delay of links.

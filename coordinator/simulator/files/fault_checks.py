@@ -51,7 +51,7 @@ _MEANT: Final = {
     "restartmember": '[[churn]] with kind = "restart"',
     "stallmember": '[[churn]] with kind = "stall"',
 }
-"""What somebody may look for, and how it is said."""
+"""Things one may look for, and how they are said."""
 _INTERNAL: Final = ("__consumer_offsets", "__transaction_state")
 
 
@@ -97,7 +97,7 @@ def _check_broker_word(word: str, verb: str, key: str, there: There, at: str) ->
 
 
 def check_spelling(what: str, fields: Plain, takes: Iterable[str], where: Where) -> None:
-    """What a fault does not take is nearly a key that it does take, or that any fault has."""
+    """A key a fault does not take is nearly one that it does take, or that any fault has."""
     known = [*takes, *TABLES["faults"].keys]
     for key in sorted(fields, key=lambda key: key.lower() not in known):  # the surest first
         if key not in known and key.lower() in known:
@@ -112,14 +112,14 @@ def check_spelling(what: str, fields: Plain, takes: Iterable[str], where: Where)
 
 
 def check_meant(verb: object, where: Where) -> None:
-    """What is done in another way than by a verb of this name."""
+    """Things done in another way than by a verb of this name."""
     meant = _MEANT.get(verb.lower()) if isinstance(verb, str) else None
     if meant is not None:
         raise ScenarioError(f"{where.at('verb')}: {verb!r} is no verb: give {meant}")
 
 
 def check_repeats(plain: Plain, where: Where) -> None:
-    """What is to begin again has to have ended, unless it has no end."""
+    """A fault to begin again has to have ended, unless it has no end."""
     verb, lasts, repeats = plain["verb"], plain["lasts"], plain["repeats"]
     what = f"fault {verb or plain['action']}: repeats = {repeats}"
     if not repeats:
@@ -155,7 +155,7 @@ def check_repeats(plain: Plain, where: Where) -> None:
 
 
 def check_member_verb(verb: str, fields: Plain, plain: Plain, there: There, where: Where) -> Plain:
-    """What is done to a member's host; returns the fields."""
+    """A verb on a member's host; returns the fields."""
     takes, everybody = ROWS[verb].takes, there.started()
     known = [taken.name for taken in takes]
     check_spelling(verb, fields, known, where)
@@ -218,7 +218,7 @@ def check_fields(verb: str, fields: Plain, where: Where) -> None:
 
 
 def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
-    """What a cluster's verb names."""
+    """The names in a cluster's verb."""
     for key in BROKERS:
         if key in fields and not 1 <= fields[key] <= there.brokers:
             raise ScenarioError(

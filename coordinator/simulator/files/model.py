@@ -152,7 +152,7 @@ class Scenario:
     delay_ms: tuple[int, int]
     bandwidth: int
     wires: Wires
-    """What links are like, those that are not as all others among them."""
+    """The kinds of links, those that are not as all others among them."""
     broker_capacity: int
     """So many requests a second each broker handles at most; 0: any number."""
     members: tuple[MemberKind, ...]
@@ -166,7 +166,7 @@ class Scenario:
     """Where things stand, as "file, line 7": by the name of their table and, in an array, their
     number from 0 on ("faults 0")."""
     release: Release
-    """What its brokers behave as."""
+    """The release of its brokers."""
     may_fail: tuple[str, ...]
     """Kinds of members that may end by an error."""
     share_members: tuple[ShareKind, ...] = ()
@@ -195,7 +195,7 @@ def members_of(kind: Kind) -> list[str]:
 
 
 def trigger_of(plain: Plain) -> Trigger | None:
-    """What a fault or a piece of churn waits for; None: for its time."""
+    """The trigger of a fault or a piece of churn; None: its time."""
     return (
         None
         if plain["when"] is None

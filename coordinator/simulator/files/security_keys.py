@@ -65,7 +65,7 @@ def read_rights(plain: Plain, places: Places) -> Rights | None:
 
 
 def _need(plain: Plain, faults: list[int]) -> Iterator[tuple[str, int]]:
-    """What means nothing without ACLs."""
+    """A key that is void without ACLs."""
     for table in ("members", "producers"):
         for index, each in enumerate(plain[table]):
             if each["user"]:
@@ -75,7 +75,7 @@ def _need(plain: Plain, faults: list[int]) -> Iterator[tuple[str, int]]:
 
 
 def read_change(verb: str, fields: Plain, where: Where) -> AclChange:
-    """What such a verb does."""
+    """Such a verb's action."""
     for key in fields:
         if key != "acls":
             raise ScenarioError(f"{where.at(key)}: {verb} has the key acls, not {key}")

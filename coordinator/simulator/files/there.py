@@ -1,4 +1,4 @@
-"""What a scenario has: the members, brokers, topics and groups that churn and faults may name.
+"""A scenario's parts: the members, brokers, topics and groups that churn and faults may name.
 
 Owns how an error of settings, verbs and faults becomes one of the scenario. Does not depend on what
 is checked.
@@ -21,7 +21,7 @@ from .schema import TABLES, duration_ms
 
 
 class There(NamedTuple):
-    """What a scenario has. `members` and `producers`: how many of each kind start."""
+    """A scenario's parts. `members` and `producers`: how many of each kind start."""
 
     members: Mapping[str, int]
     producers: Mapping[str, int]

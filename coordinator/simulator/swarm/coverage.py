@@ -1,4 +1,4 @@
-"""What a swarm has reached: events, refusals, faults, and conditions that have to come about
+"""The coverage of a swarm: events, refusals, faults, and conditions that have to come about
 sometimes.
 
 A swarm that never moves a coordinator during a rebalance proves nothing about that. Owns the list
@@ -144,7 +144,7 @@ _CALL_OFF: Final = frozenset({"GroupUnloaded", "GroupDeleted", "GroupLoaded"})
 
 
 class Coverage:
-    """What was reached, and how often."""
+    """The things reached, and how often."""
 
     def __init__(self) -> None:
         self.reached: Counter[str] = Counter()

@@ -16,7 +16,7 @@ from .random_scenarios import scenario_text
 
 
 class SeedResult(NamedTuple):
-    """What came of a seed. `broken`: judges that found something; `failure`: an error that ended
+    """The outcome of a seed. `broken`: judges that found something; `failure`: an error that ended
     the run, "" without one."""
 
     seed: int

@@ -238,7 +238,7 @@ def _churn(draws: Draws, busy_s: int, count: int, kind_of_member: str) -> list[s
 def _network_fault(
     draws: Draws, busy_s: int, count: int, brokers: int, producers: list[str]
 ) -> list[str]:
-    """What befalls links, and answers that producers wait for: they send again what was written
+    """Faults of links, and of answers that producers wait for: they send again what was written
     already."""
     member, broker = f"app-{draws.between(1, count)}", draws.between(1, brokers)
     options = [

@@ -45,7 +45,7 @@ def of_members(seed: int, kind: str, session_ms: int | None) -> Times:
 
 
 def of_brokers(seed: int) -> list[str]:
-    """What brokers are set to: the initial delay, sessions of consumer groups, in one scenario of
+    """The settings of brokers: the initial delay, sessions of consumer groups, in one scenario of
     three offsets that expire soon."""
     draws = Draws(seed, "swarm timing", "brokers")
     session_ms = draws.choice(_CONSUMER_SESSIONS_MS)

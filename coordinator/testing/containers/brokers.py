@@ -40,9 +40,9 @@ class Brokers(ABC):
     again once stopped."""
 
     kind: str
-    """What an error message calls one of them."""
+    """Name of one of them in an error message."""
     advice: str
-    """What to do when the image cannot be had."""
+    """The advice when the image cannot be had."""
     brokers_in_one = 1
     """How many brokers a container has. They listen on ports in a row, inside and outside."""
     other_ports: tuple[int, ...] = ()
@@ -141,7 +141,7 @@ class Brokers(ABC):
         return self.bootstrap_servers
 
     def logs(self, node: int | None = None, *, tail: int | None = None) -> str:
-        """What a broker wrote, or its last `tail` lines; without `node` all brokers, one after the
+        """A broker's log, or its last `tail` lines; without `node` all brokers, one after the
         other. Raises ContainerError."""
         nodes = list(self._running().values()) if node is None else [self._node(node)]
         if len(nodes) == 1:
@@ -150,7 +150,7 @@ class Brokers(ABC):
 
     @property
     def labels(self) -> dict[str, str]:
-        """What containers and network of the latest start are labelled with, and nothing else
+        """Labels by which containers and network of the latest start are known, and nothing else
         is."""
         return {daemon.RUN_LABEL: self._run}
 

@@ -35,7 +35,7 @@ REAPER_PULL_LIMIT_S: Final = 60.0
 RUN_LABEL: Final = "kafka-group-coordinator.run"
 
 DOCKER_ERRORS: Final = (DockerException, RequestException)
-"""What Docker's client raises: the daemon's refusals, and a daemon that stopped answering."""
+"""The errors of Docker's client: the daemon's refusals, and a daemon that stopped answering."""
 
 _reaper_lock = Lock()
 

@@ -1,4 +1,4 @@
-"""What can go wrong with brokers in containers: one family of exceptions, each with a message that
+"""The errors of brokers in containers: one family of exceptions, each with a message that
 says what to do.
 
 Owns the words for what Docker refuses. Does not depend on who asked Docker, and why.
@@ -95,5 +95,5 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _one_line(error: object) -> str:
-    """What Docker explains, where it does; else the error's text."""
+    """Docker's explanation, if it has one; else the error's text."""
     return " ".join(str(getattr(error, "explanation", None) or error).split())[:_LONGEST_REASON]

@@ -49,7 +49,7 @@ class Node:
         return self.container.get_wrapped_container()
 
     def logs(self, tail: int | None = None) -> str:
-        """What the broker wrote, or its last lines. Raises ContainerError."""
+        """The broker's log, or its last lines. Raises ContainerError."""
         try:
             output: bytes = self.docker.logs(tail="all" if tail is None else tail)
         except DOCKER_ERRORS as error:

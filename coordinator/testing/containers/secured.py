@@ -1,4 +1,4 @@
-"""What brokers in containers ask of their clients: the options `security`, `users`, `acls` and
+"""Demands of brokers in containers on their clients: the options `security`, `users`, `acls` and
 `super_users`, as `Emulator` has them, checked as it checks them. Does not depend on Docker."""
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ _POLL_S: Final = 0.05
 
 
 class SecuredKafka:
-    """What a real broker is told, and how it is got into, for as long as it lives."""
+    """A real broker's settings, and how it is got into, for as long as it lives."""
 
     def __init__(self, listener: str, asked: Asked) -> None:
         """Raises ContainerError for certificates that cannot be had."""

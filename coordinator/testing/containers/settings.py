@@ -1,4 +1,4 @@
-"""What a test asks for, checked before Docker is asked: broker configuration, ports; and how both
+"""A test's settings, checked before Docker is asked: broker configuration, ports; and how both
 become an environment.
 
 Names become variables as the apache/kafka image reads them: `.` is `_`, `_` is `__`, `-` is `___`.
@@ -66,7 +66,7 @@ def checked_config(config: Mapping[str, object], reserved: Iterable[str] = ()) -
 def checked_of_brokers(
     racks: Sequence[str | None], config: Mapping[int, Mapping[str, object]], brokers: int
 ) -> dict[int, dict[str, object]]:
-    """What is for single brokers, their racks among it, by broker id. Raises ContainerError for
+    """Settings for single brokers, their racks among them, by broker id. Raises ContainerError for
     brokers that will not be there."""
     if isinstance(racks, str) or (racks and len(racks) != brokers):
         raise ContainerError(

@@ -220,7 +220,7 @@ class VirtualBrokers(LoopKit):
     # -- the brokers' driver
 
     def settle(self) -> None:
-        """What follows every piece of work of the brokers."""
+        """The steps after every piece of work of the brokers."""
         self.brokers.run_resumable(self.now_ms)
         self._settled()
 
@@ -253,7 +253,7 @@ class VirtualBrokers(LoopKit):
         port: Any = None,
         **options: Any,
     ) -> Any:
-        """What `loop.create_connection` does meanwhile."""
+        """The work of `loop.create_connection` meanwhile."""
         ports = {_PORT: self._secured.listener}
         if self._secured.has_own_listener:
             ports[OWN_PORT] = OWN_LISTENER

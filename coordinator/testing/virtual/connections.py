@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class _Way:
-    """What is on its way in one direction, in order."""
+    """Traffic on its way in one direction, in order."""
 
     __slots__ = ("_arrived", "_handle", "_items", "_latency_s", "_turns")
 

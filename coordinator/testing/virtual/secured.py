@@ -27,7 +27,7 @@ OWN_PORT: Final = 9093
 
 
 class Secured:
-    """What the listeners ask of their clients. Raises EmulatorError for options that cannot be."""
+    """The listeners' demands on their clients. Raises EmulatorError for options that cannot be."""
 
     def __init__(
         self, security: str, users: Any, acls: Any, super_users: Any, configs: BrokerConfigs
@@ -48,7 +48,7 @@ class Secured:
         return self._guard is not None
 
     def endpoints(self, host: str, port: int) -> dict[str, tuple[str, int]]:
-        """What a broker advertises."""
+        """The advertised endpoints."""
         own = {OWN_LISTENER: (host, OWN_PORT)} if self.has_own_listener else {}
         return {self.listener: (host, port), **own}
 
@@ -58,7 +58,7 @@ class Secured:
             self._guard.watch_over(broker)
 
     def settings(self, listener: str) -> ListenerSecurity | None:
-        """What a listener asks of its clients; None: nothing at all."""
+        """A listener's demands on its clients; None: nothing at all."""
         return None if self._guard is None else self._guard.settings(listener)
 
     def access(self, servers: str, user: str | None, mechanism: str | None = None) -> Access:

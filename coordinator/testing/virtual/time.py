@@ -28,7 +28,7 @@ _OWN: Final = (
 )
 
 _COMPUTE_ONLY = frozenset({"BaseSaslAuthenticator._step"})
-"""What a client library computes in a thread so that its loop goes on: done here at once. aiokafka's
+"""Work of a client library in a thread so that its loop goes on: done here at once. aiokafka's
 logins are such."""
 
 
@@ -168,7 +168,7 @@ class VirtualTime:
         return self.hold(run(executor, function, *arguments))
 
     def _done(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
-        """What a function answers, at once."""
+        """A function's answer, at once."""
         future: asyncio.Future[Any] = self._loop.create_future()
         try:
             future.set_result(function(*arguments))

@@ -26,7 +26,7 @@ _new: Final[Callable[[type[Any]], Any]] = object.__new__
 
 
 class Turns:
-    """What a running loop does in place of its own turns, from `take_over` to `give_back`."""
+    """The turns of a running loop in place of its own, from `take_over` to `give_back`."""
 
     __slots__ = (
         "_debug",
@@ -80,7 +80,7 @@ class Turns:
         return self._zero_s + self.now_s
 
     def due_by(self) -> float:
-        """What is earlier on the loop's clock is due."""
+        """Anything earlier on the loop's clock is due."""
         return self._zero_s + self.now_s + _EARLY_S
 
     def call_soon(

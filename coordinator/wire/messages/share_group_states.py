@@ -1,4 +1,4 @@
-"""What the share coordinator keeps of share partitions."""
+"""The share coordinator's state of share partitions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients measure of themselves (KIP-714)."""
+"""Clients' measurements of themselves (KIP-714)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transactional producer asks for."""
+"""The requests of a transactional producer."""
 
 from __future__ import annotations
 

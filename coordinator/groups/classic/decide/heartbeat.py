@@ -25,7 +25,7 @@ def decide_heartbeat(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """What a Heartbeat is told, and whether it renews the member's session (HB-1, HB-2, HB-3)."""
+    """The answer to a Heartbeat, and whether it renews the member's session (HB-1, HB-2, HB-3)."""
     if group.state is DEAD:
         return REFUSED[ErrorCode.COORDINATOR_NOT_AVAILABLE]
     error = group.refuse_member(request.member_id, request.group_instance_id)

@@ -45,7 +45,7 @@ def decide_join(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """What a JoinGroup does to an existing (or just created) group (JOIN-3, JOIN-4)."""
+    """A JoinGroup's effect on an existing (or just created) group (JOIN-3, JOIN-4)."""
     member_id = request.member_id
     if not _accepts(group, member_id, config):
         return _turned_away(group, member_id)

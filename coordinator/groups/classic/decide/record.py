@@ -51,7 +51,7 @@ def _row(member: Member, protocol_name: str, assignment: bytes) -> StoredMember:
 
 
 def append_error(group_id: str, record: GenerationStored, config: GroupConfig) -> ErrorCode:
-    """What clients are told if the record cannot be written; NONE if it can."""
+    """The error for clients if the record cannot be written; NONE if it can."""
     error = config.append_error
     if not error:
         if generation_size(group_id, record) <= config.record_limit():

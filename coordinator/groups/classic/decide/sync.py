@@ -36,7 +36,7 @@ def decide_sync(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """What a SyncGroup does to the group (SYNC-1, SYNC-2)."""
+    """A SyncGroup's effect on the group (SYNC-1, SYNC-2)."""
     error = _refuse(group, request)
     if error:
         return Decision(reply=sync_error(error))
