@@ -18,7 +18,10 @@ _XERIAL = b"\x82SNAPPY\x00"
 _XERIAL_HEADER = 16
 _LZ4_MAGIC = b"\x04\x22\x4d\x18"
 _LEAST_MEMBER = 18  # a gzip member's header and trailer: after another one Java looks for more
-_ZSTD_MAGICS = (b"\xb5\x2f\xfd", b"\x2a\x4d\x18")  # of a frame, and of one to be passed over
+_ZSTD_FRAME = b"\x28\xb5\x2f\xfd"
+_ZSTD_SKIPPED = bytes(range(0x50, 0x60))  # the first byte of a frame to be passed over, and
+_SKIPPED = b"\x2a\x4d\x18"  # what follows it
+_WINDOW = 8192  # bytes
 _LITERAL = -1
 
 FREE_STEPS = 50_000
@@ -104,21 +107,24 @@ def _gunzip(data: bytes, budget: Budget) -> Opened:
     as by Java's GZIPInputStream."""
     import zlib
 
-    def rest(data: bytes) -> bytes:
-        return data if len(data) > _LEAST_MEMBER and data.startswith(b"\x1f\x8b\x08") else b""
+    def another(data: bytes, at: int) -> bool:
+        return len(data) - at > _LEAST_MEMBER and data.startswith(b"\x1f\x8b\x08", at)
 
-    return _streams(data, budget, lambda: zlib.decompressobj(31), zlib.error, rest)
+    return _streams(data, budget, lambda: zlib.decompressobj(31), zlib.error, another)
 
 
 def _unzstd(data: bytes, budget: Budget) -> Opened | None:
-    """All frames."""
-    if data[1:4] not in _ZSTD_MAGICS:
+    if not (data.startswith(_ZSTD_FRAME) or (data[:1] in _ZSTD_SKIPPED and data[1:4] == _SKIPPED)):
         raise ValueError("no zstd frame")
     try:
         zstd: Any = import_module("compression.zstd")
     except ImportError:
         return None
-    return _streams(data, budget, zstd.ZstdDecompressor, zstd.ZstdError, bytes)
+
+    def another(data: bytes, at: int) -> bool:
+        return at < len(data)
+
+    return _streams(data, budget, zstd.ZstdDecompressor, zstd.ZstdError, another)
 
 
 def _streams(
@@ -126,24 +132,32 @@ def _streams(
     budget: Budget,
     begin: Callable[[], Any],
     damaged: type[Exception],
-    rest: Callable[[bytes], bytes],
+    another: Callable[[bytes, int], bool],
 ) -> Opened:
-    """Contents of one stream behind another. `rest`: of the bytes behind one, those of the next."""
+    """Streams behind each other: `another` says whether one more begins at a position. They are fed
+    a window at a time, since each copies what it was given too much."""
     pieces: list[bytes] = []
+    at = 0
     while True:
-        stream = begin()
-        most = budget.left * BYTES_PER_STEP
-        try:
-            piece = stream.decompress(data, max(most, 1))
-        except damaged as error:
-            raise ValueError(str(error)) from None
-        pieces.append(piece)
-        budget.spend(1 + len(piece) // BYTES_PER_STEP)
-        if not stream.eof and len(piece) < most:
-            raise ValueError("compressed data end early")
-        data = rest(stream.unused_data)
-        if not stream.eof or not data or not budget.left:
-            return Opened(b"".join(pieces), whole=stream.eof and not data)
+        stream, full = begin(), False
+        while not stream.eof and not full:
+            if at >= len(data):
+                raise ValueError("compressed data end early")
+            window = data[at : at + _WINDOW]
+            at += len(window)
+            most = budget.left * BYTES_PER_STEP
+            try:
+                piece = stream.decompress(window, max(most, 1))
+            except damaged as error:
+                raise ValueError(str(error)) from None
+            pieces.append(piece)
+            budget.spend(len(piece) // BYTES_PER_STEP)
+            full = len(piece) >= most
+        budget.spend(1)
+        at -= len(stream.unused_data)
+        more = stream.eof and another(data, at)
+        if not more or not budget.left:
+            return Opened(b"".join(pieces), whole=stream.eof and not more)
 
 
 # -- snappy

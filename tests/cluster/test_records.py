@@ -3,14 +3,16 @@ the four codecs."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import random
+import zlib
 from pathlib import Path
 
 import pytest
 
 from coordinator.errors import ErrorCode
-from coordinator.storage.compression import FREE_STEPS, Budget, decompress
+from coordinator.storage.compression import FREE_STEPS, Budget, Opened, decompress
 from coordinator.storage.record_codec import Record, build_batch, read_records, survey
 from coordinator.storage.records import (
     HEADER_SIZE,
@@ -396,7 +398,6 @@ def lz4_copies(count: int) -> bytes:
 def test_opening_ends_where_its_budget_does(codec: int) -> None:
     """23 KiB of gzip stand for 23 MB, 1 MiB of snappy for half a million elements: the work is
     bounded by what came in."""
-    import gzip
 
     data = {1: gzip.compress(bytes(60_000_000)), 2: copies(300_000), 3: lz4_copies(300_000)}[codec]
     budget = Budget.for_request(len(data))
@@ -415,7 +416,6 @@ def test_opening_ends_where_its_budget_does(codec: int) -> None:
 
 def test_a_gzip_file_of_several_members() -> None:
     """As Java reads it: what follows a member and does not begin another one is ignored."""
-    import gzip
 
     two = gzip.compress(b"one") + gzip.compress(b"two")
     for data, plain in (
@@ -427,6 +427,39 @@ def test_a_gzip_file_of_several_members() -> None:
         assert decompress(1, data) == (plain, True)
     with pytest.raises(ValueError, match="early"):
         decompress(1, two[:-1])
+
+
+def test_members_of_a_file_are_not_copied_with_all_that_follows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A decompressor copies what it was given too much: 50,000 members in 1 MB took 0.9 s."""
+    given = 0
+    begin = zlib.decompressobj
+
+    class Counting:
+        def __init__(self, bits: int) -> None:
+            self._of = begin(bits)
+
+        def decompress(self, data: bytes, most: int) -> bytes:
+            nonlocal given
+            given += len(data)
+            return self._of.decompress(data, most)
+
+        eof = property(lambda self: self._of.eof)
+        unused_data = property(lambda self: self._of.unused_data)
+
+    monkeypatch.setattr(zlib, "decompressobj", Counting)
+    members = 5_000
+    opened = decompress(1, gzip.compress(b"x", mtime=0) * members)
+    assert opened == Opened(b"x" * members)
+    assert given < members * 10_000
+
+
+@pytest.mark.parametrize("first", [0x4F, 0x60, 0x00])
+def test_a_zstd_frame_begins_with_its_magic(first: int) -> None:
+    """Also where this Python cannot open it."""
+    with pytest.raises(ValueError, match="no zstd frame"):
+        decompress(4, bytes([first]) + b"\x2a\x4d\x18" + bytes(8))
 
 
 def test_a_zstd_file_of_several_frames() -> None:
