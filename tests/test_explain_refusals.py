@@ -4,6 +4,7 @@ Kafka Connect's groups."""
 from __future__ import annotations
 
 from coordinator.explain.output import as_plain, as_text, timeline_of
+from coordinator.history import filed, refusals
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from coordinator.wire.messages.sync_group import SyncGroupRequest
@@ -162,3 +163,8 @@ def test_a_worker_joins_again_because_it_read_newer_configurations() -> None:
     text = w.text()
     assert "has read connector configurations up to offset 7 (5 before) and joined again" in text
     assert "nothing could be assigned: the workers have read different connector" in text
+
+
+def test_a_note_that_is_still_counted_is_no_packed_one() -> None:
+    """A timeline in a file packs its older entries: what changes then would be lost."""
+    assert refusals._MOST_AT_ONCE <= filed._KEPT_ENTRIES

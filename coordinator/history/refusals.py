@@ -16,7 +16,8 @@ from .views import GroupView, MemberView, Note, Trouble
 _MOST_TURNS = 8
 """Refusals of one client that take turns are looked for among so many notes."""
 _MOST_AT_ONCE = 64
-"""Notes of so many clients that are refused over and over at one time."""
+"""Notes of so many clients that are refused over and over at one time; a timeline in a file keeps
+as many (`filed`)."""
 STALE: Final = frozenset(
     {
         "ILLEGAL_GENERATION",
@@ -74,7 +75,9 @@ class Refusals:
         departed = None if member is not None else group.departed.get(line.get("member", ""))
         if departed is not None and line["api"] == "join_group" and departed.told:
             departed = None
-        for last in reversed(group.entries[-_MOST_AT_ONCE:]):
+        entries = group.entries
+        for back in range(1, min(_MOST_AT_ONCE, len(entries)) + 1):
+            last = entries[-back]
             if not isinstance(last, Note) or last.kind != line["type"]:
                 break
             if last.injected == injected and not last.tally and _same(last.line, line):

@@ -10,6 +10,7 @@ import pytest
 from coordinator.event_log.reader import LogError, read
 from coordinator.explain.output import as_plain, as_text
 from coordinator.explain.telling import told_timeline
+from coordinator.history import refusals
 from coordinator.history.filed import FiledLines, FiledStory, among
 from coordinator.history.timeline import Timeline
 from coordinator.history.views import Rebalance
@@ -26,7 +27,8 @@ SOME = (
 
 @pytest.fixture(autouse=True)
 def little_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As little as there may be: what changes an entry looks back for eight."""
+    """As little as there may be: what changes an entry looks back for eight here."""
+    monkeypatch.setattr(refusals, "_MOST_AT_ONCE", 8)
     for name, value in (("_KEPT_LINES", 3), ("_KEPT_ENTRIES", 10), ("_TOGETHER", 2)):
         monkeypatch.setattr(f"coordinator.history.filed.{name}", value)
 
