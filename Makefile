@@ -19,9 +19,13 @@ SPARK_PY    := $(SPARK_VENV)/bin/python
 SPARK_STAMP := $(SPARK_VENV)/.ready
 SPARK_PIP   := $(PY) -m pip --python $(SPARK_PY) install --quiet --disable-pip-version-check --no-compile
 
+# `make` alone says what there is.
+.DEFAULT_GOAL := help
+
 # A wheel file in dist/, for whoever has no checkout.
 wheel: $(STAMP)
 	$(PY) -m hatchling build -t wheel -d dist
+	@du -h dist/*.whl
 
 # The documentation as a site in build/docs, with the lessons if `make site` has built them.
 DOCS_VENV := .venv-docs
@@ -54,12 +58,12 @@ $(TYPED_VENV)/.ready: requirements/typed.txt | $(STAMP)
 release: $(STAMP)
 	$(PY) -m tools.release build $(if $(TAG),--tag $(TAG)) $(if $(WITHOUT),--without $(WITHOUT))
 
-.PHONY: in-turn beside help setup wheel release docs typed demo site page matrix test lint unit unit-compiled coverage integration spark spark-setup spark-kafka pipeline curve share-curve record images kafka-image bench fuzz lock clean
+.PHONY: in-turn beside help setup wheel release docs typed demo site page matrix test lint unit unit-compiled coverage integration spark spark-setup spark-kafka pipeline curve share-curve record images kafka-image bench figures fuzz lock clean
 
 help:
 	@echo 'make demo    three client libraries in one group, rebalanced and explained'
 	@echo 'make test    lint, types, import layers, tests, comparison with a real broker'
-	@echo 'make coverage  the unit tests with branch coverage, at least 95 %'
+	@echo 'make coverage  the unit tests with branch coverage, which is shown'
 	@echo 'make spark   the tests of the data pipeline alone (they are a part of make test)'
 	@echo 'make spark-kafka  Spark'"'"'s Kafka connector (by Maven), and its tests with the emulator as the broker'
 	@echo 'make pipeline  simulations to tables, metrics and a report, on Spark'
@@ -70,7 +74,7 @@ help:
 	@echo 'make site    the lessons as a static site, in build/site (needs Node)'
 	@echo 'make page    the page and the lessons in a real Chromium; part of make test'
 	@echo 'make images  Docker images: the emulator, and a real broker for where none can be pulled'
-	@echo 'make bench   the measurements of docs/performance.md'
+	@echo 'make bench   measure speed and memory (docs/performance.md); make figures also writes docs/figures.md, before a release'
 	@echo 'make fuzz    the long half of the tests; a million mutated frames; up to 100,000 cases for each assignor and 10,000 patterns against Java; a swarm of simulations (long; needs a JDK and Maven)'
 	@echo 'make docs    the documentation as a site, in build/docs; with the lessons after make site'
 	@echo 'make wheel   a wheel file, in dist'
@@ -83,13 +87,18 @@ setup: $(STAMP)
 
 $(STAMP): requirements/dev.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo 'No Python >= 3.11 with venv found; on Debian run .ci/run, elsewhere: make PYTHON=/path/to/python3.11' >&2; exit 1; }
+	@echo 'make: setting up $(VENV), once; this takes some minutes'
 	rm -rf $(VENV)
-	$(PYTHON) -m venv $(VENV)
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --require-hashes -r requirements/dev.txt
-	$(PY) -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation -e .
-	touch $@
+	@echo 'make: a virtual environment of its own ...'
+	@$(PYTHON) -m venv $(VENV)
+	@echo 'make: the libraries and tools that are listed in requirements/dev.txt ...'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-compile --only-binary :all: --require-hashes -r requirements/dev.txt
+	@echo 'make: coordinator itself, as it stands here ...'
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-compile --no-deps --no-build-isolation -e .
+	@touch $@
 
 demo: $(STAMP)
+	@echo 'make: three client libraries join one group; a rebalance, and why it happened ...'
 	$(PY) -m coordinator demo
 
 # The integration tests compare brokers in real time, and wait for much of theirs: what they leave of the processors Spark's tests and the
@@ -122,7 +131,7 @@ coverage: $(STAMP)
 
 # The lessons as a static site in build/site, and a real Chromium on it (needs Node; CHROMIUM names the browser). Part of `make integration`.
 site: $(STAMP)
-	$(PY) -m tools.page_site
+	$(PY) -m tools.page_site $(if $(BASE_URL),--base-url $(BASE_URL))
 
 page: $(STAMP)
 	$(PYTEST) integration_tests/page
@@ -133,7 +142,7 @@ integration: $(STAMP)
 # Java is looked for before 0.45 GB are downloaded.
 $(SPARK_STAMP): requirements/spark-build.txt requirements/spark.txt pyproject.toml | $(STAMP)
 	@test -n "$(PYTHON)" || { echo 'No Python >= 3.11 with venv found; on Debian run .ci/run, elsewhere: make PYTHON=/path/to/python3.11' >&2; exit 1; }
-	@$(PYTHON) -c 'from coordinator.pipeline.spark.session import java; java()' 2>/dev/null || \
+	@$(PYTHON) -c 'from coordinator.lab.pipeline.spark.session import java; java()' 2>/dev/null || \
 		{ echo 'Spark needs Java 17 or newer: install one (on Debian: apt install default-jre-headless), or set JAVA_HOME' >&2; exit 1; }
 	rm -rf $(SPARK_VENV)
 	$(PYTHON) -m venv --without-pip $(SPARK_VENV)
@@ -181,7 +190,7 @@ SIZES ?= 10,20,50,100,200,500,1000
 SEEDS ?= 20
 
 curve: $(SPARK_STAMP)
-	$(SPARK_PY) -m coordinator.pipeline.spark.curve --sizes $(SIZES) --seeds $(SEEDS) $(if $(KNOWN),--known $(KNOWN))
+	$(SPARK_PY) -m coordinator.lab.pipeline.spark.curve --sizes $(SIZES) --seeds $(SEEDS) $(if $(KNOWN),--known $(KNOWN))
 
 share-curve: $(STAMP)
 	$(PY) -m benchmarks.share_curve
@@ -201,6 +210,10 @@ kafka-image: $(STAMP)
 
 bench: $(STAMP)
 	$(PY) -m benchmarks
+
+# Measures everything and writes docs/figures.md: before a release.
+figures: $(STAMP)
+	$(PY) -m benchmarks --write
 
 # Two parts at a time, each timed; `python -m tools.fuzz --list` names them. Older Kafkas are in it (docs/releases.md).
 fuzz: $(STAMP) $(SPARK_STAMP)

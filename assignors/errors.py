@@ -1,4 +1,4 @@
-"""How an assignor fails."""
+"""Errors of assignors."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Why a partition went where it went, in words for somebody who sees a rebalance for the first
-time.
+"""Explanation of an assignment: why each partition went where it went, in sentences for somebody
+who sees a rebalance for the first time.
 
 Reads the same as the judge: partitions, subscriptions, the answer. It does not know which assignor
 answered, and so it gives the reason that is visible: the owner left, it no longer subscribes, it

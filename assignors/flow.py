@@ -22,10 +22,10 @@ def most_kept(
     load_of: Mapping[str, int],
     allowed: Mapping[str, Set[str]],
 ) -> int:
-    """How many partitions can stay with their owner; -1 if the loads cannot be met.
+    """Return how many partitions can stay with their owners, or -1 if the loads cannot be met.
 
-    `classes`: how many partitions there are of each topic with each possible keeper; `allowed`: who
-    may hold of a topic.
+    `classes`: number of partitions of each topic with each possible keeper; `allowed`: members that
+    may own partitions of a topic.
     """
     network = _Network()
     for (topic, keeper), size in classes.items():

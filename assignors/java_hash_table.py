@@ -1,4 +1,4 @@
-"""Which order java.util.HashMap and HashSet give topic ids and partition numbers back in.
+"""Iteration order of java.util.HashMap and HashSet with topic ids and partition numbers as keys.
 
 The server-side assignors copy, shrink and grow such tables, and the order shows: in the partitions
 a member keeps when it has too many, and in the lists that go to the members. Owns the order of one
@@ -189,7 +189,8 @@ class HashTable(Generic[K]):
 
 
 def order_of_puts(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K]:
-    """How a new table iterates after these keys, each once, were put into it, one after the other.
+    """Return these keys in the iteration order of a new table into which each was put once, one
+    after the other.
 
     Where no bucket ever gets deep the capacity follows from the number of keys, and the order is
     that of the buckets.

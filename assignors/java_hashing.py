@@ -56,8 +56,8 @@ def spread(code: int) -> int:
 
 
 def capacity_of(size: int, initial: int = DEFAULT_CAPACITY) -> int:
-    """How many buckets a table has after it held `size` keys: it doubles when more than three
-    quarters are used (HM-2)."""
+    """Return the number of buckets of a table that has held `size` keys: it doubles when more than
+    three quarters are used (HM-2)."""
     capacity = initial
     while size * 4 > capacity * 3:
         capacity *= 2

@@ -49,7 +49,7 @@ def through_tables(keys: Sequence[str], *initials: int) -> list[str]:
 
 
 def is_deep(keys: Sequence[str]) -> bool:
-    """Are there so many keys of like hash that only `HashTable` knows their order?"""
+    """Return whether so many keys have the same hash that only `HashTable` knows their order."""
     capacity = capacity_of(len(keys))
     return _has_deep_bucket(
         keys,
@@ -79,8 +79,8 @@ def computed_order(keys: Sequence[str], size_before_last_call: int) -> list[str]
 
 
 def _has_deep_bucket(keys: Sequence[str], buckets: list[int], initial: int, capacity: int) -> bool:
-    """Did any bucket ever hold nine keys? Until the table has 64 buckets that makes it double, and
-    later a tree (HM-5)."""
+    """Return whether a bucket ever held nine keys. Until the table has 64 buckets that makes it
+    double, and later a tree (HM-5)."""
     if len(keys) < DEEP_BUCKET:
         return False
     if max(Counter(buckets).values()) >= DEEP_BUCKET:

@@ -32,7 +32,7 @@ class _Node(Generic[K]):
         self.preceding: _Node[K] | None = None
 
     def side(self) -> int:
-        """Which child of its parent it is."""
+        """The node's place below its parent: 0 left, 1 right."""
         return _LEFT if self.parent is not None and self.parent.child[_LEFT] is self else _RIGHT
 
 

@@ -65,8 +65,8 @@ class Finding(NamedTuple):
 
 
 class Imbalance(NamedTuple):
-    """Why a plan is not balanced: `member` could take `partition` from `owner`, which has two or
-    more partitions more."""
+    """Evidence that a plan is not balanced: `member` could take `partition` from `owner`, which has
+    two or more partitions more."""
 
     member: str
     partition: Partition

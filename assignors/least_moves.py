@@ -95,8 +95,8 @@ def _kept_if_unequal(
 def _classes(
     sizes: Mapping[str, int], topics: Mapping[str, Set[str]], owners: Mapping[Partition, str]
 ) -> Counter[tuple[str, str | None]]:
-    """How many partitions of each topic each member could keep; those that nobody can keep stand
-    under None."""
+    """Return how many partitions of each topic each member could keep; those that nobody can keep
+    stand under None."""
     found: Counter[tuple[str, str | None]] = Counter()
     for topic, size in sizes.items():
         for number in range(size):

@@ -1,5 +1,5 @@
-"""The words of client-side assignment: what a leader is told about its members, and what it
-answers.
+"""Values of client-side assignment: what a leader knows about the members of its group, and what it
+assigns to them.
 
 Owns the values `TopicPartition`, `Subscription`, `Assignment` and the contract `Assignor`, which is
 Kafka's ConsumerPartitionAssignor with this field's words. Plain values; does not depend on how they
@@ -51,7 +51,7 @@ class Assignment(NamedTuple):
 
 
 class RebalanceProtocol(IntEnum):
-    """How a member goes through a rebalance; numbers as in Java, the highest that all assignors of
+    """Protocol of a member's rebalances; numbers as in Java. The highest one that all assignors of
     a member support is used."""
 
     EAGER = 0

@@ -1,4 +1,5 @@
-"""Who had which partition before an assignment: what judge and explanation compare a plan with.
+"""Owners of partitions before an assignment, with which the judge and the explanation compare a
+plan.
 
 Owns one question, and its two hard cases. A partition claimed by several members belonged to the
 one that claims it in the highest generation; claimed twice in the same generation it belonged to
@@ -46,8 +47,8 @@ class Ownership(NamedTuple):
 def ownership(
     members: Mapping[str, Subscriber], previous: Mapping[str, Iterable[Partition]] | None = None
 ) -> Ownership:
-    """Who had what: by `previous`, which may name members that are gone, or else by what the
-    members claim to own."""
+    """Return the owners before an assignment: by `previous`, which may name members that are gone,
+    else by what the members claim to own."""
     claims: dict[Partition, dict[str, int]] = {}
     if previous is not None:
         for member, partitions in previous.items():

@@ -1,4 +1,4 @@
-"""Where replicas are, and whether that can help an assignment (KIP-881).
+"""Racks of members and replicas, and whether they can matter for an assignment (KIP-881).
 
 Owns APA-3. Does not depend on assignors.
 """

@@ -97,12 +97,12 @@ class _Topic:
         self._taken = dict.fromkeys(subscribers, 0)
 
     def matches(self, member: str, partition: int) -> bool:
-        """Is there a replica in the member's rack, if it has one?"""
+        """Return whether a replica is in the member's rack; True for a member without one."""
         rack = self.member_racks[member]
         return rack is None or (partition < len(self.racks) and rack in self.racks[partition])
 
     def room(self, member: str) -> int:
-        """How many more the member may take."""
+        """Return how many more partitions the member may take."""
         return max(0, self._size + (self._extra > 0) - self._taken[member])
 
     def give(self, member: str, numbers: Sequence[int], lists: Lists) -> None:

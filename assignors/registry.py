@@ -1,4 +1,4 @@
-"""Which assignor a name stands for.
+"""Lookup of an assignor by its name.
 
 Owns the words that partition.assignment.strategy accepts: short names, Java's class names, and
 `module:Class` for an assignor of one's own. Every call makes a new instance, because an assignor
@@ -98,7 +98,8 @@ def _make(path: str) -> Assignor:
 
 
 def check(assignor: object, what: str) -> None:
-    """Is it an assignor? Raises AssignorError that says what is lacking and what would be right."""
+    """Check that an object is an assignor. Raises AssignorError that says what is lacking and what
+    would be right."""
     kind = type(assignor)
     for method, right in _METHODS.items():
         if (

@@ -156,7 +156,8 @@ class CooperativeStickyAssignor(_Sticky):
 
 
 def _take_out(partition: int, wanted: set[int]) -> bool:
-    """Is it to go? Java removes the first occurrence only."""
+    """Remove a partition from the wanted ones; return whether it was among them. Java removes the
+    first occurrence only."""
     if partition not in wanted:
         return False
     wanted.remove(partition)

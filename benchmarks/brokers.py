@@ -10,11 +10,11 @@ from statistics import median
 
 from benchmarks.process import Row
 from coordinator import Emulator
-from coordinator.cluster_runtime import Brokers, ClusterOptions, Hosts
-from coordinator.configs.broker_configs import BrokerConfigs
-from coordinator.control.cluster import MoveLeader, perform
-from coordinator.groups import events as ev
-from coordinator.groups.events.offsets import CommittedOffset
+from coordinator.events import groups as ev
+from coordinator.events.groups.offsets import CommittedOffset
+from coordinator.kit.cluster import MoveLeader, perform
+from coordinator.server.cluster_runtime import Brokers, ClusterOptions, Hosts
+from coordinator.server.settings.broker_configs import BrokerConfigs
 
 GROUPS, OFFSETS_A_GROUP = 10_000, 10
 

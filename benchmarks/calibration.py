@@ -17,11 +17,21 @@ import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from coordinator.event_log import read
-
-Line = dict[str, Any]
+from coordinator.events.faults import MemberResumed
+from coordinator.events.files import read
+from coordinator.events.line import Line
+from coordinator.events.members import (
+    MemberClosing,
+    MemberCrashed,
+    MemberFailed,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+)
+from coordinator.lab.named import client_of
+from coordinator.verbs.members import PauseMember
 
 SCENARIOS: dict[str, tuple[str, ...]] = {
     "one_crash_one_join": ("duration=170s", "churn.1.at=30s", "churn.1.down=80s"),
@@ -45,12 +55,12 @@ SCENARIOS: dict[str, tuple[str, ...]] = {
 _HEARTBEAT_INTERVAL_MS = 3000
 _LIFE = frozenset(
     {
-        "MemberStarted",
-        "MemberClosing",
-        "MemberCrashed",
-        "MemberFailed",
-        "PauseMember",
-        "MemberResumed",
+        MemberStarted,
+        MemberClosing,
+        MemberCrashed,
+        MemberFailed,
+        PauseMember,
+        MemberResumed,
     }
 )
 
@@ -69,25 +79,17 @@ def steps(lines: Iterable[Line]) -> list[Step]:
     told: dict[int, dict[str, tuple[int, int]]] = {}
     happened: list[tuple[int, int, str, bool]] = []
     for number, line in enumerate(lines):
-        if line["stream"] not in ("member", "fault"):
-            continue
-        if line["type"] in _LIFE:
-            happened.append((line["at_ms"], number, f"{line['type']} {line['client']}", True))
-        elif line["type"] == "PartitionsLost":
-            happened.append((line["at_ms"], number, f"PartitionsLost {line['client']}", False))
-        elif line["type"] == "PartitionsAssigned":
-            assigned = told.setdefault(line["generation"], {})
-            if line["client"] in assigned:  # a static member that is back
-                happened.append(
-                    (
-                        line["at_ms"],
-                        number,
-                        f"{line['client']} again in generation {line['generation']}",
-                        False,
-                    )
-                )
+        client = client_of(line)
+        if line.kind in _LIFE or line.kind is PartitionsLost:
+            what = f"{line.name} {client}"
+            happened.append((line.at_ms, number, what, line.kind in _LIFE))
+        elif line.kind is PartitionsAssigned and client is not None:
+            assigned = told.setdefault(line.generation or 0, {})
+            if client in assigned:  # a static member that is back
+                again = f"{client} again in generation {line.generation}"
+                happened.append((line.at_ms, number, again, False))
             else:
-                assigned[line["client"]] = line["at_ms"], number
+                assigned[client] = line.at_ms, number
     for generation, assigned in told.items():
         happened.append(
             (

@@ -24,12 +24,12 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.curve_ledger import Cost, Ledger
+from coordinator.lab.pipeline.curve import EVENTS, TOPICS
+from coordinator.lab.pipeline.curve_live import LiveRun, live_text, read_live
 from coordinator.members import MemberConfig
 from coordinator.members.live import Fleet, Peer
 from coordinator.members.live.fleet import agree
 from coordinator.members.live.recorder import Callback
-from coordinator.pipeline.curve import EVENTS, TOPICS
-from coordinator.pipeline.curve_live import LiveRun, live_text, read_live
 from coordinator.testing.containers import RealKafka
 from integration_tests.targets import real_broker_image, why_no_docker
 from integration_tests.wire.make_topic import create_topic

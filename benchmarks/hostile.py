@@ -25,19 +25,19 @@ from random import Random
 from time import process_time
 from typing import Any, NamedTuple
 
-from coordinator.broker import apis
-from coordinator.broker.build import build_broker, topic_options
-from coordinator.broker.connections.connection import Connection
-from coordinator.broker.connections.secured import SecuredConnection
-from coordinator.broker.core import Broker
-from coordinator.cluster import CONSUMER_OFFSETS
-from coordinator.cluster_runtime import Brokers, ClusterOptions
-from coordinator.configs.broker_configs import BrokerConfigs
-from coordinator.releases import NEWEST
-from coordinator.security.acls import read_acl
-from coordinator.security.authorizer import Authorizer
-from coordinator.security.listeners import ListenerSecurity
-from coordinator.security.security import Security
+from coordinator.base.releases import NEWEST
+from coordinator.events.acls import read_acl
+from coordinator.server import apis
+from coordinator.server.broker import Broker
+from coordinator.server.build import build_broker, topic_options
+from coordinator.server.cluster import CONSUMER_OFFSETS
+from coordinator.server.cluster_runtime import Brokers, ClusterOptions
+from coordinator.server.connections.connection import Connection
+from coordinator.server.connections.secured import SecuredConnection
+from coordinator.server.security.authorizer import Authorizer
+from coordinator.server.security.listeners import ListenerSecurity
+from coordinator.server.security.security import Security
+from coordinator.server.settings.broker_configs import BrokerConfigs
 from coordinator.wire.consumer_protocol import Subscription
 from coordinator.wire.fields import Field, StructType
 from coordinator.wire.framing import frame, request_header, request_header_version
@@ -59,7 +59,7 @@ from coordinator.wire.primitives import uvarint
 from coordinator.wire.schema import Request
 
 MIB = 1 << 20
-TURN_S = 0.02  # as in `coordinator.net.server`
+TURN_S = 0.02  # as in `coordinator.server.net.server`
 FREE_MS, MS_PER_MIB = 100, 100
 TOPIC, GROUP, PARTITIONS = "t", "g", 50
 LONG_NAME = 32_000

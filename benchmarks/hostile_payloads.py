@@ -23,9 +23,9 @@ from typing import Final
 
 from benchmarks.hostile import GROUP, MIB, PARTITIONS, TOPIC, Measured, Stage
 from coordinator.cli.serving.serve import collect_rarely
-from coordinator.cluster_runtime import Brokers, Hosts
-from coordinator.storage.record_codec import build_batch
-from coordinator.storage.records import crc32c
+from coordinator.server.cluster_runtime import Brokers, Hosts
+from coordinator.server.storage.record_codec import build_batch
+from coordinator.server.storage.records import crc32c
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages import consumer_group_heartbeat as heartbeats
 from coordinator.wire.messages import describe_configs as descriptions

@@ -19,9 +19,9 @@ from typing import Final
 
 from benchmarks.hostile import MIB, Measured, Stage
 from coordinator.cli.serving.serve import collect_rarely
-from coordinator.cluster.model import TRANSACTION_STATE
-from coordinator.cluster_runtime import Brokers, Hosts
-from coordinator.storage.record_codec import build_batch
+from coordinator.server.cluster.model import TRANSACTION_STATE
+from coordinator.server.cluster_runtime import Brokers, Hosts
+from coordinator.server.storage.record_codec import build_batch
 from coordinator.wire.messages import (
     broker_registration,
     client_quotas,

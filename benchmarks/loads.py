@@ -7,10 +7,10 @@ from random import Random
 from time import process_time
 
 from benchmarks.process import Row
-from coordinator.broker.build import build_broker, topic_options
 from coordinator.cli.serving.serve import collect_rarely
-from coordinator.configs.broker_configs import BrokerConfigs
-from coordinator.groups.requests import Request, RequestContext
+from coordinator.core.groups.requests import Request, RequestContext
+from coordinator.server.build import build_broker, topic_options
+from coordinator.server.settings.broker_configs import BrokerConfigs
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,

@@ -60,9 +60,9 @@ def run() -> Iterator[str]:
     """One row a figure."""
     from playwright.sync_api import sync_playwright
 
-    from coordinator.page.engine import play
-    from coordinator.page.following import Follower
-    from coordinator.page.server import PageServer, assets
+    from coordinator.lab.page.engine import play
+    from coordinator.lab.page.following import Follower
+    from coordinator.lab.page.server import PageServer, assets
     from tools.page_site.__main__ import build
 
     path = chromium()
@@ -155,7 +155,7 @@ def _million(lines: list[str], path: Path) -> Iterator[str]:
                     + "\n"
                 )
     program = (
-        "import sys, time, resource; from coordinator.page.following import Follower; begun = time.perf_counter(); "
+        "import sys, time, resource; from coordinator.lab.page.following import Follower; begun = time.perf_counter(); "
         "follower = Follower(sys.argv[1]); follower.plain(); first = time.perf_counter() - begun\n"
         "while follower.behind: follower.poll()\n"
         "size = len(follower.plain()); took = time.perf_counter() - begun; "
@@ -170,8 +170,8 @@ def _million(lines: list[str], path: Path) -> Iterator[str]:
 
 def _million_in_a_browser(page: Any, path: Path) -> Iterator[str]:
     """The same log from the start of `coordinator watch` on, and what the browser needs for it."""
-    from coordinator.page.following import Follower
-    from coordinator.page.server import PageServer, assets
+    from coordinator.lab.page.following import Follower
+    from coordinator.lab.page.server import PageServer, assets
 
     begun = time.perf_counter()
     watched = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(path))

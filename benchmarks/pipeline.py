@@ -26,14 +26,14 @@ from threading import Event, Thread
 from typing import NamedTuple, TextIO
 
 from benchmarks.process import Row
-from coordinator.event_log import EventLog
-from coordinator.pipeline.spark.live import Board, Follower
-from coordinator.pipeline.spark.session import session
-from coordinator.pipeline.spark.sweep import plan_bins, run_sweep
-from coordinator.pipeline.sweeps import Cell, Sweep, Variant, cells, run_cell
-from coordinator.simulator.files import catalogue
-from coordinator.simulator.files.scenario import read_scenario
-from coordinator.simulator.run import run_scenario
+from coordinator.events import EventLog
+from coordinator.lab.pipeline.spark.live import Board, Follower
+from coordinator.lab.pipeline.spark.session import session
+from coordinator.lab.pipeline.spark.sweep import plan_bins, run_sweep
+from coordinator.lab.pipeline.sweeps import Cell, Sweep, Variant, cells, run_cell
+from coordinator.lab.simulator.files import catalogue
+from coordinator.lab.simulator.files.scenario import read_scenario
+from coordinator.lab.simulator.run import run_scenario
 from pipeline_tests.cluster import Cluster, standalone
 
 PROCESSES = 2

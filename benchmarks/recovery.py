@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol
 
 from benchmarks.process import Row
 from coordinator import Emulator
-from coordinator.control.cluster import StartBroker, StopBroker
+from coordinator.kit.cluster import StartBroker, StopBroker
 from integration_tests.cluster.stage import (
     BROKERS,
     Patient,

@@ -25,10 +25,10 @@ from types import FrameType
 from typing import Any
 
 from benchmarks.process import Row
-from coordinator.broker.build import build_broker, topic_options
-from coordinator.broker.connections.connection import Connection
-from coordinator.configs.broker_configs import BrokerConfigs
-from coordinator.storage.record_codec import build_batch
+from coordinator.server.build import build_broker, topic_options
+from coordinator.server.connections.connection import Connection
+from coordinator.server.settings.broker_configs import BrokerConfigs
+from coordinator.server.storage.record_codec import build_batch
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -200,8 +200,8 @@ def _repeated(client: _Client, broker: Any, request: bytes) -> Work:
 
 
 def _unused_fault(broker: Any, **about: str) -> None:
-    from coordinator.control.faults import Fail, Fault, Selector
-    from coordinator.control.injection.fault_board import (
+    from coordinator.kit.faults import Fail, Fault, Selector
+    from coordinator.kit.injection.fault_board import (
         FaultBoard,  # here, since an older checkout to compare with may not have it
     )
 
@@ -215,7 +215,7 @@ def _fault_of_another_group(broker: Any) -> None:
 
 
 def _journal(broker: Any) -> None:
-    from coordinator.control.journal import Records
+    from coordinator.kit.journal import Records
 
     Records(lambda: [broker], 10_000)
 

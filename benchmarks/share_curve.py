@@ -15,12 +15,12 @@ from itertools import product
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from coordinator.common.statistics import quantile
-from coordinator.event_log import EventLog
-from coordinator.judges import Judgement
-from coordinator.simulator.comparing.share_measures import ShareMeasures, measure_shares
-from coordinator.simulator.files.scenario import read_scenario
-from coordinator.simulator.run import run_scenario, verdicts
+from coordinator.events import EventLog
+from coordinator.history.judges import Judgement
+from coordinator.lab.simulator.comparing.share_measures import ShareMeasures, measure_shares
+from coordinator.lab.simulator.files.scenario import read_scenario
+from coordinator.lab.simulator.run import run_scenario, verdicts
+from coordinator.lab.statistics import quantile
 
 _BUSY_S: Final = 120
 SCENARIO: Final = f"""
@@ -91,7 +91,7 @@ def measured(cell: Cell, seed: int) -> ShareMeasures:
     scenario = read_scenario(text_of(cell), "share curve")
     log = EventLog(seed=seed)
     run_scenario(scenario, seed, log)
-    lines = list(log.events())
+    lines = list(log.read())
     broken = [of.judge for of in verdicts(scenario, lines) if of.judgement is Judgement.BROKEN]
     assert not broken, f"{cell}, seed {seed}: {', '.join(broken)}"
     return measure_shares(lines)

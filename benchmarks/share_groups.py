@@ -15,7 +15,7 @@ from statistics import median
 
 from benchmarks.process import Client, Row, ServerProcess, server
 from coordinator import Emulator
-from coordinator.storage.record_codec import build_batch
+from coordinator.server.storage.record_codec import build_batch
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.incremental_alter_configs import (
     AlterableConfig,

@@ -22,11 +22,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.process import Row
-from coordinator.event_log import EventLog
-from coordinator.simulator.files import catalogue
-from coordinator.simulator.files.model import Scenario
-from coordinator.simulator.files.scenario import read_scenario
-from coordinator.simulator.run import run_scenario
+from coordinator.events import EventLog
+from coordinator.lab.simulator.files import catalogue
+from coordinator.lab.simulator.files.model import Scenario
+from coordinator.lab.simulator.files.scenario import read_scenario
+from coordinator.lab.simulator.run import run_scenario
 
 _TOPICS = 12
 _EVENTS = 12

@@ -21,7 +21,7 @@ from concurrent.futures import wait
 from pathlib import Path
 from typing import NamedTuple
 
-from coordinator.releases import NEWEST, Release, ReleaseError, release_named
+from coordinator.base.releases import NEWEST, Release, ReleaseError, release_named
 from coordinator.wire.messages import API_KEYS
 from integration_tests.java_broker import archive_classes
 from integration_tests.targets import EmulatorTarget, KafkaTarget, NoBroker, Target

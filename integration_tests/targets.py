@@ -19,8 +19,8 @@ from threading import Lock
 from typing import Final, Protocol
 
 from coordinator import Emulator
-from coordinator.configs.broker_configs import known_settings
-from coordinator.releases import NEWEST, release_named
+from coordinator.base.releases import NEWEST, release_named
+from coordinator.server.settings.broker_configs import known_settings
 from integration_tests.java_broker import FOR_TESTS, JavaBroker
 from integration_tests.wire import secured
 from integration_tests.wire.registry import PROFILES
@@ -71,7 +71,8 @@ class EmulatorTarget:
                     SecuredEmulator(self._kafka_version)
                     if profile == secured.PROFILE
                     else Emulator(
-                        config=self._known(PROFILES[profile]), kafka_version=self._kafka_version
+                        config=self._known({**FOR_TESTS, **PROFILES[profile]}),
+                        kafka_version=self._kafka_version,
                     )
                 )
             return self._running[profile].bootstrap_servers

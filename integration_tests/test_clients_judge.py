@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.broker.call import Call
-from coordinator.groups.classic.states import GroupState
-from coordinator.interceptors import Answer
-from coordinator.interceptors import Verdict as Interception
+from coordinator.core.groups.classic.states import GroupState
+from coordinator.server.call import Call
+from coordinator.server.interceptors import Answer
+from coordinator.server.interceptors import Verdict as Interception
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,

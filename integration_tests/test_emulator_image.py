@@ -30,8 +30,6 @@ from tools.emulator_base import LOCAL_BASE_TAG, build_base
 from tools.emulator_image import build_emulator
 
 IMAGE = "kafka-group-coordinator:tested"
-MOST_BYTES_OVER_THE_BASE = 45_000_000 if shutil.which("strip") else 60_000_000
-"""Without `strip` libraries keep what only debuggers read."""
 WAIT_S = 30.0
 MODULE_LIMIT_S = 900.0
 
@@ -242,14 +240,6 @@ def test_modules_of_testcontainers_for_other_languages(
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert passed in done.stdout
-
-
-def test_weighs_little_more_than_its_base(image: str) -> None:
-    sizes = [
-        int(docker("image", "inspect", "--format", "{{.Size}}", name).stdout)
-        for name in (image, LOCAL_BASE_TAG)
-    ]
-    assert 0 < sizes[0] - sizes[1] < MOST_BYTES_OVER_THE_BASE
 
 
 def test_several_brokers_in_one_container(image: str) -> None:

@@ -13,12 +13,12 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from coordinator.kit.admin import Admin
 from coordinator.members import MemberConfig
 from coordinator.members.applications.sharing import Work
 from coordinator.members.live import Fleet, Peer
 from coordinator.members.live.sharing import SharePeer
 from coordinator.members.share.config import ShareConfig
-from coordinator.reassign.admin import Admin
 from coordinator.testing.real_share_groups import RealShareGroup
 from integration_tests.clients.stage import CODEC
 from integration_tests.targets import EmulatorTarget, KafkaTarget

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.releases import NEWEST, release_named
+from coordinator.base.releases import NEWEST, release_named
 from integration_tests import release as command
 from integration_tests.java_broker import FOR_TESTS
 from integration_tests.release import Played, facts_apart, keep, play_release, rows, told

@@ -8,15 +8,12 @@ All are under way at once, those of all releases together.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from concurrent.futures import Future, wait
-from pathlib import Path
 
 import pytest
 
-from coordinator.releases import NEWEST, RELEASES
-from coordinator.wire.messages import API_KEYS
+from coordinator.base.releases import NEWEST, RELEASES
 from integration_tests.release import play_alone
 from integration_tests.targets import EmulatorTarget
 from integration_tests.wire.codec import OlderCodec, TableCodec
@@ -29,7 +26,6 @@ from integration_tests.wire.registry import scenarios_of
 from integration_tests.wire.together import Part, play_together
 
 OLDER = [name for name in RELEASES if name != NEWEST.name]
-DOCS = Path(__file__).resolve().parents[1] / "docs"
 
 
 class Played:
@@ -131,45 +127,3 @@ def test_what_is_kept_of_a_release_differs_from_the_newest(release: str) -> None
     assert [
         name for name, kept in own.items() if difference(kept.steps, newest[name].steps) is None
     ] == []
-
-
-def test_the_pages_count_as_the_records_do() -> None:
-    page, short = ((DOCS / f"{name}.md").read_text() for name in ("releases", "validation"))
-    different = len(load(home_of("4.3")))
-    known = len(scenarios_of("4.3"))
-    said = f"Of {known} scenarios that 4.3.1 can be asked, {known - different} are the same on both"
-    assert said in " ".join(short.split()), f"docs/validation.md: expected {said!r}"
-    for release in RELEASES.values():
-        names = scenarios_of(release.name)
-        listed = DIVERGENCES | OF_RELEASES.get(release.name, {})
-        counts = f"{len(names)} | {len(names) - len(listed)} | {len(listed)} |"
-        row = f"| {release.name} | {release.number} | {counts}"
-        assert row in page, f"docs/releases.md: expected the row {row}"
-        row = f"| {release.number} | {counts}"
-        assert row in short, f"docs/validation.md: expected the row {row}"
-
-
-def test_the_page_says_how_many_end_early() -> None:
-    """Scenarios that ask for a version which the newest has and the release lacks."""
-    counts = {release: len(_ends_early(release)) for release in OLDER}
-    first, *others, last = (f"{count} of {release}" for release, count in counts.items())
-    said = f"ends there, on both sides: {', '.join((first, *others))} and {last},"
-    page = " ".join((DOCS / "releases.md").read_text().split())
-    assert said in page, f"docs/releases.md: expected {said!r}"
-
-
-def _ends_early(release: str) -> set[str]:
-    has, newest = RELEASES[release].api_versions, NEWEST.api_versions
-    keys, codec = {name: key for key, name in API_KEYS.items()}, OlderCodec(release)
-    records = load()
-    found = set()
-    for name in scenarios_of(release):
-        for step in records[name].steps:
-            asked = re.fullmatch(r"(\w+) v(\d+)", str(step.get("sent", "")))
-            if asked is None:
-                continue
-            key, version = keys[asked[1]], int(asked[2])
-            (low, high), (least, most) = has.get(key, (0, -1)), newest.get(key, (0, -1))
-            if least <= version <= most and not low <= codec.spoken(asked[1], version) <= high:
-                found.add(name)
-    return found

@@ -13,7 +13,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from coordinator.pipeline.spark.session import java
+from coordinator.lab.pipeline.spark.session import java
 
 DEADLINE_S = 600
 

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.pipeline.spark.kafka import kafka_settings
-from coordinator.pipeline.spark.session import PipelineError, java, session
+from coordinator.lab.pipeline.spark.kafka import kafka_settings
+from coordinator.lab.pipeline.spark.session import PipelineError, java, session
 
 
 @pytest.fixture(scope="session")

@@ -13,11 +13,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from coordinator.pipeline.plain import tables_of
-from coordinator.pipeline.schemas import TABLES, Row
-from coordinator.pipeline.spark.folders import manifest_of
-from coordinator.pipeline.sweeps import cells, read_sweep, run_cell
-from tests.pipeline.kit import SHORT, simulated
+from coordinator.lab.pipeline.schemas import TABLES, Row
+from coordinator.lab.pipeline.spark.folders import manifest_of
+from coordinator.lab.pipeline.sweeps import cells, read_sweep, run_cell
+from coordinator.lab.pipeline.without_spark import tables_of
+from tests.lab.pipeline.kit import SHORT, simulated
 
 from .cluster import DEADLINE_S, Cluster, standalone, started
 
@@ -69,9 +69,9 @@ DRIVER = """
 import os, sys, time
 from pathlib import Path
 
-from coordinator.pipeline.spark import sweep as sweeping
-from coordinator.pipeline.spark.session import session
-from coordinator.pipeline.sweeps import read_sweep
+from coordinator.lab.pipeline.spark import sweep as sweeping
+from coordinator.lab.pipeline.spark.session import session
+from coordinator.lab.pipeline.sweeps import read_sweep
 
 folder, simulate = Path(sys.argv[1]), sweeping._simulate_bins
 

@@ -9,21 +9,21 @@ from typing import Any
 
 import pytest
 
-from coordinator.common.statistics import quantile
-from coordinator.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, curve_sweep, plot_name
-from coordinator.pipeline.curve_runs import (
+from coordinator.lab.pipeline.curve import EVENTS, MEASURED, PROTOCOLS, curve_sweep, plot_name
+from coordinator.lab.pipeline.curve_runs import (
     STATISTICS,
     RunFigures,
     points_of,
     read_runs,
     runs_text,
 )
-from coordinator.pipeline.schemas import TABLES
-from coordinator.pipeline.spark.analysis import analyse
-from coordinator.pipeline.spark.curve import figures_of, main, read_sizes, write_curve
-from coordinator.pipeline.spark.session import PipelineError
-from coordinator.pipeline.spark.sweep import run_sweep
-from coordinator.pipeline.sweeps import cells, run_cell
+from coordinator.lab.pipeline.schemas import TABLES
+from coordinator.lab.pipeline.spark.analysis import analyse
+from coordinator.lab.pipeline.spark.curve import figures_of, main, read_sizes, write_curve
+from coordinator.lab.pipeline.spark.session import PipelineError
+from coordinator.lab.pipeline.spark.sweep import run_sweep
+from coordinator.lab.pipeline.sweeps import cells, run_cell
+from coordinator.lab.statistics import quantile
 
 
 def test_a_small_curve(spark: Any, project_root: Path, tmp_path: Path) -> None:
@@ -87,16 +87,16 @@ def test_known_figures_are_not_computed_again(
     """Those of one seed are known, with a value that no simulation gives; another version's are not
     taken."""
     monkeypatch.setattr(
-        "coordinator.pipeline.spark.curve.SCENARIO",
+        "coordinator.lab.pipeline.spark.curve.SCENARIO",
         project_root / "docs" / "curve" / "scenario.toml",
     )
-    monkeypatch.setattr("coordinator.pipeline.spark.curve.session", lambda *_: spark)
+    monkeypatch.setattr("coordinator.lab.pipeline.spark.curve.session", lambda *_: spark)
     monkeypatch.setattr(
-        "coordinator.pipeline.spark.curve.working", lambda *_: nullcontext()
+        "coordinator.lab.pipeline.spark.curve.working", lambda *_: nullcontext()
     )  # the session is everybody's
     for drawing in ("curves", "save"):  # the small curve is drawn
         monkeypatch.setattr(
-            f"coordinator.pipeline.spark.curve.plots.{drawing}", lambda *_, **__: None
+            f"coordinator.lab.pipeline.spark.curve.plots.{drawing}", lambda *_, **__: None
         )
     text = (project_root / "docs" / "curve" / "scenario.toml").read_text()
     here = cells(curve_sweep(text, [10], 1))

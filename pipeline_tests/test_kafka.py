@@ -20,15 +20,15 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.cli import main
-from coordinator.emulator.log_publisher import LogPublisher
-from coordinator.pipeline.spark.folders import LANDED, manifest_of
-from coordinator.pipeline.spark.kafka import Topic, kafka_settings, land, parse_topic
-from coordinator.pipeline.spark.live import Board, Follower
-from coordinator.pipeline.spark.session import PipelineError
-from coordinator.pipeline.spark.tables import make_tables
+from coordinator.kit.emulator.log_publisher import LogPublisher
+from coordinator.lab.pipeline.spark.folders import LANDED, manifest_of
+from coordinator.lab.pipeline.spark.kafka import Topic, kafka_settings, land, parse_topic
+from coordinator.lab.pipeline.spark.live import Board, Follower
+from coordinator.lab.pipeline.spark.session import PipelineError
+from coordinator.lab.pipeline.spark.tables import make_tables
 from integration_tests.targets import NoBroker, new_broker, real_broker_kind
 from integration_tests.wire.make_topic import create_topic
-from tests.pipeline.kit import simulated
+from tests.lab.pipeline.kit import simulated
 
 from .test_live import LIMITS, awaited, in_files, plain
 

@@ -12,10 +12,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from coordinator.pipeline.alerts import Alert, Limits, Watch
-from coordinator.pipeline.spark.live import Board, Follower
-from coordinator.pipeline.spark.tail import LogStreamReader, keys_of
-from tests.pipeline.kit import simulated
+from coordinator.events.line import Line
+from coordinator.lab.pipeline.alerts import Alert, Limits, Watch
+from coordinator.lab.pipeline.spark.live import Board, Follower
+from coordinator.lab.pipeline.spark.tail import LogStreamReader, keys_of
+from tests.lab.pipeline.kit import simulated
+from tests.lines import whole
 
 DEADLINE_S = 600
 LIMITS = Limits(storm=1, flapping=1, window_ms=10_000, stuck_join_ms=3_600_000)
@@ -26,8 +28,8 @@ def plain(text: str) -> list[Alert]:
     watches: dict[str, Watch] = {}
     found: list[Alert] = []
     for raw in text.splitlines():
-        line = json.loads(raw)
-        group = line.get("group") or ""
+        line = Line.of(json.loads(raw))
+        group = line.group or ""
         found.extend(watches.setdefault(group, Watch(group, LIMITS)).see(line, 0))
     return found
 
@@ -66,17 +68,12 @@ def test_a_log_is_followed_across_a_restart_and_what_is_stuck_is_told(
         follower.stop()
     before = plain(text[: text.rindex("\n", 0, half) + 1])
     assert sorted(in_files(out)) == sorted(before) and set(told) == set(before)
-    stuck = {
-        "at_ms": 10**7,
-        "run": "2",
-        "stream": "group",
-        "cause": None,
-        "group": "other",
-        "generation": 0,
-    }
+    stuck = whole(
+        {"seq": 10**6, "at_ms": 10**7, "run": "2", "type": "RebalanceStarted", "group": "other"}
+    )
     with log.open("a") as file:
         file.write(text[half:])
-        file.write(json.dumps({"seq": 10**6, "type": "RebalanceStarted", **stuck}) + "\nno line\n")
+        file.write(json.dumps(stuck) + "\nno line\n")
     board = Board(out, told.append)
     follower = Follower(
         spark, str(log), board, tmp_path / "checkpoint", LIMITS._replace(stuck_join_ms=500)
@@ -110,18 +107,22 @@ def test_offsets_end_after_whole_lines(tmp_path: Path) -> None:
     reader = LogStreamReader(str(log))
     start = reader.initialOffset()
     assert reader.latestOffset(start, None) == start and reader.partitions(start, start) == []
-    first, second = (
-        '{"seq":0,"type":"RunStarted"}\n',
-        '{"seq":1,"group":"g","type":"MemberJoined"}\n',
+    first, second, third = (
+        json.dumps(whole(each)) + "\n"
+        for each in (
+            {"stream": "run", "type": "RunStarted"},
+            {"seq": 1, "group": "g", "type": "MemberJoined"},
+            {"seq": 2, "stream": "run", "type": "RunStarted"},
+        )
     )
-    log.write_text(f'{first}{second}{{"seq":2,"type":"')
+    log.write_text(first + second + third[:30])
     end = reader.latestOffset(start, None)
     assert end == {"bytes": len(first + second)}
     (part,) = reader.partitions(start, end)
     assert list(reader.read(part)) == [("", 0, "", 1), ("g", 1, second.strip(), 1)]
     assert reader.latestOffset(end, None) == end
     with log.open("a") as file:
-        file.write('RunStarted"}\nno line\n' + second + second)
+        file.write(f"{third[30:]}no line\n{second}{second}")
     (part,) = reader.partitions(end, reader.latestOffset(end, None))
     assert list(reader.read(part)) == [("", 2, "no line", 2), ("g", 1, second + second.strip(), 2)]
     log.write_text("")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.cli import main
-from coordinator.pipeline.spark.session import PipelineError, java, session
+from coordinator.lab.pipeline.spark.session import PipelineError, java, session
 
 
 def a_java(folder: Path, version: str) -> str:

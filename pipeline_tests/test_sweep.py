@@ -17,19 +17,19 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from coordinator.pipeline.measures import DETECTION, compare, frontier_of, summarise
-from coordinator.pipeline.plain import Tables, tables_of
-from coordinator.pipeline.schemas import TABLES
-from coordinator.pipeline.spark import sweep as sweeping
-from coordinator.pipeline.spark.analysis import LOGS, analyse, write
-from coordinator.pipeline.spark.folders import manifest_of
-from coordinator.pipeline.spark.progress import duration, progress
-from coordinator.pipeline.spark.report import make_report
-from coordinator.pipeline.spark.session import PipelineError
-from coordinator.pipeline.spark.sweep import plan_bins, run_sweep
-from coordinator.pipeline.spark.tables import make_tables
-from coordinator.pipeline.sweeps import Sweep, cells, read_sweep, run_cell
-from tests.pipeline.kit import rows
+from coordinator.lab.pipeline.measures import DETECTION, compare, frontier_of, summarise
+from coordinator.lab.pipeline.schemas import TABLES
+from coordinator.lab.pipeline.spark import sweep as sweeping
+from coordinator.lab.pipeline.spark.analysis import LOGS, analyse, write
+from coordinator.lab.pipeline.spark.folders import manifest_of
+from coordinator.lab.pipeline.spark.progress import duration, progress
+from coordinator.lab.pipeline.spark.report import make_report
+from coordinator.lab.pipeline.spark.session import PipelineError
+from coordinator.lab.pipeline.spark.sweep import plan_bins, run_sweep
+from coordinator.lab.pipeline.spark.tables import make_tables
+from coordinator.lab.pipeline.sweeps import Sweep, cells, read_sweep, run_cell
+from coordinator.lab.pipeline.without_spark import Tables, tables_of
+from tests.lab.pipeline.kit import rows
 from tools.chromium import chromium
 
 SWEEP = """
@@ -204,7 +204,7 @@ def test_a_worker_that_is_killed_while_it_writes(
     simulate = sweeping._simulate_bins
 
     def deadly(batches: Iterable[Any], **about: Any) -> Iterator[Any]:
-        from coordinator.pipeline.spark import parquet
+        from coordinator.lab.pipeline.spark import parquet
 
         def die(where: str) -> None:
             if where == when and not (deaths / "one").exists():
@@ -288,7 +288,7 @@ def test_a_report_that_ends_midway_is_not_taken_for_whole(
     out = tmp_path / "report"
     make_report(spark, swept[1], out)
     assert (out / "_SUCCESS").exists()
-    monkeypatch.setattr("coordinator.pipeline.spark.report.page", lambda facts: 1 // 0)
+    monkeypatch.setattr("coordinator.lab.pipeline.spark.report.page", lambda facts: 1 // 0)
     with pytest.raises(ZeroDivisionError):
         make_report(spark, swept[1], out)
     assert not (out / "_SUCCESS").exists()

@@ -16,14 +16,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from coordinator.pipeline.plain import tables_of
-from coordinator.pipeline.schemas import SCHEMA_VERSION, TABLES
-from coordinator.pipeline.sources import SourceError
-from coordinator.pipeline.spark import tables as making
-from coordinator.pipeline.spark.folders import manifest_of
-from coordinator.pipeline.spark.session import PipelineError
-from coordinator.pipeline.spark.tables import make_tables
-from tests.pipeline.kit import GOLDEN, SHORT, rows, simulated
+from coordinator.lab.pipeline.schemas import SCHEMA_VERSION, TABLES
+from coordinator.lab.pipeline.sources import SourceError
+from coordinator.lab.pipeline.spark import tables as making
+from coordinator.lab.pipeline.spark.folders import manifest_of
+from coordinator.lab.pipeline.spark.session import PipelineError
+from coordinator.lab.pipeline.spark.tables import make_tables
+from coordinator.lab.pipeline.without_spark import tables_of
+from tests.lab.pipeline.kit import GOLDEN, SHORT, rows, simulated
 
 LOGS = 5
 

@@ -14,7 +14,7 @@ from coordinator.wire.messages import request_type
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from coordinator.wire.schema import Message
-from tests.broker.driver import Client, Driver, join, new_member
+from tests.server.broker.driver import Client, Driver, join, new_member
 from tests.wire.samples import SERVED, Vector, tame, wild
 
 BLOCK = 100

@@ -23,22 +23,23 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.shares.partitions import SharePartitions
-from coordinator.broker.shares.service import Shares
-from coordinator.broker.shares.state_loads import UPDATES, read_back
-from coordinator.broker.shares.states import ShareStates
-from coordinator.cluster import Cluster
-from coordinator.cluster.model import SHARE_GROUP_STATE
-from coordinator.cluster_runtime import Brokers
-from coordinator.event_log.replay_brokers import ReplayedBrokers
-from coordinator.group_coordinator import GroupCoordinator, LoggedEvent
-from coordinator.groups import events as ev
-from coordinator.groups.evolve import evolve
-from coordinator.groups.group import Group
-from coordinator.shards.availability import PartitionsEmptied
-from coordinator.shards.shard import Shard
-from coordinator.share_partitions.model import SharePartitionKey
-from coordinator.share_states.model import ShareState, ShareStateKey
+from coordinator.core.group_coordinator import GroupCoordinator, LoggedEvent
+from coordinator.core.groups.evolve import evolve
+from coordinator.core.groups.group import Group
+from coordinator.core.shards.shard import Shard
+from coordinator.core.share_partitions.model import SharePartitionKey
+from coordinator.core.share_states.model import ShareState, ShareStateKey
+from coordinator.events import groups as ev
+from coordinator.events.availability import PartitionsEmptied
+from coordinator.events.line import Line
+from coordinator.server.cluster import Cluster
+from coordinator.server.cluster.model import SHARE_GROUP_STATE
+from coordinator.server.cluster_runtime import Brokers
+from coordinator.server.replay.several_brokers import ReplayedBrokers
+from coordinator.server.shares.partitions import SharePartitions
+from coordinator.server.shares.service import Shares
+from coordinator.server.shares.state_loads import UPDATES, read_back
+from coordinator.server.shares.states import ShareStates
 from tests.replayed_shares import ReplayedShares
 
 Groups = dict[str, dict[str, object]]
@@ -75,8 +76,8 @@ class Recorder:
             if (
                 log is not None and log._file is None and log.lines
             ):  # a log in a file has none once it is closed
-                lines = list(log.events())
-                if lines[0]["seq"] == 0:
+                lines = list(log.read())
+                if lines[0].seq == 0:
                     judge_brokers(cluster, lines)
 
 
@@ -112,7 +113,7 @@ def judge_load(coordinator: GroupCoordinator, events: list[LoggedEvent]) -> None
     )
 
 
-def judge_brokers(cluster: Brokers, lines: list[dict[str, Any]]) -> None:
+def judge_brokers(cluster: Brokers, lines: list[Line]) -> None:
     """(c) The log of several brokers gives back what was live."""
 
     config = cluster.brokers[1].coordinator.config

@@ -3,7 +3,7 @@
 Nothing of the product's readers of logs is imported here: what they may all misread together is
 found by whoever counts apart from them. Only the bytes of a classic assignment are decoded by
 `coordinator.wire`. The states and members that the counts stand on are checked against
-`coordinator.groups.evolve` by `tests/test_recount.py`.
+`coordinator.core.groups.evolve` by `tests/test_recount.py`.
 """
 
 from __future__ import annotations
@@ -264,3 +264,96 @@ def _places(assignment: str) -> list[Place]:
         return []
     decoded = Assignment.decode(bytes.fromhex(assignment))
     return [(topic, number) for topic, numbers in decoded.partitions for number in numbers]
+
+
+class Lost:
+    """Time in which nobody worked on a partition that a group had agreed to read, of a log whose
+    members tell what they have.
+
+    Nobody had it, or its owners were paused or did not poll, or no live broker led it.
+    """
+
+    def __init__(self, lines: Iterable[Line]) -> None:
+        self._spans: list[tuple[int, int, bool]] = []
+        self._lost_since: dict[Place, tuple[int, bool]] = {}
+        self._wanted: set[Place] = set()
+        self._topics: dict[str, int] = {}
+        self._agreed: set[str] = set()
+        self._owners: dict[Place, set[str]] = {}
+        self._still: set[tuple[str, str]] = set()
+        self._leaders: dict[Place, int] = {}
+        self._down: set[int] = set()
+        now = 0
+        for line in lines:
+            now = line["at_ms"]
+            self._see(line)
+            for place in self._wanted:
+                lost = self._is_lost(place)
+                since, owned = self._lost_since.get(place, (0, None))
+                if owned is not None and owned != lost:
+                    self._spans.append((since, now, owned))
+                    del self._lost_since[place]
+                if lost is not None:
+                    self._lost_since.setdefault(place, (now, lost))
+        self._spans += [(since, now, owned) for since, owned in self._lost_since.values()]
+
+    def within(self, low: int, high: int, *, owned: bool | None = None) -> int:
+        """Partition-milliseconds between two instants; `owned`: the part in which there was an
+        owner, or the part in which there was none."""
+        return sum(
+            max(0, min(end, high) - max(begin, low))
+            for begin, end, had_owner in self._spans
+            if owned in (None, had_owner)
+        )
+
+    def _is_lost(self, place: Place) -> bool | None:
+        """None if somebody works on it, else whether it has an owner."""
+        owners = self._owners.get(place, set())
+        still = {client for _, client in self._still}
+        leader = self._leaders.get(place)
+        lost = owners <= still or leader == -1 or leader in self._down
+        return bool(owners) if lost else None
+
+    def _see(self, line: Line) -> None:
+        kind = line["type"]
+        if kind in ("TopicCreated", "PartitionsAdded") and not line["topic"].startswith("__"):
+            first = min(line.get("added", [0]))
+            for number, brokers in enumerate(line["replicas"], first):
+                self._leaders[line["topic"], number] = brokers[0]
+            self._topics[line["topic"]] = first + len(line["replicas"])
+            if line["topic"] in self._agreed:
+                self._agree([line["topic"]])
+        elif "leader_id" in line:
+            self._leaders[line["topic"], line["partition"]] = line["leader_id"]
+        elif kind == "StopBroker":
+            self._down.add(line["broker"])
+        elif kind in ("StartBroker", "BrokerUnfenced"):
+            self._down.discard(line["broker"])
+        elif kind == "GenerationStarted":
+            self._agree(self._topics)
+        elif kind == "TargetAssigned":
+            self._agree({row["topic"] for each in line["targets"] for row in each["topics"]})
+        elif line["stream"] in ("member", "fault"):
+            self._process(line)
+
+    def _process(self, line: Line) -> None:
+        """What a member's process says, and what was done to it."""
+        kind, client = line["type"], line.get("client", "")
+        told = line.get("partitions", ()) if line["stream"] == "member" else ()
+        for row in told:
+            owners = self._owners.setdefault((row["topic"], row["partition"]), set())
+            (owners.add if kind == "PartitionsAssigned" else owners.discard)(client)
+        if kind in _PROCESS_ENDED:
+            for owners in self._owners.values():
+                owners.discard(client)
+            self._still -= {("paused", client), ("stalled", client)}
+        elif kind in ("PauseMember", "ApplicationStalled"):
+            self._still.add(("paused" if kind == "PauseMember" else "stalled", client))
+        elif kind in ("MemberResumed", "ApplicationResumed"):
+            self._still.discard(("paused" if kind == "MemberResumed" else "stalled", client))
+
+    def _agree(self, topics: Iterable[str]) -> None:
+        self._agreed |= set(topics)
+        self._wanted |= {
+            (topic, number) for topic in topics for number in range(self._topics.get(topic, 0))
+        }

@@ -12,26 +12,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from coordinator.cluster.internal_topics import partition_for
-from coordinator.cluster.model import SHARE_GROUP_STATE
-from coordinator.event_log.codec import coordinator_from_plain, share_from_plain
-from coordinator.event_log.reader import Line
-from coordinator.shards.availability import (
+from coordinator.core.share_partitions.evolve import evolve
+from coordinator.core.share_partitions.model import SharePartition, SharePartitionKey
+from coordinator.core.share_states.evolve import evolve as evolve_state
+from coordinator.core.share_states.model import ShareState, ShareStateKey
+from coordinator.events import share_partitions as ev
+from coordinator.events import share_states as sev
+from coordinator.events.availability import (
     LogTruncated,
     ShareStatesEmptied,
     ShareStatesLoading,
     ShareStatesUnloaded,
 )
-from coordinator.share_partitions import events as ev
-from coordinator.share_partitions.evolve import evolve
-from coordinator.share_partitions.model import SharePartition, SharePartitionKey
-from coordinator.share_states import events as sev
-from coordinator.share_states.evolve import evolve as evolve_state
-from coordinator.share_states.model import ShareState, ShareStateKey
+from coordinator.events.line import Line
+from coordinator.server.cluster.internal_topics import partition_for
+from coordinator.server.cluster.model import SHARE_GROUP_STATE
 
 if TYPE_CHECKING:
-    from coordinator.configs.broker_configs import BrokerConfigs
-    from coordinator.shards.availability import AvailabilityEvent
+    from coordinator.events.availability import AvailabilityEvent
+    from coordinator.server.settings.broker_configs import BrokerConfigs
 
 StateEvent = sev.ShareStateSnapshotted | sev.ShareStateUpdated | sev.ShareStateDeleted
 
@@ -54,12 +53,15 @@ class ReplayedShares:
         """What stands in each partition of `__share_group_state`."""
         self._lost: set[int] = set()
         for line in lines:
-            broker = line.get("broker", 0)
-            if line["stream"] == "share":
-                key = SharePartitionKey(line["group"], line["topic"], line["partition"])
-                self.fold(broker, key, share_from_plain(line), line["seq"])
-            elif line["stream"] == "coordinator":
-                self._coordinate(broker, coordinator_from_plain(line))
+            broker = line.broker or 0
+            if line.stream == "share":
+                assert line.group is not None
+                assert line.topic is not None
+                assert line.partition is not None
+                key = SharePartitionKey(line.group, line.topic, line.partition)
+                self.fold(broker, key, line.event, line.seq)
+            elif line.stream == "coordinator":
+                self._coordinate(broker, line.event)
 
     def fold(
         self, broker: int, key: SharePartitionKey, event: ev.Event | sev.Event, seq: int = -1

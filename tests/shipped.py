@@ -7,16 +7,16 @@ scenario must keep. `NOT_SWITCHED` says which cannot be switched, and why.
 
 from __future__ import annotations
 
-import json
-from typing import Any, Final
+from typing import Final
 
 from coordinator.cli.simulating.simulate import composed
-from coordinator.event_log import EventLog
-from coordinator.simulator.environment import EPOCH_MS
-from coordinator.simulator.files import catalogue
-from coordinator.simulator.files.scenario import read_scenario
-from coordinator.simulator.files.toml_text import to_toml
-from coordinator.simulator.run import run_scenario
+from coordinator.events import EventLog, Line
+from coordinator.events.reader import read_lines
+from coordinator.lab.simulator.environment import EPOCH_MS
+from coordinator.lab.simulator.files import catalogue
+from coordinator.lab.simulator.files.scenario import read_scenario
+from coordinator.lab.simulator.files.toml_text import to_toml
+from coordinator.lab.simulator.run import run_scenario
 
 NOT_SWITCHED: Final = {
     "assignor_switch": "members change their own assignor; in the consumer protocol the coordinator has it",
@@ -64,6 +64,6 @@ def simulated(text: str, name: str, seed: int) -> str:
     return "".join(f"{line}\n" for line in log.lines)
 
 
-def lines_of(text: str) -> list[dict[str, Any]]:
-    """A log's lines as values."""
-    return [json.loads(line) for line in text.splitlines()]
+def lines_of(text: str) -> list[Line]:
+    """A log's lines."""
+    return [*read_lines(text.splitlines(keepends=True), "log")]

@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from coordinator.broker.shares.partitions import SharePartitions
-from coordinator.broker.shares.states import ShareStates
-from coordinator.groups import events as ev
-from coordinator.groups.offsets import evolve as offsets
-from coordinator.shards.availability import PartitionsUnloaded
-from coordinator.shards.durable import DurableEvents, _CompactedEvents
-from coordinator.shards.shard import Shard
-from coordinator.share_partitions import events as sev
-from coordinator.share_partitions.evolve import evolve as evolve_share
-from tests.broker.shares import LOCK_MS, ShareDriver, initialize
-from tests.groups.callers import subscribe
-from tests.groups.kit import World
+from coordinator.core.groups.offsets import evolve as offsets
+from coordinator.core.shards.durable import DurableEvents, _CompactedEvents
+from coordinator.core.shards.shard import Shard
+from coordinator.core.share_partitions.evolve import evolve as evolve_share
+from coordinator.events import groups as ev
+from coordinator.events import share_partitions as sev
+from coordinator.events.availability import PartitionsUnloaded
+from coordinator.server.shares.partitions import SharePartitions
+from coordinator.server.shares.states import ShareStates
+from tests.core.groups.callers import subscribe
+from tests.core.groups.kit import World
 from tests.log_judge import recording
+from tests.server.broker.shares import LOCK_MS, ShareDriver, initialize
 
 pytestmark = pytest.mark.unjudged
 
@@ -115,7 +115,7 @@ def _pending_offsets_that_end_in_silence(patch: pytest.MonkeyPatch) -> None:
 
 
 def _availability_that_is_not_told(patch: pytest.MonkeyPatch) -> None:
-    from coordinator.group_coordinator import GroupCoordinator
+    from coordinator.core.group_coordinator import GroupCoordinator
 
     change = GroupCoordinator._change
 

@@ -1,30 +1,42 @@
 """The plain counts of `tests/recount.py`: what they stand on is what the groups' own rules make of
-the events, and tables say the same: here of a swarm's logs, in tests/test_frozen.py of stored ones."""
+the events, and tables say the same."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from coordinator.configs.broker_configs import BrokerConfigs
-from coordinator.event_log.replay_brokers import ReplayedBrokers
-from coordinator.groups.classic.model import ClassicGroup
-from coordinator.groups.config import GroupConfig
-from coordinator.groups.share.model import ShareMembership
-from coordinator.pipeline.schemas import TABLES
-from coordinator.simulator.files import catalogue
-from coordinator.simulator.swarm.random_scenarios import scenario_text
+from coordinator import events
+from coordinator.core.groups.classic.model import ClassicGroup
+from coordinator.core.groups.config import GroupConfig
+from coordinator.core.groups.share.model import ShareMembership
+from coordinator.lab.pipeline.schemas import TABLES
+from coordinator.lab.simulator.swarm.random_scenarios import scenario_text
+from coordinator.server.replay.several_brokers import ReplayedBrokers
+from coordinator.server.settings.broker_configs import BrokerConfigs
+from tests.frozen.making import makers
 from tests.frozen.outputs import Lines
-from tests.frozen.store import names, stored_log
+from tests.frozen.stored import LOGS, stored_log
 from tests.recount import Line, Recount
-from tests.shipped import lines_of, simulated
+from tests.shipped import simulated
 
 pytestmark = pytest.mark.unmeasured
 
 _SWARM = 300
-_OF_CLUSTERS = [name for name in names() if name != "live" and not name.startswith("vector-")]
-"""The logs that say which broker serves which group."""
+LOGS_BY_NAME = {
+    **dict(makers()),
+    **{path.stem: path.read_text for path in sorted(LOGS.glob("*.jsonl"))},
+}
+_WITHOUT_BROKERS = {"live", *(name for name in LOGS_BY_NAME if name.startswith("vector-"))}
+"""The logs that do not say which broker serves which group."""
+
+
+@pytest.fixture(scope="module")
+def log(request: pytest.FixtureRequest) -> Lines:
+    """One of LOGS_BY_NAME, made once for the tests that run one after the other."""
+    return Lines(LOGS_BY_NAME[request.param]())
 
 
 class Replayed(ReplayedBrokers):
@@ -43,20 +55,23 @@ class Replayed(ReplayedBrokers):
             GroupConfig().offsets_topic_partitions,
         )
         config = GroupConfig(offsets_topic_partitions=partitions)
-        super().__init__(({"broker": 1, **line} for line in lines), BrokerConfigs({}), config)
+        super().__init__(
+            (events.Line.of({"broker": 1, **line}) for line in lines), BrokerConfigs({}), config
+        )
 
-    def _fold(self, line: Line) -> None:
+    def _fold(self, line: events.Line) -> None:
         super()._fold(line)
-        self.count.feed(line)
-        if line["stream"] != "group":
+        self.count.feed(line.plain)
+        if line.stream != "group":
             return
-        coordinator, name = self.coordinators[line["broker"]], line["group"]
+        assert line.broker is not None and line.group is not None
+        coordinator, name = self.coordinators[line.broker], line.group
         index = coordinator.partition_for(name)
         group = coordinator.partition_shard(index).groups.get(name)
         if group is None or coordinator.availability.error(index):
             return
-        membership, counted = group.membership, self.count.served(name, line)
-        where = f"line {line['seq']}, {line['type']} of {name}"
+        membership, counted = group.membership, self.count.served(name, line.plain)
+        where = f"{line} of {name}"
         assert counted.members == set(membership.members), where
         if isinstance(membership, ClassicGroup):
             assert counted.protocol == "classic", where
@@ -68,6 +83,11 @@ class Replayed(ReplayedBrokers):
             protocol = "share" if isinstance(membership, ShareMembership) else "consumer"
             assert (counted.protocol, counted.number) == (protocol, membership.group_epoch), where
         self.compared += 1
+
+
+def plain(log: Lines) -> list[Line]:
+    """The log's lines as their JSON has them."""
+    return [json.loads(line) for line in log.text.splitlines()]
 
 
 def of_tables(log: Lines) -> dict[str, Any]:
@@ -112,24 +132,30 @@ def counted(lines: list[Line]) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("name", _OF_CLUSTERS)
-def test_states_and_members_are_those_of_the_groups_rules(name: str) -> None:
-    lines = lines_of(stored_log(name))
-    assert Replayed(lines).compared > 0
+@pytest.mark.parametrize("log", LOGS_BY_NAME, indirect=True, scope="module")
+def test_tables_say_the_plain_counts(log: Lines) -> None:
+    assert of_tables(log) == counted(plain(log))
+
+
+@pytest.mark.parametrize(
+    "log",
+    [name for name in LOGS_BY_NAME if name not in _WITHOUT_BROKERS],
+    indirect=True,
+    scope="module",
+)
+def test_states_and_members_are_those_of_the_groups_rules(log: Lines) -> None:
+    assert Replayed(plain(log)).compared > 0
 
 
 def test_share_groups_are_those_of_the_groups_rules() -> None:
-    """No stored log has one."""
-    log = Lines(simulated(catalogue.text("share_lock_expiry"), "share_lock_expiry", 1))
-    replayed = Replayed(log.lines)
+    replayed = Replayed(plain(Lines(stored_log("share"))))
     assert {group.protocol for group in replayed.count.groups.values()} == {"share"}
     assert replayed.compared > 0
-    assert of_tables(log) == counted(log.lines)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(1, _SWARM + 1))
 def test_tables_of_a_swarm_say_the_same(seed: int) -> None:
     log = Lines(simulated(scenario_text(seed, 3), f"swarm-{seed}", seed))
-    assert of_tables(log) == counted(log.lines)
-    Replayed(log.lines)
+    assert of_tables(log) == counted(plain(log))
+    Replayed(plain(log))

@@ -1,22 +1,20 @@
 """Each shipped scenario is simulated once here: it keeps what it promises, and every output says the
-same numbers of it (see tests/test_one_number.py)."""
+same numbers of it (see tests/lab/test_one_number.py)."""
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 
-from coordinator.judges import ALL, OF_SHARE_GROUPS, Judgement, judge
-from coordinator.simulator.files import catalogue
-from coordinator.simulator.files.scenario import read_scenario
-from coordinator.simulator.run import verdicts
+from coordinator.events.groups import GenerationStored
+from coordinator.events.groups.share import ShareTargetAssigned
+from coordinator.history.judges import Judgement
+from coordinator.lab.simulator.files import catalogue
+from coordinator.lab.simulator.files.scenario import read_scenario
+from coordinator.lab.simulator.run import verdicts
 from tests.frozen.outputs import Lines
-from tests.judges.shown_all import shown_all
+from tests.lab.test_one_number import disagreements
 from tests.log_judge import recording
 from tests.shipped import SCENARIOS, log_text
-from tests.simulator.kit import kinds
-from tests.test_one_number import disagreements
 
 pytestmark = pytest.mark.unmeasured
 
@@ -47,7 +45,7 @@ def test_outputs_say_the_same(log: Lines) -> None:
 def test_what_must_hold_holds(log: Lines, request: pytest.FixtureRequest) -> None:
     name = request.node.callspec.params["log"]
     lines = log.lines
-    assert kinds(lines, "GenerationStored") or kinds(lines, "ShareTargetAssigned")
+    assert {line.kind for line in lines} & {GenerationStored, ShareTargetAssigned}
     scenario = read_scenario(catalogue.text(name), name)
     assert scenario.lesson
     assert [
@@ -55,6 +53,3 @@ def test_what_must_hold_holds(log: Lines, request: pytest.FixtureRequest) -> Non
         for verdict in verdicts(scenario, lines)
         if verdict.judgement is not Judgement.KEPT
     ] == []
-    assert judge(lines) == judge(
-        lines, [partial(shown_all, kind) for kind in (*ALL, *OF_SHARE_GROUPS)]
-    )

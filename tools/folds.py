@@ -1,9 +1,9 @@
 """Which classes and functions keep state of members, generations, owners or rebalances from the lines
 of a log: `python -m tools.folds [--all]`. None may stand elsewhere than named here.
 
-A class counts if it names at least two of the types of lines below, in its own code or in a table
+A class counts if it names at least two of the classes of events below, in its own code or in a table
 beside it whose functions are its own, and writes to its own state; a function likewise, with local
-state. `coordinator.history` is where they belong, beside `groups`, which a log is folded into when it
+state. `coordinator.history.world` is where they belong, beside `groups`, which a log is folded into when it
 is replayed. What looks like a fold and is none has its reason in `NO_FOLDS`, and is listed with it.
 `--all` lists history's and the judges' own, too. Status 1: a fold stands elsewhere, or a reason is given
 for what is not found.
@@ -39,38 +39,37 @@ WATCHED: Final = frozenset(
         "PartitionsLost",
     }
 )
-_LEAST: Final = 2
-_OF_HISTORY: Final = "coordinator/history/"
-_PROMISES: Final = "coordinator/judges/"
+_OF_HISTORY: Final = "coordinator/history/world/"
+_PROMISES: Final = "coordinator/history/judges/"
 """Judges keep promises of their own, on history's facts: they are listed apart."""
 
 
 NO_FOLDS: Final[Mapping[str, str]] = {
-    "coordinator/apptests/identities.py: clients_that_joined": "a set of client ids, in no order",
-    "coordinator/apptests/repeats.py: _overtaken": "keeps a committed offset, and the numbers of lines",
-    "coordinator/apptests/withheld_news.py: WithheldNews": "selects lines, in no order",
-    "coordinator/control/verifying/verification.py: Verification": "selects lines, in no order",
-    "coordinator/emulator/peers.py: callback_logger": "writes the lines",
-    "coordinator/explain/narrator.py: Narrator": "words for what history's timeline found",
-    "coordinator/explain/sentences.py: _course": "words for what history's timeline found",
-    "coordinator/page/as_pytest.py: _Anchors": "counts lines of a type",
-    "coordinator/page/fold.py: Fold": "lanes to draw: members, owners and deadlines are history's",
-    "coordinator/page/saying.py: Teller": "words for what history's timeline found",
-    "coordinator/pipeline/alerts.py: Watch": "counts lines of a type in a time; states are history's",
-    "coordinator/simulator/clients/member.py: SimulatedMember": "a member, which writes the lines",
-    "coordinator/simulator/swarm/coverage.py: Coverage": "counts; phases and leaders are history's",
-    "coordinator/simulator/triggers.py: Triggers": "counts lines of a type",
+    "coordinator/kit/ready_tests/held_rebalances.py: _cooperative": "times between lines of one member",
+    "coordinator/kit/ready_tests/held_rebalances.py: _reconciling": "times between lines of one member",
+    "coordinator/kit/ready_tests/identities.py: clients_that_joined": "a set of client ids, in no order",
+    "coordinator/kit/ready_tests/repeats.py: _overtaken": "keeps a committed offset, and the numbers of lines",
+    "coordinator/kit/ready_tests/withheld_news.py: WithheldNews": "selects lines, in no order",
+    "coordinator/kit/verifying/verification.py: Verification": "selects lines, in no order",
+    "coordinator/kit/emulator/peers.py: callback_logger": "writes the lines",
+    "coordinator/history/explain/narrator.py: Narrator": "words for what history's timeline found",
+    "coordinator/history/explain/sentences.py: _course": "words for what history's timeline found",
+    "coordinator/lab/page/as_pytest.py: _Anchors": "counts lines of a type",
+    "coordinator/lab/page/fold.py: Fold": "lanes to draw: members, owners and deadlines are history's",
+    "coordinator/lab/page/line_sentences.py: Teller": "words for what history's timeline found",
+    "coordinator/lab/pipeline/alerts.py: Watch": "counts lines of a type in a time; states are history's",
+    "coordinator/lab/pipeline/fold/epochs.py: Epochs": "rows of what history's settlings found",
+    "coordinator/lab/pipeline/fold/rebalances.py: Rebalances": "rows of what history's timeline found",
+    "coordinator/lab/simulator/clients/member.py: SimulatedMember": "a member, which writes the lines",
+    "coordinator/lab/simulator/swarm/coverage.py: Coverage": "counts; phases and leaders are history's",
+    "coordinator/lab/simulator/triggers.py: Triggers": "counts lines of a type",
 }
 """What names types of lines and stores something, but keeps no members, generations, owners or
 rebalances."""
 
 
 def _named(node: ast.AST) -> set[str]:
-    return {
-        each.value
-        for each in ast.walk(node)
-        if isinstance(each, ast.Constant) and isinstance(each.value, str) and each.value in WATCHED
-    }
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and each.id in WATCHED}
 
 
 def _keeps_state(node: ast.AST) -> bool:
@@ -104,7 +103,7 @@ def folds(path: Path) -> Iterator[tuple[str, set[str]]]:
             continue
         used = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
         named = _named(node).union(*(kinds for name, kinds in tables.items() if name in used))
-        if len(named) >= _LEAST and _keeps_state(node):
+        if len(named) > 1 and _keeps_state(node):
             yield node.name, named
 
 
@@ -118,23 +117,22 @@ def kind_of(path: Path, name: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Print each fold, and how many there are outside of history."""
-    counts = {"elsewhere": 0, "judges": 0, "history": 0, "none": 0}
+    """Print each fold that stands outside of history; return the exit status."""
+    elsewhere = False
     stale = dict(NO_FOLDS)
     for path in sorted(Path("coordinator").rglob("*.py")):
-        if path.as_posix().startswith(("coordinator/groups/", "coordinator/shards/")):
+        if path.as_posix().startswith(("coordinator/core/groups/", "coordinator/core/shards/")):
             continue
         for name, kinds in folds(path):
             kind = kind_of(path, name)
-            counts[kind] += 1
+            elsewhere |= kind == "elsewhere"
             reason = stale.pop(f"{path.as_posix()}: {name}", "")
             if kind in ("elsewhere", "none") or "--all" in arguments:
                 told = f"no fold, {reason}" if reason else ", ".join(sorted(kinds))
                 print(f"{path.as_posix()}: {name} ({told})")
-    print(", ".join(f"{kind}: {count}" for kind, count in counts.items()))
     for each in stale:
         print(f"{each} has a reason in NO_FOLDS, and is not found", file=sys.stderr)
-    return 1 if stale or counts["elsewhere"] else 0
+    return 1 if stale or elsewhere else 0
 
 
 if __name__ == "__main__":

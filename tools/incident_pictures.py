@@ -10,7 +10,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
-from coordinator.page.picture import Picture
+from coordinator.events.data import RecordsAppended
+from coordinator.events.groups import OffsetsCommitted
+from coordinator.events.line import Line
+from coordinator.events.wire import RequestAnswered, RequestSeen
+from coordinator.lab.page.picture import Picture
 from tools.incident_views import VIEWS, Happens, View
 from tools.page_site.__main__ import ROOT, draw
 from tools.page_site.alone import as_file
@@ -19,7 +23,7 @@ FOLDER: Final = ROOT / "docs" / "incidents"
 WIDTH: Final = 960
 
 
-def pictures(logs: Iterable[tuple[str, Sequence[dict[str, Any]]]]) -> dict[str, str]:
+def pictures(logs: Iterable[tuple[str, Sequence[Line]]]) -> dict[str, str]:
     """By name of an incident: its picture as a whole SVG file, from its log."""
     names, asked = [], []
     for name, lines in logs:
@@ -33,7 +37,7 @@ def markdown(name: str) -> str:
     return f"![{VIEWS[name].alt}](incidents/{name}.svg)"
 
 
-def _asked(view: View, lines: Sequence[dict[str, Any]]) -> dict[str, object]:
+def _asked(view: View, lines: Sequence[Line]) -> dict[str, object]:
     """What `draw` is told of one incident."""
     picture = Picture(lines).plain()
     low, high = view.from_s * 1000, view.to_s * 1000
@@ -48,54 +52,67 @@ def _asked(view: View, lines: Sequence[dict[str, Any]]) -> dict[str, object]:
     }
 
 
-def _span(happens: Happens, lines: Sequence[dict[str, Any]]) -> tuple[int, int, str]:
+def _span(happens: Happens, lines: Sequence[Line]) -> tuple[int, int, str]:
     """From the first line that begins it to the one that ends it."""
     begins = next(line for line in lines if _has(line, happens.begins))
     ends = [
-        line["at_ms"]
+        line.at_ms
         for line in lines
-        if line["seq"] > begins["seq"] and happens.ends is not None and _has(line, happens.ends)
+        if line.seq > begins.seq and happens.ends is not None and _has(line, happens.ends)
     ]
-    until = (ends[-1] if happens.again else ends[0]) if ends else begins["at_ms"]
-    return begins["at_ms"], until, happens.says
+    until = (ends[-1] if happens.again else ends[0]) if ends else begins.at_ms
+    return begins.at_ms, until, happens.says
 
 
-def _has(line: dict[str, Any], fields: dict[str, Any]) -> bool:
-    """Whether a line has these fields; a member is named by its client."""
+def _has(line: Line, fields: dict[str, Any]) -> bool:
+    """Return whether a line has these fields of its JSON; a member is named by its client."""
+    if line.name != fields["type"]:
+        return False
+    plain = line.plain
     return all(
-        str(line.get(name)).startswith(f"{value}-") if name == "member" else line.get(name) == value
+        str(plain.get(name)).startswith(f"{value}-")
+        if name == "member"
+        else plain.get(name) == value
         for name, value in fields.items()
     )
 
 
-def _lag(lines: Iterable[dict[str, Any]]) -> dict[str, object]:
+def _lag(lines: Iterable[Line]) -> dict[str, object]:
     """How many records are behind the committed offsets, at each instant at which that changes."""
     written: Counter[tuple[str, int]] = Counter()
     committed: Counter[tuple[str, int]] = Counter()
     steps: list[tuple[int, int]] = []
     for line in lines:
-        match line["type"]:
-            case "RecordsAppended" if not line["topic"].startswith("__"):
-                written[line["topic"], line["partition"]] = line["last_offset"] + 1
-            case "OffsetsCommitted":
-                for row in line["offsets"]:
-                    committed[row["topic"], row["partition"]] = row["offset"]
-            case _:
+        if line.kind is RecordsAppended:
+            appended: RecordsAppended = line.event
+            topic = line.topic or ""
+            if topic.startswith("__"):
                 continue
-        steps.append((line["at_ms"], written.total() - committed.total()))
+            written[topic, line.partition or 0] = appended.last_offset + 1
+        elif line.kind is OffsetsCommitted:
+            done: OffsetsCommitted = line.event
+            for row in done.offsets:
+                committed[row.topic, row.partition] = row.offset
+        else:
+            continue
+        steps.append((line.at_ms, written.total() - committed.total()))
     return {"name": "lag", "unit": "", "steps": steps}
 
 
-def _commits(lines: Iterable[dict[str, Any]]) -> dict[str, object]:
+def _commits(lines: Iterable[Line]) -> dict[str, object]:
     """How long each commit took to be answered, from when it was sent."""
     sent: dict[int, int] = {}
     steps: list[tuple[int, int]] = []
     for line in lines:
-        if line.get("api") == "offset_commit":
-            if line["type"] == "RequestSeen":
-                sent[line["seq"]] = line["at_ms"]
-            elif line["type"] == "RequestAnswered" and line["cause"] in sent:
-                steps.append((line["at_ms"], line["at_ms"] - sent[line["cause"]]))
+        if line.kind not in (RequestSeen, RequestAnswered):
+            continue
+        event: RequestSeen | RequestAnswered = line.event
+        if event.api != "offset_commit":
+            continue
+        if isinstance(event, RequestSeen):
+            sent[line.seq] = line.at_ms
+        elif line.cause in sent:
+            steps.append((line.at_ms, line.at_ms - sent[line.cause]))
     return {"name": "wait", "unit": " ms", "steps": steps}
 
 

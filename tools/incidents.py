@@ -4,14 +4,15 @@ both, into docs/simulator_incidents.md and docs/incidents/. Needs Node and npm, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import Final
 
-from coordinator.event_log import EventLog
-from coordinator.simulator.comparing.measures import measure
-from coordinator.simulator.environment import EPOCH_MS
-from coordinator.simulator.files import catalogue
-from coordinator.simulator.files.scenario import read_scenario
-from coordinator.simulator.run import run_scenario
+from coordinator.events import EventLog
+from coordinator.events.line import Line
+from coordinator.lab.simulator.comparing.measures import measure
+from coordinator.lab.simulator.environment import EPOCH_MS
+from coordinator.lab.simulator.files import catalogue
+from coordinator.lab.simulator.files.scenario import read_scenario
+from coordinator.lab.simulator.run import run_scenario
 from tools.incident_pictures import FOLDER, markdown, pictures
 from tools.page_site.__main__ import ROOT, install
 
@@ -24,7 +25,7 @@ HEAD: Final = (
 )
 
 
-def row(name: str, lines: Iterable[dict[str, Any]]) -> str:
+def row(name: str, lines: Iterable[Line]) -> str:
     """The row of one incident, by its log."""
     cost = measure(lines)
     lesson = read_scenario(catalogue.text(name), name).lesson
@@ -37,14 +38,14 @@ def section(name: str) -> str:
     return f"## {name}\n\n{markdown(name)}\n"
 
 
-def log_of(name: str, seed: int = 1) -> list[dict[str, Any]]:
+def log_of(name: str, seed: int = 1) -> list[Line]:
     """One incident's run."""
     log = EventLog(seed=seed, epoch_ms=EPOCH_MS)
     run_scenario(read_scenario(catalogue.text(name), name), seed, log)
-    return list(log.events())
+    return list(log.read())
 
 
-def written(logs: Iterable[tuple[str, list[dict[str, Any]]]]) -> Iterator[str]:
+def written(logs: Iterable[tuple[str, list[Line]]]) -> Iterator[str]:
     """The part of the page that is made: the table, and a picture for each row."""
     logs = list(logs)
     yield "\n".join([*HEAD, *(row(name, lines) for name, lines in logs)]) + "\n"

@@ -25,6 +25,7 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "coordinator.adapters.aiokafka": ("assignor_class",),
     "coordinator.adapters.kafka_python": ("assignor_class",),
     "coordinator.control.cluster": (
+        "CleanLogs",
         "CreatePartitions",
         "CreateTopic",
         "CutClient",
@@ -47,7 +48,12 @@ NAMES: Final[Mapping[str, tuple[str, ...]]] = {
     "coordinator.event_log": ("EventLog", "LogError", "read"),
     "coordinator.http.remote": ("RemoteKit",),
     "coordinator.interceptors": ("Answer",),
-    "coordinator.testing.cases": ("ConsumerCases", "SecurityCases", "WorkerCases"),
+    "coordinator.testing.cases": (
+        "ConsumerCases",
+        "HeldRebalanceWarning",
+        "SecurityCases",
+        "WorkerCases",
+    ),
     "coordinator.testing.containers": ("EmulatorContainer", "RealKafka"),
     "coordinator.testing.under_test": ("ApplicationUnderTest",),
     "coordinator.testing.virtual": ("virtual_kafka",),

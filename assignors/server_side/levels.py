@@ -38,7 +38,7 @@ class Levels:
         self.spread = highest - lowest
 
     def next_least_loaded(self) -> int:
-        """Who is to get a partition now."""
+        """Return the member that takes the next partition."""
         if self._next_low >= self._low_end:
             self._least += 1
             while (
@@ -51,7 +51,7 @@ class Levels:
         return self._members[self._next_low - 1]
 
     def next_most_loaded(self) -> int | None:
-        """Who is to give a partition now; None when nobody can."""
+        """Return the member that gives a partition away next, or None if nobody can."""
         if self._next_high < self._start:
             if self._end <= self._start and self._start > 0:
                 self._most = self._loads[self._members[self._start - 1]]

@@ -119,8 +119,8 @@ def utf16_order(text: str) -> bytes:
 
 
 def size_of(spec: GroupSpec, topic: bytes) -> int:
-    """How many partitions a subscribed topic has. Raises AssignorError if nobody can describe it
-    (SRV-5)."""
+    """Return the number of partitions of a subscribed topic. Raises AssignorError if nobody can
+    describe it (SRV-5)."""
     try:
         return spec.partitions[topic]
     except KeyError:

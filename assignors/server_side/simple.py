@@ -131,8 +131,7 @@ class _Target:
 
 
 class _Given:
-    """Which members have each partition, and which partitions each member, as Kafka's maps have
-    them."""
+    """Members of each partition, and partitions of each member, as Kafka's maps have them."""
 
     def __init__(self, places: int, hash_code: Callable[[_Place], int]) -> None:
         self._hash = hash_code
@@ -167,7 +166,7 @@ class _Given:
         self.places[member].discard(place)
 
     def count(self, member: int) -> int:
-        """How many partitions a member has."""
+        """Return how many partitions a member has."""
         return len(self.places.get(member, ()))
 
 

@@ -1,2 +1,2 @@
-"""How the sticky assignors work inside: `numbers` (partitions as ints), `claims` (who holds what),
-`equal` and `general` (the two ways)."""
+"""Internals of the sticky assignors: `numbers` (partitions as ints), `claims` (owners before),
+`equal` and `general` (the algorithms for equal and for different subscriptions)."""

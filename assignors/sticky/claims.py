@@ -1,4 +1,5 @@
-"""Who holds what, as the members tell it, and who is right when two tell the same.
+"""Owners of partitions as members claim them in their subscriptions, and the decision between
+members that claim the same partition.
 
 Owns the ownership phase of Java's AbstractStickyAssignor (STK-3..STK-6), and whether all subscribe
 to the same (STK-4). Does not depend on how members tell it: the assignor reads that.
@@ -89,8 +90,8 @@ def _settle(
 
 
 def all_equal(numbers: Numbers) -> bool:
-    """Does everybody subscribe to the same topics? Compared with the first list that is not empty
-    (STK-4)."""
+    """Return whether all members subscribe to the same topics. Lists are compared with the first
+    one that is not empty (STK-4)."""
     topics: set[str] = set()
     same: Sequence[str] | None = None
     for member in numbers.walk:

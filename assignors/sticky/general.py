@@ -87,7 +87,8 @@ class _General:
                 self.owner[x] = member
 
     def _previous(self, claims: Claims) -> dict[int, int]:
-        """Who last held what, as told by members that missed a generation (STK-16)."""
+        """Return the last owner of each partition, as told by members that missed a generation
+        (STK-16)."""
         latest: dict[int, tuple[int, int]] = {}
         for member in self.numbers.walk:
             told = claims.generations[member]
@@ -214,7 +215,7 @@ class _General:
         return min(found, key=lambda heap: heap[0], default=None)
 
     def _most(self, member: int) -> int:
-        """How many partitions the member could have."""
+        """Return how many partitions the member could have."""
         topics = self.topics_of[member]
         return (
             self.numbers.total
@@ -299,8 +300,8 @@ class _General:
         return moved, False
 
     def _has_better(self, partition: int, topic: int, count: int) -> bool:
-        """Is there a subscriber with at least two fewer? Java looks in the owner's rack first, so
-        it may not come to who is set aside."""
+        """Return whether a subscriber has at least two partitions fewer. Java looks in the owner's
+        rack first, so it may overlook members that are set aside."""
         rack = self.racks.rack_of[self.owner[partition]]
         candidates = self.candidates[topic]
         near: list[int] = []
@@ -318,7 +319,8 @@ class _General:
         return len(self.lists[member])
 
     def _former_owner(self, partition: int, topic: int, count: int) -> int:
-        """Who held it before, if it is to go back there; else nobody."""
+        """Return the member that owned the partition before, if the partition goes back to it, else
+        nobody."""
         former = self.previous.get(partition, _NOBODY)
         if former == _NOBODY:
             return _NOBODY

@@ -1,5 +1,5 @@
-"""Which partitions moved from whom to whom while balancing, so that a move can undo another one
-instead of adding to it.
+"""Moves of partitions while the sticky assignor balances, so that a later move can undo an earlier
+one instead of adding to it.
 
 Owns PartitionMovements of Java's AbstractStickyAssignor (STK-23). Of several candidates Java takes
 the first of a HashSet. Does not depend on why anything moves.

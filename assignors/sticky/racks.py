@@ -13,7 +13,7 @@ from assignors.sticky.numbers import Numbers
 
 
 class RackView:
-    """Which member and which partition is where. Without effect unless racks differ (APA-3)."""
+    """Racks of members and partitions. Without effect unless racks differ (APA-3)."""
 
     def __init__(self, numbers: Numbers, racks: Racks | None) -> None:
         known = [subscription.rack or None for subscription in numbers.subscriptions]
@@ -26,8 +26,8 @@ class RackView:
         self.rack_of: list[str | None] = known if self.used else [None] * len(known)
 
     def mismatch(self, member: int, partition: int) -> bool:
-        """Is the member in a rack that has no replica of it? A partition that does not exist is
-        nowhere."""
+        """Return whether the member's rack has no replica of the partition. A partition that does
+        not exist is in no rack."""
         rack = self.rack_of[member]
         return rack is not None and (
             partition >= len(self.partitions) or rack not in self.partitions[partition]

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, Protocol
 
-from coordinator.version import __version__
+from coordinator.base.version import __version__
 
 Subparsers = Any  # argparse names its type privately
 COMMANDS = {
@@ -22,6 +22,7 @@ COMMANDS = {
     "peers": "members.peers",
     "reassign": "reassign",
     "explain": "explain",
+    "diagnose": "diagnose",
     "watch": "watch",
     "lessons": "lessons",
     "diff": "diff",
@@ -125,7 +126,7 @@ def _carry_out(argv: list[str]) -> int:
     try:
         return commands[args.command].run(args)
     except UsageError as error:
-        from coordinator.common.printable import printable
+        from coordinator.base.printable import printable
 
         text = "\n".join(map(printable, str(error).split("\n")))
         print(f"coordinator {args.command}: error: {text}", file=sys.stderr)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ssl import SSLContext
 
     from coordinator.members.live.wire import Entry
-    from coordinator.net.stores import Store
+    from coordinator.server.net.stores import Store
 
 OPTION: Final = "--command-config"
 HELP: Final = "a file of properties, as Kafka's tools take it: security.protocol, sasl.mechanism, sasl.jaas.config, PEM or PKCS#12 stores"
@@ -30,8 +30,8 @@ def read(path: str | None) -> Entry | None:
         return None
     from coordinator.members.connections.login import Credentials
     from coordinator.members.live.wire import Entry
-    from coordinator.security.listeners import SecurityProtocol
-    from coordinator.security.security import KNOWN_MECHANISMS
+    from coordinator.server.security.listeners import SecurityProtocol
+    from coordinator.server.security.security import KNOWN_MECHANISMS
 
     given = properties(path)
     name = given.get("security.protocol", "PLAINTEXT").upper()
@@ -86,7 +86,7 @@ def _context(path: str, given: dict[str, str]) -> SSLContext:
     import ssl
     from tempfile import NamedTemporaryFile
 
-    from coordinator.net.stores import CertificateError, as_pem
+    from coordinator.server.net.stores import CertificateError, as_pem
 
     authority, certificate = (_store(path, given, which) for which in ("truststore", "keystore"))
     try:
@@ -111,7 +111,7 @@ def _context(path: str, given: dict[str, str]) -> SSLContext:
 
 
 def _store(path: str, given: dict[str, str], which: str) -> Store | None:
-    from coordinator.net.stores import Store
+    from coordinator.server.net.stores import Store
 
     location = given.get(f"ssl.{which}.location")
     if location is None:

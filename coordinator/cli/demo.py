@@ -46,7 +46,7 @@ def run(args: Namespace) -> int:
         )
     from tempfile import mkdtemp
 
-    from coordinator.demo.play import run as perform
+    from coordinator.lab.demo.play import run as perform
 
     folder = Path(mkdtemp(prefix="coordinator-demo-"))
     log: Path = args.log if args.log is not None else folder / "run.jsonl"

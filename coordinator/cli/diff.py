@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from typing import Any
 
-from coordinator.common.printable import printable
+from coordinator.base.printable import printable
+from coordinator.events.line import Line
 
 from . import Subparsers, UsageError, description
 
@@ -31,8 +31,9 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: Namespace) -> int:
     """Compare; 0, 1 if they differ, 2 for what is no log."""
-    from coordinator.event_log.compare import first_divergence
-    from coordinator.event_log.reader import LogError, read
+    from coordinator.events.compare import first_divergence
+    from coordinator.events.files import read
+    from coordinator.events.line import LogError
 
     try:
         found = first_divergence(read(args.one), read(args.other))
@@ -55,11 +56,11 @@ def run(args: Namespace) -> int:
     return 1
 
 
-def _text(line: dict[str, Any]) -> str:
+def _text(line: Line) -> str:
     own = {
         key: value
-        for key, value in line.items()
-        if key not in ("seq", "at_ms", "type", "stream", "cause")
+        for key, value in line.plain.items()
+        if key not in ("seq", "at_ms", "type", "stream", "cause", "run")
     }
-    text = printable(f"{line['seq']} at {line['at_ms']} ms: {line['type']} {json.dumps(own)}")
+    text = printable(f"{line.seq} at {line.at_ms} ms: {line.name} {json.dumps(own)}")
     return text if len(text) <= _WIDTH else text[: _WIDTH - 3] + "..."

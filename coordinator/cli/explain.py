@@ -15,14 +15,14 @@ from argparse import ArgumentTypeError, Namespace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from coordinator.common.printable import printable
+from coordinator.base.printable import printable
 
 from . import Subparsers, UsageError, description
 
 if TYPE_CHECKING:
-    from coordinator.explain.reassignments import Reassignments
-    from coordinator.history.timeline import Timeline
-    from coordinator.history.views import GroupView
+    from coordinator.history.explain.reassignments import Reassignments
+    from coordinator.history.world.timeline import Timeline
+    from coordinator.history.world.views import GroupView
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -64,8 +64,8 @@ def _generation(text: str) -> int:
 
 def run(args: Namespace) -> int:
     """Explain; 0, or 2 for something that cannot be explained."""
-    from coordinator.explain import reassignments
-    from coordinator.explain.output import as_plain, as_text
+    from coordinator.history.explain import reassignments
+    from coordinator.history.explain.output import as_plain, as_text
 
     moves = reassignments.Reassignments()
     timeline = _read(args.log, args.run, moves, details=args.detail)
@@ -91,8 +91,10 @@ def run(args: Namespace) -> int:
 
 
 def _read(path: str, run_name: str | None, moves: Reassignments, *, details: bool) -> Timeline:
-    from coordinator.event_log.reader import LogError, read, read_lines
-    from coordinator.explain.output import timeline_of
+    from coordinator.events.files import read
+    from coordinator.events.line import LogError
+    from coordinator.events.reader import read_lines
+    from coordinator.history.explain.output import timeline_of
 
     try:
         if path == "-":
@@ -111,10 +113,15 @@ def _read(path: str, run_name: str | None, moves: Reassignments, *, details: boo
 
 
 def _groups(timeline: Timeline, group: str | None, generation: int | None) -> list[GroupView]:
-    """The groups that were asked for. Raises UsageError if there is nothing of the kind."""
+    """Return the groups that were asked for; none if clients only tried to reach the group. Raises
+    UsageError if there is nothing of the kind."""
+    from coordinator.history.world.obstacles import obstacles
+
     groups = list(timeline.groups.values())
     if group is not None:
         if group not in timeline.groups:
+            if obstacles(timeline, group):
+                return []
             near = get_close_matches(group, timeline.groups, 1)
             hint = (
                 f"; did you mean {printable(near[0])}?" if near else _those(list(timeline.groups))
@@ -126,6 +133,7 @@ def _groups(timeline: Timeline, group: str | None, generation: int | None) -> li
             view
             for view in groups
             if any(rebalance.generation == generation for rebalance in view.rebalances)
+            or any(line.generation == generation for line in view.seen)
         ]
         if not groups:
             highest = max((view.generation for view in timeline.groups.values()), default=0)

@@ -36,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: Namespace) -> int:
     """Serve until a signal; 0, or 2 for a folder that holds no site."""
-    from coordinator.page.server import PageServer
+    from coordinator.lab.page.server import PageServer
 
     root = Path(args.directory)
     if not (root / "site.json").is_file():

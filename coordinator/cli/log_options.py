@@ -1,5 +1,5 @@
-"""Where a command writes its event log, and what becomes of one that is there: `--log PATH`,
-`--log-append [PATH]`, `--log-replace [PATH]`."""
+"""Options of commands that write an event log (`--log PATH`, `--log-append [PATH]`, `--log-replace
+[PATH]`), and what each does to a file that exists."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeVar
 from . import Subparsers, UsageError, command_config, description
 
 if TYPE_CHECKING:
-    from ..reassign.admin import Admin
+    from coordinator.kit.admin import Admin
 
 T = TypeVar("T")
 
@@ -85,9 +85,9 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Do it; the exit status."""
-    from ..members.live.bootstrap import AddressError, parse_addresses
-    from ..reassign.admin import Admin, AdminError
-    from ..reassign.tool import PlanError, ToolError
+    from coordinator.kit.admin import Admin, AdminError
+    from coordinator.lab.reassign.tool import PlanError, ToolError
+    from coordinator.members.live.bootstrap import AddressError, parse_addresses
 
     try:
         bootstrap = parse_addresses(args.bootstrap_server)
@@ -113,8 +113,8 @@ def run(args: argparse.Namespace) -> int:
 def _generate(args: argparse.Namespace) -> Callable[[Admin], int]:
     from random import Random
 
-    from ..reassign import tool
-    from ..reassign.files import read_topics
+    from coordinator.lab.reassign import tool
+    from coordinator.lab.reassign.files import read_topics
 
     topics = _read(args.topics_to_move_json_file, read_topics)
     try:
@@ -134,8 +134,8 @@ def _generate(args: argparse.Namespace) -> Callable[[Admin], int]:
 
 
 def _execute(args: argparse.Namespace) -> Callable[[Admin], int]:
-    from ..reassign import tool
-    from ..reassign.files import read_assignment
+    from coordinator.lab.reassign import tool
+    from coordinator.lab.reassign.files import read_assignment
 
     targets = _read(args.reassignment_json_file, read_assignment)
     if args.throttle is not None and args.throttle <= 0:
@@ -149,8 +149,8 @@ def _execute(args: argparse.Namespace) -> Callable[[Admin], int]:
 
 
 def _verify(args: argparse.Namespace) -> Callable[[Admin], int]:
-    from ..reassign import tool
-    from ..reassign.files import read_assignment
+    from coordinator.lab.reassign import tool
+    from coordinator.lab.reassign.files import read_assignment
 
     targets = _read(args.reassignment_json_file, read_assignment)
     return lambda admin: (
@@ -159,7 +159,7 @@ def _verify(args: argparse.Namespace) -> Callable[[Admin], int]:
 
 
 def _list(args: argparse.Namespace) -> Callable[[Admin], int]:
-    from ..reassign import tool
+    from coordinator.lab.reassign import tool
 
     def act(admin: Admin) -> int:
         tool.listed(admin, print)
@@ -169,8 +169,8 @@ def _list(args: argparse.Namespace) -> Callable[[Admin], int]:
 
 
 def _cancel(args: argparse.Namespace) -> Callable[[Admin], int]:
-    from ..reassign import tool
-    from ..reassign.files import read_assignment
+    from coordinator.lab.reassign import tool
+    from coordinator.lab.reassign.files import read_assignment
 
     targets = _read(args.reassignment_json_file, read_assignment)
 
@@ -182,7 +182,7 @@ def _cancel(args: argparse.Namespace) -> Callable[[Admin], int]:
 
 
 def _read(path: str, read: Callable[[str], T]) -> T:
-    from ..reassign.files import FileError
+    from coordinator.lab.reassign.files import FileError
 
     try:
         return read(Path(path).read_text(encoding="utf-8"))

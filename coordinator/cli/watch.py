@@ -50,9 +50,9 @@ def port(text: str) -> int:
 
 def run(args: Namespace) -> int:
     """Serve until a signal; 0, or 2 for something that cannot be shown."""
-    from coordinator.event_log import LogError
-    from coordinator.page.following import LONG_BYTES, Follower
-    from coordinator.page.server import PageServer, assets
+    from coordinator.events import LogError
+    from coordinator.lab.page.following import LONG_BYTES, Follower
+    from coordinator.lab.page.server import PageServer, assets
 
     try:
         size = os.stat(args.log).st_size
@@ -81,7 +81,7 @@ def run(args: Namespace) -> int:
 
 def serve_until_signal(server: object, what: str) -> None:
     """Serve a page until SIGINT or SIGTERM."""
-    from coordinator.page.server import PageServer
+    from coordinator.lab.page.server import PageServer
 
     assert isinstance(server, PageServer)
     ended = Event()

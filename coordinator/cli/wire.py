@@ -15,11 +15,12 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
-from coordinator.cli import description
 from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.plain import from_hex, from_plain, to_plain, wrong
 from coordinator.wire.primitives import WireError
 from coordinator.wire.schema import check_version
+
+from . import description
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction

@@ -1,6 +1,6 @@
-"""The one vocabulary of control: faults, verbs and expectations as plain typed data, for every way
-in.
+"""Public: the verbs as data, in `coordinator.control.cluster`.
 
-Python, pytest, scenario files, HTTP and the command line build these values and nothing else; none
-of them has words of its own.
+The code stands in `coordinator.kit`; nothing in the project imports this package.
 """
+
+from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The emulator as an object of a Python program: its options, its session of the testing kit, its log as a topic."""
+"""Public: settings for client libraries, in `coordinator.emulator.client_config`.
+
+The emulator itself is `coordinator.Emulator`. The code stands in `coordinator.kit.emulator`; nothing
+in the project imports this package.
+"""
 
 from __future__ import annotations
-
-from .embedded import Emulator
-
-__all__ = ["Emulator"]

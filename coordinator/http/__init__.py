@@ -1,10 +1,6 @@
-"""The control port: everything of the testing kit over HTTP and JSON, for tests that are not
-written in Python (docs/control.md).
+"""Public: the testing kit at the other end of a control port, in `coordinator.http.remote`.
 
-Owns one table of operations (`operations`), from which the routes, the checks of what comes in and
-`/openapi.json` are made. The words are those of `coordinator.control`: nothing here has a word of
-its own. `serving` and `application` need the extra `control`; `remote`, the same API as the kit's
-on the other side of the wire, needs the standard library only.
+The code stands in `coordinator.kit.http`; nothing in the project imports this package.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from .participant import Participant
 
 
 class Closing:
-    """Where a close stands. `leave`: True also lets a static member leave for good, False lets
+    """Progress of a close. `leave`: True also lets a static member leave for good, False lets
     nobody (KIP-1092); None as configured."""
 
     __slots__ = ("committing", "deadline", "ended", "fault", "leave", "leaving")
@@ -24,7 +24,7 @@ class Closing:
 
 
 def committed(m: Participant, closing: Closing, now: int) -> bool:
-    """Are all commits through, the last one of auto-commit included?"""
+    """Return whether all commits are answered, the last one of auto-commit included."""
     if not closing.committing:
         closing.committing = True
         if (

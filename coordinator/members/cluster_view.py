@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ..errors import ErrorCode
-from ..wire.messages.metadata import MetadataResponse, MetadataResponseTopic
-from ..wire.schema import ZERO_UUID
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.metadata import MetadataResponse, MetadataResponseTopic
+from coordinator.wire.schema import ZERO_UUID
+
 from .faults import code_of
 
 REFRESHED: frozenset[ErrorCode] = frozenset(
@@ -104,11 +105,11 @@ class ClusterView:
         return cls(asked, topics, errors, absent or leaderless)
 
     def covers(self, topics: frozenset[str] | None) -> bool:
-        """Was everything in `topics` (None: all) asked for?"""
+        """Return whether everything in `topics` (None: all) was asked for."""
         return self.asked is None or (topics is not None and topics <= self.asked)
 
     def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
-        """How many partitions each existing topic of these has."""
+        """Return the number of partitions of each of these topics that exists."""
         return {name: len(self.topics[name].partitions) for name in topics if name in self.topics}
 
     def racks(self, topics: Iterable[str]) -> dict[str, list[list[str]]] | None:
@@ -132,6 +133,46 @@ class ClusterView:
                 [(topic.name, _compared(topic, with_racks)) for topic in known]
             )
         return snapshot
+
+
+def what_changed(before: Snapshot, after: Snapshot) -> str:
+    """Return how two snapshots differ, such as "orders has 4 partitions, not 3" or "orders has replicas
+    in rack b, too"; of many topics the first ones."""
+    old, new = dict(before), dict(after)
+    found = [
+        change
+        for topic in sorted(old.keys() | new.keys())
+        if (change := _topic_changed(topic, old.get(topic), new.get(topic)))
+    ]
+    more = len(found) - _MOST_CHANGES
+    return "; ".join(found[:_MOST_CHANGES]) + (f"; and {more} more" if more > 0 else "")
+
+
+_Partitions = tuple[tuple[int, frozenset[str]], ...]
+_MOST_CHANGES = 3
+
+
+def _topic_changed(topic: str, before: _Partitions | None, after: _Partitions | None) -> str:
+    if before == after:
+        return ""
+    if before is None or after is None:
+        return f"{topic} is there now" if before is None else f"{topic} is gone"
+    if len(before) != len(after):
+        return f"{topic} has {len(after)} partitions, not {len(before)}"
+    was = frozenset[str]().union(*(racks for _, racks in before))
+    now = frozenset[str]().union(*(racks for _, racks in after))
+    changes = [
+        f"{how} {'racks' if len(racks) > 1 else 'rack'} {', '.join(sorted(racks))}{end}"
+        for racks, how, end in (
+            (now - was, "has replicas in", ", too"),
+            (was - now, "has no replica in", " any more"),
+        )
+        if racks
+    ]
+    if changes:
+        return f"{topic} {' and '.join(changes)}"
+    moved = sum(old != new for old, new in zip(before, after, strict=True))
+    return f"{moved} partition{'s' if moved > 1 else ''} of {topic} have replicas in other racks"
 
 
 _MOST_RECENT = 3

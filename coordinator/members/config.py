@@ -165,7 +165,7 @@ class MemberConfig:
 
     @property
     def speaks_consumer(self) -> bool:
-        """Is its group protocol KIP-848's?"""
+        """Whether the group protocol is KIP-848's."""
         return self.group_protocol.lower() == CONSUMER
 
     @property

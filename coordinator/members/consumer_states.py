@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 
 class ConsumerState(Enum):
-    """Where a member stands, as the Java consumer names it (K8-CL-1)."""
+    """State of a member, by the Java consumer's names (K8-CL-1)."""
 
     UNSUBSCRIBED = "no part of the group, and not on its way in"
     JOINING = "the heartbeat with epoch 0 is due or on its way"
@@ -77,7 +77,7 @@ class LocalAssignment(NamedTuple):
 
     @property
     def is_none(self) -> bool:
-        """Was nothing assigned, not even nothing?"""
+        """Whether there was no assignment at all, not even an empty one."""
         return self.number < 0
 
 

@@ -3,9 +3,13 @@ touch the generation."""
 
 from __future__ import annotations
 
-from ..errors import ErrorCode
-from ..wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ..wire.schema import Response
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from coordinator.wire.schema import Response
+
 from .effects import Disconnect, Node
 from .faults import GroupAuthorizationFailed, Refused
 from .participant import InFlight, Participant
@@ -14,8 +18,8 @@ _GROUP = 0
 
 
 def ready(m: Participant, now: int) -> bool:
-    """Is the coordinator known? If not, a lookup is sent as soon as the backoff allows. Raises what
-    made the last one fatal."""
+    """Return whether the coordinator is known. If not, send a lookup as soon as the backoff allows.
+    Raises the fault that made the last lookup fatal."""
     if m.coordinator is not None:
         return True
     if m.fatal_find is not None:

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import NamedTuple, Protocol, TypeAlias
 
 from assignors import TopicPartition
+from coordinator.wire.schema import Request
 
-from ..wire.schema import Request
 from .faults import MemberFault
 
 
@@ -25,7 +25,7 @@ class Node(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Where a member stands in a partition, and what a commit says of it."""
+    """Position of a member in a partition, with what a commit says beside it."""
 
     offset: int
     leader_epoch: int = -1

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from ..errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 
 RETRIED_AT_ONCE: Final = frozenset(
     {

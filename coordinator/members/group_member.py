@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias
 
 from assignors import TopicPartition
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest
+from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
+from coordinator.wire.schema import Request, Response
 
-from ..wire.messages.find_coordinator import FindCoordinatorRequest
-from ..wire.messages.offset_commit import OffsetCommitRequest
-from ..wire.messages.offset_fetch import OffsetFetchRequest
-from ..wire.schema import Request, Response
 from . import discovery, offsets, topics
 from .closing import Closing
 from .cluster_view import ClusterView
@@ -30,8 +30,8 @@ from .states import Generation, MemberState
 from .subscription import Partitions, Subscribed
 
 if TYPE_CHECKING:
-    from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-    from ..wire.messages.heartbeat import HeartbeatRequest
+    from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+    from coordinator.wire.messages.heartbeat import HeartbeatRequest
 
 Heartbeat: TypeAlias = "HeartbeatRequest | ConsumerGroupHeartbeatRequest"
 AnswerTable = dict[type[Request], Callable[[Any, InFlight, "Response | None", int], None]]
@@ -60,18 +60,18 @@ class GroupMember(ABC):
     @property
     @abstractmethod
     def state(self) -> MemberState | ConsumerState:
-        """Where it stands (CLI-3, K8-CL-1)."""
+        """State of the membership (CLI-3, K8-CL-1)."""
 
     @property
     @abstractmethod
     def is_leader(self) -> bool:
-        """Did it assign in this generation? Never, in the consumer protocol: the coordinator
-        assigns."""
+        """Whether the member ran the assignor in this generation; never in the consumer protocol,
+        whose coordinator assigns."""
 
     @property
     @abstractmethod
     def settled(self) -> bool:
-        """Has it its part of the assignment, and no reason to ask for another?"""
+        """Whether the member has its part of the assignment and no reason to rejoin."""
 
     @property
     @abstractmethod
@@ -82,7 +82,7 @@ class GroupMember(ABC):
     @property
     @abstractmethod
     def rejoin_reason(self) -> str:
-        """Why it joins next; "" if it does not."""
+        """Reason of the next JoinGroup; "" if none is due."""
 
     @abstractmethod
     def subscribe(self, topics_: Iterable[str], now: int) -> None:
@@ -118,8 +118,8 @@ class GroupMember(ABC):
 
     @abstractmethod
     def next_poll(self) -> int | None:
-        """When `poll` has something to do of its own accord, provided that the application
-        polls."""
+        """Return the instant at which `poll` has something to do of its own accord, if the
+        application polls; None if there is none."""
 
     @abstractmethod
     def _beat(self, now: int) -> None:
@@ -128,7 +128,7 @@ class GroupMember(ABC):
 
     @abstractmethod
     def _next_beat(self) -> int | None:
-        """When `_beat` has something to do."""
+        """Return the instant at which `_beat` has something to do, or None."""
 
     @abstractmethod
     def _close(self, closing: Closing, now: int) -> None:
@@ -136,7 +136,7 @@ class GroupMember(ABC):
 
     @abstractmethod
     def _is_news(self, response: Response) -> bool:
-        """Is there something for `poll` or `take` after this answer?"""
+        """Return whether `poll` or `take` has something to do after this answer."""
 
     @abstractmethod
     def _cannot_say(self, sent: InFlight, fault: Unsupported) -> None:
@@ -147,18 +147,18 @@ class GroupMember(ABC):
     @property
     @abstractmethod
     def is_quiet(self) -> bool:
-        """Is it in its group, with nothing on its way, and does it do nothing but heartbeat before
-        something falls due?"""
+        """Return whether the member is in its group, no message is in flight, and it only sends
+        heartbeats until something falls due."""
 
     @property
     @abstractmethod
     def beat_at(self) -> int:
-        """When the next heartbeat is due."""
+        """Instant of the next heartbeat."""
 
     @property
     @abstractmethod
     def beat_interval_ms(self) -> int:
-        """How long after a heartbeat the next one is due."""
+        """Heartbeat interval in ms."""
 
     @abstractmethod
     def beats_late(self, duration_ms: int) -> None:
@@ -185,13 +185,14 @@ class GroupMember(ABC):
 
     @property
     def metadata_due(self) -> int | None:
-        """When a quiet member asks for metadata, to see what has changed; None: it needs something
-        new, or subscribes to nothing."""
+        """Return the instant at which a quiet member asks for metadata to see changes, or None if
+        it needs something new or subscribes to nothing."""
         return None if self._p.metadata_needed else topics.next_deadline(self._p)
 
     @property
     def offsets_due(self) -> int | None:
-        """When a quiet member commits, or looks for committed offsets."""
+        """Return the instant at which a quiet member commits or looks up committed offsets, or
+        None."""
         return offsets.next_deadline(self._p, settled=True)
 
     def metadata_question(self) -> FetchMetadata | None:
@@ -219,8 +220,8 @@ class GroupMember(ABC):
 
     @property
     def commits_at(self) -> int | None:
-        """When a quiet member commits all its positions of its own accord; None: it does not, or
-        does not know them all yet."""
+        """Return the instant at which a quiet member commits all its positions of its own accord,
+        or None if it does not, or does not know them all yet."""
         m = self._p
         knows = (
             m.config.enable_auto_commit and m.subscribed.positions and m.subscribed.positions_known
@@ -272,7 +273,7 @@ class GroupMember(ABC):
 
     @property
     def positions(self) -> Mapping[TopicPartition, Position]:
-        """Where it stands in its partitions; those of unknown position are left out."""
+        """Positions in the member's partitions; those that are not known are left out."""
         return self._p.subscribed.positions
 
     @property
@@ -283,7 +284,7 @@ class GroupMember(ABC):
 
     @property
     def closed(self) -> bool:
-        """Has it ended?"""
+        """Whether the member has ended."""
         return self._closing is not None and self._closing.ended
 
     # -- what the application asks for
@@ -335,7 +336,8 @@ class GroupMember(ABC):
 
     @property
     def commit_due(self) -> int | None:
-        """When `pump` has something to do; None: an answer is waited for."""
+        """Return the instant at which `pump` has something to do, or None while an answer is
+        awaited."""
         m = self._p
         waiting = [commit.again_at for commit in m.commits.values() if not commit.in_flight]
         if m.coordinator is None and waiting:
@@ -401,7 +403,7 @@ class GroupMember(ABC):
         self._go_on(now)
 
     def waits_for(self, number: int) -> bool:
-        """Is an answer to this request still of use?"""
+        """Return whether an answer to this request is still of use."""
         return number in self._p.in_flight
 
     def metadata(self, view: ClusterView, now: int) -> None:
@@ -438,7 +440,7 @@ class GroupMember(ABC):
             self._close(self._closing, now)
 
     def next_deadline(self) -> int | None:
-        """When `tick` has something to do."""
+        """Return the instant at which `tick` has something to do, or None."""
         m = self._p
         if self._closing is not None:
             if self._closing.ended:

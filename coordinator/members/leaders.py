@@ -12,9 +12,13 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from assignors import TopicPartition
+from coordinator.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
+from coordinator.wire.schema import Request, Response
 
-from ..wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from ..wire.schema import Request, Response
 from .backoff import Backoff
 from .effects import AskBroker, DropBroker, Effect, Node, Send
 
@@ -23,7 +27,7 @@ OnAnswer = Callable[["Response | None", int], None]
 
 
 class Leader(NamedTuple):
-    """Who leads a partition."""
+    """Leader of a partition."""
 
     node: Node
     epoch: int
@@ -170,7 +174,7 @@ class Leaders:
                 self.receive(number, None, now)
 
     def next_deadline(self) -> int | None:
-        """When `tick` or `look_up` has something to do."""
+        """Return the instant at which `tick` or `look_up` has something to do, or None."""
         due = None
         for asked in self._asked.values():
             if due is None or asked.deadline < due:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from assignors import Assignor
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.join_group import JoinGroupResponse
 
-from ..errors import ErrorCode
-from ..wire.messages.heartbeat import HeartbeatRequest
-from ..wire.messages.join_group import JoinGroupResponse
 from .cluster_view import ClusterView, Snapshot
 from .config import MemberConfig
 from .effects import RebalanceListener

@@ -11,21 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from assignors import TopicPartition
-
-from ..errors import ErrorCode
-from ..wire.messages.offset_commit import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
 )
-from ..wire.messages.offset_fetch import (
+from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
     OffsetFetchResponse,
 )
-from ..wire.schema import Response
+from coordinator.wire.schema import Response
+
 from . import discovery
 from .effects import Committed, Position
 from .faults import (
@@ -277,8 +277,8 @@ def look_up_positions(m: Participant, now: int) -> None:
 
 
 def next_deadline(m: Participant, *, settled: bool) -> int | None:
-    """When `poll` has something to do about offsets. Only who is `settled` commits automatically
-    and looks up positions."""
+    """Return the instant at which `poll` has something to do about offsets, or None. Only a
+    `settled` member commits automatically and looks up positions."""
     due: int | None = None
     if settled:
         subscribed = m.subscribed

@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from assignors import TopicPartition
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.schema import Request
 
-from ..errors import ErrorCode
-from ..wire.schema import Request
 from .backoff import Backoff
 from .cluster_view import ClusterView
 from .config import MemberConfig
@@ -168,7 +168,8 @@ class Participant:
         raise NotImplementedError
 
     def refuse_commit(self) -> MemberFault | None:
-        """Why a commit cannot be sent just now, without asking the coordinator; None: it can."""
+        """Return why a commit cannot be sent just now, before the coordinator is asked, or None if
+        it can."""
         raise NotImplementedError
 
     def on_commit_refused(self, sent: InFlight, error: ErrorCode, where: str) -> MemberFault | None:
@@ -181,6 +182,6 @@ class Participant:
         raise NotImplementedError
 
     def refetches_offsets(self, error: ErrorCode) -> bool:
-        """Does this error of OffsetFetch only say that the membership is about to change, so that
-        it is asked again?"""
+        """Return whether this error of OffsetFetch only means that the membership is about to
+        change, so that offsets are asked for again."""
         raise NotImplementedError

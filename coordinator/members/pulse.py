@@ -1,4 +1,5 @@
-"""When a member has to show that it lives: heartbeat, session and poll, as instants (CLI-12).
+"""Deadlines of a member: the instants of its next heartbeat, of the end of its session, and of the
+poll that its application owes (CLI-12).
 
 Java's `Heartbeat`. Owns no state of the membership; sends nothing.
 """
@@ -61,11 +62,11 @@ class Pulse:
         self.beat_at = now + self._backoff.next()
 
     def should_beat(self, now: int) -> bool:
-        """Is a heartbeat due?"""
+        """Return whether a heartbeat is due."""
         return not self.in_flight and now >= self.beat_at
 
     def next_deadline(self) -> int:
-        """When something falls due."""
+        """Return the next of the deadlines."""
         due = self.session_expires_at
         if self.poll_expires_at < due:
             due = self.poll_expires_at

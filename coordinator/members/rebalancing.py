@@ -15,9 +15,9 @@ from typing import Final
 
 from assignors import Assignment as Plan
 from assignors import Assignor, TopicPartition
+from coordinator.wire.consumer_protocol import Assignment
+from coordinator.wire.primitives import WireError
 
-from ..wire.consumer_protocol import Assignment
-from ..wire.primitives import WireError
 from . import offsets
 from .faults import AssignorFault, BadAssignment, ListenerFault, MemberFault
 from .membership import Membership

@@ -14,8 +14,8 @@ from functools import cache
 from struct import Struct, error
 from typing import Final, NamedTuple
 
-from ..wire.primitives import WireError
-from ..wire.varints import put_varint, read_varlong
+from coordinator.wire.primitives import WireError
+from coordinator.wire.varints import put_varint, read_varlong
 
 _HEADER = Struct(">qiibIhiqqqhii")
 _CHECKED = Struct(">hiqqqhii")
@@ -226,7 +226,7 @@ def _checksum() -> Callable[[bytes], int]:
     try:
         from google_crc32c import value
     except ModuleNotFoundError:  # no build of it: WebAssembly
-        from ..wire.plain_crc32c import value
+        from coordinator.wire.plain_crc32c import value
 
     found: Callable[[bytes], int] = value
     return found

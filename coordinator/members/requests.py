@@ -1,4 +1,4 @@
-"""Which version of a request goes out, and one shape for requests and answers of all versions.
+"""Versions of requests: which one is sent, and one form of requests and answers for all versions.
 
 The machine speaks the newest shape; older brokers get an older version of the same (`fit`), and
 what they answer is brought back to the newest shape (`lift`). Highest versions are those of the
@@ -13,21 +13,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ..errors import ErrorCode
-from ..wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from ..wire.messages.fetch import FetchRequest
-from ..wire.messages.find_coordinator import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from coordinator.wire.messages.fetch import FetchRequest
+from coordinator.wire.messages.find_coordinator import (
     Coordinator,
     FindCoordinatorRequest,
     FindCoordinatorResponse,
 )
-from ..wire.messages.heartbeat import HeartbeatRequest
-from ..wire.messages.join_group import JoinGroupRequest
-from ..wire.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse, MemberResponse
-from ..wire.messages.list_offsets import ListOffsetsRequest
-from ..wire.messages.metadata import MetadataRequest
-from ..wire.messages.offset_commit import OffsetCommitRequest
-from ..wire.messages.offset_fetch import (
+from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.join_group import JoinGroupRequest
+from coordinator.wire.messages.leave_group import (
+    LeaveGroupRequest,
+    LeaveGroupResponse,
+    MemberResponse,
+)
+from coordinator.wire.messages.list_offsets import ListOffsetsRequest
+from coordinator.wire.messages.metadata import MetadataRequest
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest
+from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopic,
@@ -36,19 +40,20 @@ from ..wire.messages.offset_fetch import (
     OffsetFetchResponsePartitions,
     OffsetFetchResponseTopics,
 )
-from ..wire.messages.produce import ProduceRequest
-from ..wire.messages.share_acknowledge import ShareAcknowledgeRequest
-from ..wire.messages.share_fetch import ShareFetchRequest
-from ..wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
-from ..wire.messages.sync_group import SyncGroupRequest
-from ..wire.messages.transactions import (
+from coordinator.wire.messages.produce import ProduceRequest
+from coordinator.wire.messages.share_acknowledge import ShareAcknowledgeRequest
+from coordinator.wire.messages.share_fetch import ShareFetchRequest
+from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from coordinator.wire.messages.sync_group import SyncGroupRequest
+from coordinator.wire.messages.transactions import (
     AddOffsetsToTxnRequest,
     AddPartitionsToTxnRequest,
     EndTxnRequest,
     InitProducerIdRequest,
     TxnOffsetCommitRequest,
 )
-from ..wire.schema import Request, Response
+from coordinator.wire.schema import Request, Response
+
 from .faults import MemberFault
 
 Ranges = Mapping[int, tuple[int, int]]

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 
 class MemberState(Enum):
-    """Where a member stands, as the Java consumer names it (CLI-3)."""
+    """State of a member, by the Java consumer's names (CLI-3)."""
 
     UNJOINED = "no part of the group, as far as it knows"
     PREPARING_REBALANCE = "JoinGroup sent"
@@ -52,7 +52,8 @@ class Generation(NamedTuple):
 
     @property
     def is_set(self) -> bool:
-        """Has it both an id and a generation? If not, whatever it owns is lost (CLI-23, CLI-25)."""
+        """Whether there are both a member id and a generation; without them whatever the member
+        owns is lost (CLI-23, CLI-25)."""
         return self.generation_id != -1 and self.member_id != ""
 
     def __str__(self) -> str:

@@ -117,7 +117,7 @@ class Subscribed:
         )
 
     def accepts(self, partitions: Partitions) -> bool:
-        """Were all of these asked for? (CLI-24)"""
+        """Return whether all of these partitions are subscribed to (CLI-24)."""
         if self.pattern is not None:
             return all(
                 self.pattern.fullmatch(topic)
@@ -138,7 +138,8 @@ class Subscribed:
 
     @property
     def positions_known(self) -> bool:
-        """Are the committed offsets of all owned partitions known, or known not to be?"""
+        """Whether the committed offsets of all owned partitions are known, or known to be
+        missing."""
         return len(self.looked_up) == len(self.owned)
 
     def unknown_positions(self) -> Partitions:

@@ -8,7 +8,8 @@ asked for again.
 
 from __future__ import annotations
 
-from ..errors import ErrorCode
+from coordinator.base.errors import ErrorCode
+
 from .cluster_view import ClusterView
 from .effects import FetchMetadata
 from .faults import InvalidTopic, TopicAuthorizationFailed
@@ -35,7 +36,7 @@ def ask(m: Participant, now: int) -> None:
 
 
 def next_deadline(m: Participant) -> int | None:
-    """When `ask` has something to do."""
+    """Return the instant at which `ask` has something to do, or None."""
     if m.metadata_in_flight is not False or not m.subscribed.wanted:
         return None
     due = 0 if m.metadata_needed else m.metadata_expires_at
@@ -78,7 +79,7 @@ def renew(m: Participant, now: int) -> None:
 
 
 def _is_ours(m: Participant, topic: str) -> bool:
-    """Does an error of this topic concern this member?"""
+    """Return whether an error of this topic concerns this member."""
     return topic in m.subscribed.watched_topics() or bool(
         m.subscribed.pattern and m.subscribed.pattern.fullmatch(topic)
     )
@@ -92,7 +93,7 @@ def on_failure(m: Participant, now: int) -> None:
 
 
 def is_fresh(m: Participant) -> bool:
-    """Has the member seen what it last asked for?"""
+    """Return whether the member has seen the metadata that it last asked for."""
     view = m.view
     if (
         view is None

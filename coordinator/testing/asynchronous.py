@@ -15,18 +15,22 @@ import asyncio
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any, Self
 
-from ..control.injection.fault_words import FaultWords
+from coordinator.base.forgotten_awaits import await_is_watched
+from coordinator.base.keyword_errors import nearest_keywords
+from coordinator.kit.injection.fault_words import FaultWords
 
 if TYPE_CHECKING:
-    from ..control.faults import Fault
-    from ..control.group.handle import GroupHandle
-    from ..control.injection.fault_board import FaultHandle
-    from ..control.shares.handle import ShareGroupHandle
-    from ..control.views.group_snapshots import GroupSnapshot
-    from ..control.views.share_records import ShareSnapshot
-    from ..emulator.loop_kit import LoopKit
+    from coordinator.kit.emulator.loop_kit import LoopKit
+    from coordinator.kit.faults import Fault
+    from coordinator.kit.group.handle import GroupHandle
+    from coordinator.kit.injection.fault_board import FaultHandle
+    from coordinator.kit.shares.handle import ShareGroupHandle
+    from coordinator.kit.views.group_snapshots import GroupSnapshot
+    from coordinator.kit.views.share_records import ShareSnapshot
 
 
+@await_is_watched
+@nearest_keywords
 class AsyncKafka(FaultWords["AsyncFault"]):
     """An emulator as an asynchronous test holds it. Whatever is not here is the emulator's own
     (`kafka.produce`, `kafka.peer`)."""
@@ -58,7 +62,7 @@ class AsyncKafka(FaultWords["AsyncFault"]):
         **fields: Any,
     ) -> list[dict[str, Any]]:
         """See `Kit.wait_for`."""
-        from ..control.event_waits import EventPattern
+        from coordinator.kit.event_waits import EventPattern
 
         seconds = _seconds(timeout)
         pattern = EventPattern(
@@ -72,13 +76,19 @@ class AsyncKafka(FaultWords["AsyncFault"]):
             raise self._kafka.timed_out(pattern, future, seconds) from None
 
     async def advance(
-        self, seconds: float, *, silent: Collection[str] = (), grace: float | None = None
+        self,
+        seconds: float = 0,
+        *,
+        hours: float = 0,
+        silent: Collection[str] = (),
+        grace: float | None = None,
     ) -> list[dict[str, Any]]:
         """See `Kit.advance`."""
-        from ..control.kit import DEFAULT_GRACE_S
+        from coordinator.kit import arguments
+        from coordinator.kit.kit import DEFAULT_GRACE_S
 
         since = self._kafka.mark()
-        for answered in self._kafka.advancing(seconds, silent=silent):
+        for answered in self._kafka.advancing(arguments.jump(seconds, hours), silent=silent):
             await asyncio.wait(
                 [asyncio.wrap_future(answered)], timeout=DEFAULT_GRACE_S if grace is None else grace
             )
@@ -88,6 +98,8 @@ class AsyncKafka(FaultWords["AsyncFault"]):
         return getattr(self._kafka, name)
 
 
+@await_is_watched
+@nearest_keywords
 class AsyncGroup:
     """A group as an asynchronous test holds it."""
 
@@ -96,7 +108,7 @@ class AsyncGroup:
 
     async def wait(self, *, timeout: float | None = None, **expected: Any) -> GroupSnapshot:
         """See `GroupHandle.wait`."""
-        from ..control.waits.expectations import GroupExpectation
+        from coordinator.kit.waits.expectations import GroupExpectation
 
         seconds = _seconds(timeout)
         expectation = GroupExpectation(**expected)
@@ -116,6 +128,8 @@ class AsyncGroup:
         return getattr(self._group, name)
 
 
+@await_is_watched
+@nearest_keywords
 class AsyncShareGroup:
     """A share group as an asynchronous test holds it."""
 
@@ -124,7 +138,7 @@ class AsyncShareGroup:
 
     async def wait(self, *, timeout: float | None = None, **expected: Any) -> ShareSnapshot:
         """See `ShareGroupHandle.wait`."""
-        from ..control.waits.share_expectations import ShareExpectation
+        from coordinator.kit.waits.share_expectations import ShareExpectation
 
         seconds = _seconds(timeout)
         expectation = ShareExpectation(**expected)
@@ -140,6 +154,8 @@ class AsyncShareGroup:
         return getattr(self._group, name)
 
 
+@await_is_watched
+@nearest_keywords
 class AsyncFault:
     """A fault as an asynchronous test holds it."""
 
@@ -167,6 +183,6 @@ class AsyncFault:
 
 
 def _seconds(timeout: float | None) -> float:
-    from ..control.thread_calls import DEFAULT_TIMEOUT_S
+    from coordinator.kit.thread_calls import DEFAULT_TIMEOUT_S
 
     return DEFAULT_TIMEOUT_S if timeout is None else timeout

@@ -14,23 +14,24 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..control.in_process_requests import ControlError, check
-from ..control.topics import Written
-from ..errors import ErrorCode
-from ..partitioners.murmur2 import partition_for_key
-from ..reassign.admin import Admin
-from ..storage.record_codec import Record, build_batch
-from ..wire.messages.delete_groups import DeleteGroupsRequest
-from ..wire.messages.list_groups import ListGroupsRequest
-from ..wire.messages.metadata import MetadataRequest
-from ..wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
-from ..wire.messages.topics import (
+from coordinator.base.errors import ErrorCode
+from coordinator.kit.admin import Admin
+from coordinator.kit.in_process_requests import ControlError, check
+from coordinator.kit.topics import Written
+from coordinator.members.partitioners.murmur2 import partition_for_key
+from coordinator.server.storage.record_codec import Record, build_batch
+from coordinator.wire.messages.delete_groups import DeleteGroupsRequest
+from coordinator.wire.messages.list_groups import ListGroupsRequest
+from coordinator.wire.messages.metadata import MetadataRequest
+from coordinator.wire.messages.produce import PartitionProduceData, ProduceRequest, TopicProduceData
+from coordinator.wire.messages.topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
     DeleteTopicsRequest,
     DeleteTopicState,
 )
+
 from .real_share_groups import GROUP, RealShareGroup
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class RealBroker:
         )
 
     def topics(self) -> dict[str, int]:
-        """How many partitions each topic has, Kafka's internal ones left out."""
+        """Number of partitions of each topic, without Kafka's internal ones."""
         answer = self._admin.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False), 12)
         return {
             topic.name: len(topic.partitions) for topic in answer.topics if not topic.is_internal
@@ -243,7 +244,7 @@ def real_broker(request: pytest.FixtureRequest, options: dict[str, Any]) -> Iter
 
 
 def _with_topics(kafka: RealKafka, options: Mapping[str, Any]) -> Iterator[RealBroker]:
-    from ..broker.build import topic_options
+    from coordinator.server.build import topic_options
 
     broker = RealBroker(kafka)
     try:

@@ -3,7 +3,7 @@
 pytest rewrites the assertions of a plugin's whole package, and so parses each of its modules when
 it is imported. Modules are imported here when they are first needed, also by an emulator's own
 thread, and CPython 3.11 fails with "SystemError: AST constructor recursion depth mismatch" when two
-threads parse at the same time. Ready tests (`coordinator.apptests`) are imported by tests alone, and
+threads parse at the same time. Ready tests (`coordinator.kit.ready_tests`) are imported by tests alone, and
 keep their detailed assertions.
 """
 
@@ -22,5 +22,5 @@ def leave_plain(config: pytest.Config) -> None:
     cache = getattr(hook, "_marked_for_rewrite_cache", None)
     if isinstance(marked, set) and isinstance(cache, dict) and _PACKAGE in marked:
         marked.remove(_PACKAGE)
-        marked |= {f"{_PACKAGE}.testing", f"{_PACKAGE}.apptests"}
+        marked |= {f"{_PACKAGE}.testing", f"{_PACKAGE}.kit.ready_tests"}
         cache.clear()

@@ -4,7 +4,8 @@
 It is found by pytest through its entry point, and loads nothing of the emulator until a test asks
 for a fixture. Each test gets a broker of its own on a free port of 127.0.0.1, so tests may run side
 by side. When a test fails its report has the groups' timelines; a fault that no request met fails
-its test, unless it was made with `may_miss=True` or only observes.
+its test, unless it was made with `may_miss=True` or only observes. Ready tests that were skipped for
+want of something are in one table at the end. A test that forgets to await the asynchronous kit fails.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from coordinator.testing import own_loop, plain_imports
+from . import forgotten_awaits, lacking_table, own_loop, plain_imports
 
 if TYPE_CHECKING:
-    from coordinator.emulator.embedded import Emulator
+    from coordinator.kit.emulator.embedded import Emulator
 
 REMEMBERED_LINES = 100_000
 """So many lines of the event log a fixture keeps for reports, `explain` and `verify`."""
@@ -46,8 +47,8 @@ consumer group or a share group."""
 
 def _shorter(kafka_version: object) -> dict[str, object]:
     """Those of them that the release knows; one that there is none of is refused by the emulator."""
-    from coordinator.configs.broker_configs import known_settings
-    from coordinator.releases import NEWEST, ReleaseError, release_named
+    from coordinator.base.releases import NEWEST, ReleaseError, release_named
+    from coordinator.server.settings.broker_configs import known_settings
 
     try:
         release = NEWEST if kafka_version is None else release_named(kafka_version)
@@ -159,7 +160,7 @@ def _topic(line: str) -> tuple[str, int]:
 
 def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
     """A broker with these options over those of the whole run."""
-    from coordinator.emulator.embedded import Emulator
+    from coordinator.kit.emulator.embedded import Emulator
 
     if request.config.getoption("--kafka") == "real":
         pytest.skip(
@@ -249,7 +250,7 @@ def _check_faults(kafka: Emulator) -> None:
     proves nothing."""
     missed = kafka.missed_faults()
     if missed:
-        from coordinator.common.installing import where
+        from coordinator.base.installing import where
 
         told = "".join(f"\n  {fault}" for fault in missed)
         which = "this fault" if len(missed) == 1 else "these faults"
@@ -267,7 +268,7 @@ def kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
     With --kafka=real it is Apache Kafka: `coordinator.testing.on_real_kafka`.
     """
     if request.config.getoption("--kafka") == "real":
-        from coordinator.testing.on_real_kafka import real_broker
+        from .on_real_kafka import real_broker
 
         yield from real_broker(request, _merged(request.config, _marked(request)))  # type: ignore[misc]
         return
@@ -290,10 +291,10 @@ def akafka(request: pytest.FixtureRequest) -> Iterator[Any]:
     A test that neither pytest-asyncio nor anyio runs, such as one that calls asyncio.run, gets one
     on a thread of its own.
     """
-    from coordinator.testing.asynchronous import AsyncKafka
+    from .asynchronous import AsyncKafka
 
     if request.config.getoption("--kafka") == "real":
-        from coordinator.testing.on_real_kafka import real_broker
+        from .on_real_kafka import real_broker
 
         yield from map(AsyncKafka, real_broker(request, _merged(request.config, _marked(request))))  # type: ignore[arg-type]
         return
@@ -343,7 +344,7 @@ def _real_options(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 @pytest.fixture(scope="session")
 def _real_kafka(_real_options: dict[str, Any]) -> Iterator[Any]:
-    from coordinator.testing.containers import RealKafka
+    from .containers import RealKafka
 
     with RealKafka(**_real_options) as running:
         yield running
@@ -351,8 +352,8 @@ def _real_kafka(_real_options: dict[str, Any]) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def session_kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
-    """One emulator for the whole run, emptied after each test that uses it: groups, faults and the
-    topics that the test made go.
+    """One emulator for the whole run, emptied after each test that uses it: peers are stopped;
+    groups, faults and the topics that the test made go.
 
     Fixtures of any scope may use it. Topics that those of a broader scope than a function made stay
     as long as the broker.
@@ -384,11 +385,42 @@ def _session_kafka_is_emptied(request: pytest.FixtureRequest) -> Iterator[None]:
         running.reset(keep_topics=there_before)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Any:
+    """While a test runs, see what it calls that is to be awaited."""
+    forgotten_awaits.begin(item)
+    try:
+        return (yield)
+    finally:
+        forgotten_awaits.end(item)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Any:
+    """A test that forgot an `await` fails."""
+    try:
+        result = yield
+    except BaseException:
+        forgotten_awaits.forget(item)
+        raise
+    forgotten_awaits.check(item, held=False)
+    return result
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Any:
+    """So does one whose fixtures did."""
+    result = yield
+    forgotten_awaits.check(item, held=True)
+    return result
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     """A failed test's report tells what its groups did, and what each member last sent and
-    heard."""
+    heard; that of a ready test that was skipped, what it lacked."""
     report = yield
+    lacking_table.keep(report, item, call)
     if report.when == "call" and report.failed:
         in_use: list[Any] = item.stash.get(_IN_USE, [])
         for number, kafka in enumerate(in_use):
@@ -404,6 +436,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
         ):
             report.sections.append(("akafka", _WHAT_IS_AWAITED))
     return report
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """After all tests: what to add to applications under test, to run the cases that were
+    skipped."""
+    lacking_table.write(terminalreporter)
 
 
 def _story(kafka: Emulator) -> str:

@@ -1,5 +1,6 @@
-"""When a broker is ready: when it answers a Metadata request and its answer names the brokers that
-are alive. Of one that asks who its clients are: when it answers ApiVersions, which comes before.
+"""Readiness of a broker: it is ready when it answers a Metadata request and the answer names the
+brokers that are alive. A broker that asks for a login is ready when it answers ApiVersions, which
+comes before.
 
 An open port proves nothing, since Docker's proxy accepts before the broker listens. Does not depend
 on containers.

@@ -16,19 +16,19 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from ..control import arguments
-from ..control.in_process_requests import ControlError
-from ..control.shares.handle import setting_text
-from ..control.thread_calls import DEFAULT_TIMEOUT_S
-from ..control.views.share_records import ShareSnapshot
-from ..control.waiting import WaitTimeoutError, not_in_time
-from ..control.waits.expectations import ExpectationError
-from ..control.waits.share_expectations import ShareExpectation
-from ..errors import ErrorCode
-from ..reassign.admin import Admin, AdminError
-from ..wire.messages.find_coordinator import FindCoordinatorRequest
-from ..wire.messages.share_group_describe import ShareGroupDescribeRequest
-from ..wire.messages.share_group_offsets import (
+from coordinator.base.errors import ErrorCode
+from coordinator.kit import arguments
+from coordinator.kit.admin import Admin, AdminError
+from coordinator.kit.in_process_requests import ControlError
+from coordinator.kit.shares.handle import setting_text
+from coordinator.kit.thread_calls import DEFAULT_TIMEOUT_S
+from coordinator.kit.views.share_records import ShareSnapshot
+from coordinator.kit.waiting import WaitTimeoutError, not_in_time
+from coordinator.kit.waits.expectations import ExpectationError
+from coordinator.kit.waits.share_expectations import ShareExpectation
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.share_group_describe import ShareGroupDescribeRequest
+from coordinator.wire.messages.share_group_offsets import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
 )

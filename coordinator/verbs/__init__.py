@@ -1,4 +1,4 @@
-"""What can be done to brokers, topics and members, one row a verb.
+"""Verbs: what can be done to brokers, topics and members, one row each.
 
     @verb("broker {broker} starts", undone_by="StopBroker", command="start")
     @dataclass(frozen=True, slots=True)
@@ -6,7 +6,7 @@
 
 A row is a verb's data with the bounds of its fields, and what is made of it: the types and fields of
 the log's lines, the schema and the checks of scenario files, the methods of the kit, the control
-port's schema and commands, which judges wait. Who carries verbs out is `control.cluster`, of members
+port's schema and commands, which judges wait. Who carries verbs out is `kit.cluster`, of members
 the simulator's nemesis. Depends on nothing.
 """
 

@@ -285,6 +285,27 @@ class DeleteTopic:
     topic: str = field(metadata=told("its name"))
 
 
+@verb(
+    "logs are cleaned",
+    further={"topic": ": those of {topic}", "partition": ", partition {partition}"},
+    command="clean-logs",
+    again=True,
+)
+@dataclass(frozen=True, slots=True)
+class CleanLogs:
+    """Look at logs at once, as the brokers do every log.retention.check.interval.ms and
+    log.cleaner.backoff.ms: delete the segments that retention lets go, of all topics or of one. No
+    inverse: what is deleted is gone."""
+
+    topic: str | None = field(default=None, metadata=told("its name; without it all topics"))
+    partition: int | None = field(
+        default=None, metadata=told("its number; without it all of the topic")
+    )
+    now: bool = field(
+        default=True, metadata=told("false: not at once, but at the brokers' next check")
+    )
+
+
 BrokerVerb = (
     StopBroker
     | StartBroker
@@ -301,6 +322,7 @@ BrokerVerb = (
     | SlowBroker
     | SlowLoad
     | JumpClock
+    | CleanLogs
 )
 ControllerVerb = UpdateFeature | CreateTopic | CreatePartitions | DeleteTopic
 """Those that are requests to the controller."""

@@ -11,7 +11,7 @@ from .row import EVERYWHERE, ROWS, Hurts, told, verb
 DIRECTIONS: Final = ("both", "to_broker", "from_broker")
 _WHOM: Final = "the client id of a member or a producer"
 _WHERE: Final = "only its links with this broker"
-_DIRECTION: Final = "which way"
+_DIRECTION: Final = "which way; both if it is not given"
 
 
 @verb(
@@ -27,7 +27,7 @@ class CutMember:
 
     member: str = field(metadata=told(_WHOM))
     broker: int | None = field(default=None, metadata=told(_WHERE))
-    direction: str = field(default="both", metadata=told(_DIRECTION, choices=DIRECTIONS))
+    direction: str | None = field(default=None, metadata=told(_DIRECTION, choices=DIRECTIONS))
 
 
 @verb(
@@ -42,7 +42,7 @@ class SlowMember:
 
     member: str = field(metadata=told(_WHOM))
     broker: int | None = field(default=None, metadata=told(_WHERE))
-    direction: str = field(default="both", metadata=told(_DIRECTION, choices=DIRECTIONS))
+    direction: str | None = field(default=None, metadata=told(_DIRECTION, choices=DIRECTIONS))
     bytes_per_second: int = field(metadata=told("at most so many", least=1, example="2000"))
 
 

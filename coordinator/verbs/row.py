@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from enum import Enum
 from functools import cache
-from typing import Any, Final, TypeVar, get_args, get_type_hints
+from typing import Any, Final, NamedTuple, TypeVar, get_args, get_type_hints
 
 K = TypeVar("K", bound=type)
 
@@ -24,7 +24,8 @@ OURS: Final = frozenset({WorldKind.VIRTUAL, WorldKind.EMULATOR})
 
 
 class Hurts(Enum):
-    """Whose waits a verb may prolong, for judges of liveness."""
+    """Whose waits a verb may prolong: brokers', one client's, or nobody's. For judges of
+    liveness."""
 
     NOBODY = "nobody"
     BROKERS = "brokers, until it is undone"
@@ -61,12 +62,12 @@ class Row:
 
     @property
     def doc(self) -> str:
-        """What it does."""
+        """Meaning of the verb, for help and documentation."""
         return " ".join((self.kind.__doc__ or "").split())
 
     @property
     def of_member(self) -> bool:
-        """Whether it is done to a member's host or links, not to a cluster."""
+        """Whether the verb is done to a member's host or links, not to a cluster."""
         return "member" in self.kind.__dataclass_fields__
 
     @property
@@ -79,6 +80,13 @@ class Row:
     def takes(self) -> tuple[Taken, ...]:
         """Its fields."""
         return _takes(self.name)
+
+    @property
+    def fields_of_kind(self) -> tuple[Default, ...]:
+        """The defaults of its fields."""
+        return tuple(
+            Default(each.name, each.default, each.default is MISSING) for each in fields(self.kind)
+        )
 
     @property
     def logged(self) -> tuple[str, ...]:
@@ -107,14 +115,27 @@ class Taken:
         return int in (self.kind, *get_args(self.kind)) and not self.several
 
     @property
+    def flag(self) -> bool:
+        """Whether it is true or false."""
+        return self.kind is bool
+
+    @property
     def several(self) -> bool:
         """Whether it is a list of brokers."""
         return "tuple" in str(self.kind)
 
     @property
     def optional(self) -> bool:
-        """Whether None is a value of it."""
+        """Whether the field may be None."""
         return type(None) in get_args(self.kind)
+
+
+class Default(NamedTuple):
+    """The default of a field; `required`: there is none."""
+
+    name: str
+    default: object
+    required: bool
 
 
 @cache
@@ -140,7 +161,7 @@ def told(
     option: str = "",
     example: str = "",
 ) -> Mapping[str, Any]:
-    """What a field of a verb is told by beside its type: see `Taken`."""
+    """Return the metadata of a verb's field: see `Taken`."""
     return {"doc": doc, "least": least, "choices": choices, "option": option, "example": example}
 
 

@@ -1,4 +1,8 @@
-"""Bytes to values and back: what Kafka says on the wire. Has never heard of groups, sockets or
-clocks."""
+"""Bytes and values: primitives, one readable table a message, framing, the embedded consumer protocol,
+SASL's computations.
+
+Begin with `messages/join_group.py`, then `schema.py` (how a table becomes code). Knows no group, socket
+or clock; imports base alone.
+"""
 
 from __future__ import annotations

@@ -13,9 +13,9 @@ from collections.abc import Callable, Generator
 from functools import cache
 from typing import Any
 
-from coordinator.wire.decoders import Decoder
-from coordinator.wire.encoders import Encoder
-from coordinator.wire.fields import Field, StructType
+from .decoders import Decoder
+from .encoders import Encoder
+from .fields import Field, StructType
 
 
 def compile_init(cls: StructType) -> Callable[..., None]:

@@ -48,9 +48,9 @@ class ConnectWork:
 
 
 @lru_cache(_REMEMBERED)
-def read_worker(text: str) -> Worker | None:
-    """A worker's metadata in hexadecimal; None if it is none."""
-    reader = Reader(bytes.fromhex(text))
+def read_worker(data: bytes) -> Worker | None:
+    """Return what a worker's metadata say; None if the bytes are none."""
+    reader = Reader(data)
     try:
         reader.version()
         return Worker(reader.string(), reader.number(">q", 8))
@@ -59,11 +59,11 @@ def read_worker(text: str) -> Worker | None:
 
 
 @lru_cache(_REMEMBERED)
-def read_work(text: str) -> ConnectWork | None:
-    """An assignment in hexadecimal, none at all being an empty one; None if it is none."""
-    if not text:
+def read_work(data: bytes) -> ConnectWork | None:
+    """Return an assignment; None if the bytes are none. No bytes at all are an empty assignment."""
+    if not data:
         return ConnectWork("", -1, False, {})
-    reader = Reader(bytes.fromhex(text))
+    reader = Reader(data)
     try:
         version = reader.version()
         failed = reader.int16() != 0

@@ -15,10 +15,11 @@ from functools import lru_cache
 from typing import Final, NamedTuple, Self
 from weakref import WeakValueDictionary
 
-from coordinator.common.slices import Slices
-from coordinator.wire.java_text import JAVA
-from coordinator.wire.primitives import MAX_STRING_BYTES
-from coordinator.wire.primitives import WireError as WireError  # what reading raises
+from coordinator.base.slices import Slices
+
+from .java_text import JAVA
+from .primitives import MAX_STRING_BYTES
+from .primitives import WireError as WireError  # what reading raises
 
 HIGHEST_VERSION: Final = 3
 

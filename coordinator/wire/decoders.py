@@ -16,9 +16,9 @@ import struct
 from struct import Struct as Layout
 from typing import Any, NoReturn
 
-from coordinator.wire.fields import Field, StructType
-from coordinator.wire.java_text import JAVA
-from coordinator.wire.primitives import (
+from .fields import Field, StructType
+from .java_text import JAVA
+from .primitives import (
     MOST_ELEMENTS,
     MOST_TAGS,
     WireError,
@@ -28,7 +28,7 @@ from coordinator.wire.primitives import (
     read_uvarint,
     take,
 )
-from coordinator.wire.source import LAYOUTS, SourceWriter, differs
+from .source import LAYOUTS, SourceWriter, differs
 
 
 class Decoder(SourceWriter):

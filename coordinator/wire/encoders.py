@@ -13,16 +13,9 @@ import struct
 from struct import Struct as Layout
 from typing import Any
 
-from coordinator.wire.fields import Field, StructType
-from coordinator.wire.primitives import (
-    SMALL,
-    ResponseTooLarge,
-    WireError,
-    string_length,
-    uvarint,
-    write_tags,
-)
-from coordinator.wire.source import LAYOUTS, SourceWriter, differs
+from .fields import Field, StructType
+from .primitives import SMALL, ResponseTooLarge, WireError, string_length, uvarint, write_tags
+from .source import LAYOUTS, SourceWriter, differs
 
 PIECES_BETWEEN_LOOKS = 1_024
 """How many pieces may be gathered before their bytes are counted."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, dataclass_transform
 
-from coordinator.wire.primitives import ZERO_UUID, WireError
+from .primitives import ZERO_UUID, WireError
 
 FOREVER: Final = 1 << 15
 """A version above all API versions."""

@@ -12,9 +12,9 @@ from functools import lru_cache
 from struct import Struct, error
 from typing import Final, NamedTuple
 
-from coordinator.wire.java_text import JAVA
-from coordinator.wire.messages import ENTRIES, flexible_version
-from coordinator.wire.primitives import WireError, read_tags, uvarint
+from .java_text import JAVA
+from .messages import ENTRIES, flexible_version
+from .primitives import WireError, read_tags, uvarint
 
 MIN_FRAME_BYTES: Final = 8
 """A frame needs room for key, version and correlation id; Kafka closes the connection on anything

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
-from coordinator.wire.compiler import encode_field
-from coordinator.wire.primitives import MAX_STRING_BYTES, WireError
-from coordinator.wire.schema import Field, Message, Struct, StructType
+from .compiler import encode_field
+from .primitives import MAX_STRING_BYTES, WireError
+from .schema import Field, Message, Struct, StructType
 
 UNKNOWN_TAGS: Final = "_unknown_tags"
 

@@ -19,15 +19,16 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from coordinator.common.slices import whole
-from coordinator.wire.compiler import (
+from coordinator.base.slices import whole
+
+from .compiler import (
     compile_decoder,
     compile_encoder,
     compile_init,
     compile_sliced_decoder,
     compile_sliced_encoder,
 )
-from coordinator.wire.fields import (
+from .fields import (
     Field,
     StructType,
     array,
@@ -45,7 +46,7 @@ from coordinator.wire.fields import (
     uint16,
     uuid,
 )
-from coordinator.wire.primitives import MAX_STRING_BYTES, ZERO_UUID, ResponseTooLarge, WireError
+from .primitives import MAX_STRING_BYTES, ZERO_UUID, ResponseTooLarge, WireError
 
 __all__ = [
     "ZERO_UUID",

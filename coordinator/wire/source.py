@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.wire.fields import Field, StructType, check_version
-from coordinator.wire.primitives import WireError
+from .fields import Field, StructType, check_version
+from .primitives import WireError
 
 LAYOUTS = {
     "int8": "b",

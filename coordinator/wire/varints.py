@@ -7,7 +7,7 @@ the end raises IndexError.
 
 from __future__ import annotations
 
-from coordinator.wire.primitives import WireError
+from .primitives import WireError
 
 
 class VarintTooLong(WireError):

@@ -33,6 +33,7 @@ class ConsumerApplication(ABC):
 
     flaky = b"fails the first time"
     poison = b"fails every time"
+    keeps_key_order = True
 
     def __init__(
         self,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from coordinator.emulator.client_config import DEFAULT_MECHANISM, Access, config_for
-from coordinator.security.listeners import SecurityProtocol
+from coordinator.kit.emulator.client_config import DEFAULT_MECHANISM, Access, config_for
+from coordinator.server.security.listeners import SecurityProtocol
 from integration_tests.clients.agents_running import Agents
 from integration_tests.clients.member import Member
 from integration_tests.clients.stage import Cast

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import Final, Protocol
 
 from coordinator import Emulator
-from coordinator.control.cluster import StartBroker, StopBroker
+from coordinator.kit.cluster import StartBroker, StopBroker
 from integration_tests.java_cluster import QUICK_TO_NOTICE, RACKS, JavaCluster
 
 SETTINGS: Final = {
@@ -118,5 +118,7 @@ def real_cluster() -> Iterator[Hosts]:
 @contextmanager
 def emulated_cluster() -> Iterator[Hosts]:
     """Three brokers of an emulator."""
-    with Emulator(brokers=3, racks=list(RACKS), config=SETTINGS) as emulator:
+    # A real cluster lives longer: a scenario falls between two of its looks for old records.
+    config = {**SETTINGS, "log.initial.task.delay.ms": "3600000"}
+    with Emulator(brokers=3, racks=list(RACKS), config=config) as emulator:
         yield EmulatorHosts(emulator)

@@ -1,6 +1,6 @@
 """Which lessons are walked through in `make test`; `make fuzz` has the others.
 
-All lessons are shown by the same scripts, and what each says is judged by tests/page. The chosen
+All lessons are shown by the same scripts, and what each says is judged by tests/lab/page. The chosen
 ones have what differs: the first picture, several ways to stop, a switch of assignors, a coordinator
 that moves, a broker that crashes, a share group.
 """
@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from coordinator.page.lessons import slugs
+from coordinator.lab.page.lessons import slugs
 
 CHOSEN: Final = (
     "00_what_is_what",

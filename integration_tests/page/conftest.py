@@ -14,7 +14,7 @@ from typing import NoReturn
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
 
-from coordinator.page.server import PageServer
+from coordinator.lab.page.server import PageServer
 from tools.chromium import chromium
 from tools.page_site.__main__ import HERE, build, install
 

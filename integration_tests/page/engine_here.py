@@ -17,7 +17,7 @@ from typing import Final
 
 from playwright.sync_api import BrowserContext, Route
 
-from coordinator.page import engine
+from coordinator.lab.page import engine
 
 _WORKER: Final = """
 const post = (to, body) => fetch(new URL(to, import.meta.url), { method: "POST", body });

@@ -8,7 +8,7 @@ from typing import Any
 
 from tools.page_site.__main__ import ROOT
 
-ASSETS = ROOT / "coordinator" / "page" / "assets"
+ASSETS = ROOT / "coordinator" / "lab" / "page" / "assets"
 
 
 def run(module: str, body: str, given: object = None) -> Any:

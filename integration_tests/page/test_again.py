@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from coordinator.page.server import PageServer
+from coordinator.lab.page.server import PageServer
 
 from . import undisturbed
 from .conftest import PATIENT_MS

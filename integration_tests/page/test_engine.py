@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from coordinator.page import engine
-from coordinator.page.engine import play
-from coordinator.page.lessons import SEED, load
-from coordinator.simulator.files import catalogue
+from coordinator.lab.page import engine
+from coordinator.lab.page.engine import play
+from coordinator.lab.page.lessons import SEED, load
+from coordinator.lab.simulator.files import catalogue
 from tools.page_site.__main__ import HERE
 
 from .chosen import TOGETHER
@@ -93,6 +93,15 @@ def test_every_lesson_has_the_same_log_as_webassembly(answers: Answers) -> None:
     assert there == here
 
 
+CLUSTER = (
+    "[2026-03-01 10:00:00,000] INFO [GroupCoordinator 1]: Preparing to rebalance group g in state PreparingRebalance with "
+    "old generation 4 (__consumer_offsets-3) (reason: removing member a-1 on heartbeat expiration) "
+    "(kafka.coordinator.group.GroupCoordinator)\n"
+    "[2026-03-01 10:00:01,000] INFO [GroupCoordinator 1]: Stabilized group g generation 5 (__consumer_offsets-3) with 1 "
+    "members (kafka.coordinator.group.GroupCoordinator)\n"
+)
+
+
 def every_operation() -> list[dict[str, Any]]:
     """Requests of each operation, in the ways that the page asks."""
     lesson = load("04_slowest_decides")
@@ -109,12 +118,13 @@ def every_operation() -> list[dict[str, Any]]:
         {"op": "as_test", **changed},
         {"op": "open", "as": "taken", "name": "run.jsonl", "text": log},
         {"op": "copy", "as": "taken", "group": name},
-        {"op": "diagnose", "as": "taken"},
-        {"op": "diagnose", "as": "taken", "group": name},
+        {"op": "quiz", "as": "taken"},
+        {"op": "quiz", "as": "taken", "group": name},
         {"op": "follow", "path": MOUNTED, "name": "run.jsonl", "file": log},
         {"op": "read"},
         {"op": "follow", "path": MOUNTED, "name": "notes.txt", "file": "this is no log\n"},
         {"op": "play", "scenario": "nmae = 1", "name": "wrong", "seed": SEED},
+        {"op": "logs", "files": [{"name": "server.log", "text": CLUSTER}]},
         {"op": "keys"},
         {"op": "version"},
     ]

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from coordinator.page.server import PageServer
+from coordinator.lab.page.server import PageServer
 
 from .chosen import TOGETHER
 

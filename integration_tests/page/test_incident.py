@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from coordinator.page.recorded import recorded
-from coordinator.page.server import PageServer
+from coordinator.lab.page.recorded import recorded
+from coordinator.lab.page.server import PageServer
 
 from .conftest import PATIENT_MS, accessible
 
@@ -133,17 +133,17 @@ def test_a_log_that_was_opened_is_diagnosed(page: Page, server: PageServer) -> N
     page.goto(f"{server.url}open.html")
     page.wait_for_selector("body[data-ready]")
     page.locator("[data-sample='simulated.jsonl']").click()
-    page.locator(".diagnosis .begin").click()
+    page.locator(".quiz .begin").click()
     for right in ("generation 4", "billing-4-7944", "billing-3", "smaller batches"):
-        page.locator(".diagnosis label", has_text=right).locator("input").check()
-        page.locator(".diagnosis .check").click()
-        expect(page.locator(".diagnosis .verdict.yes")).to_have_text("Yes.")
+        page.locator(".quiz label", has_text=right).locator("input").check()
+        page.locator(".quiz .check").click()
+        expect(page.locator(".quiz .verdict.yes")).to_have_text("Yes.")
         if right != "smaller batches":
-            page.locator(".diagnosis .next").click()
+            page.locator(".quiz .next").click()
     assert accessible(page) == []
     page.locator("[data-sample='incident.jsonl']").click()
     expect(page.locator(".choose option")).to_have_count(3)
-    page.locator(".diagnosis .begin").click()
-    page.locator(".diagnosis input").nth(1).check()
-    page.locator(".diagnosis .check").click()
-    expect(page.locator(".diagnosis .verdict")).to_have_text(re.compile("No: billing"))
+    page.locator(".quiz .begin").click()
+    page.locator(".quiz input").nth(1).check()
+    page.locator(".quiz .check").click()
+    expect(page.locator(".quiz .verdict")).to_have_text(re.compile("No: billing"))

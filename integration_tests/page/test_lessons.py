@@ -10,8 +10,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
-from coordinator.page.lessons import SEED, load, slugs
-from coordinator.page.server import PageServer
+from coordinator.lab.page.lessons import SEED, load, slugs
+from coordinator.lab.page.server import PageServer
 
 from .chosen import CHOSEN, ONE_BY_ONE
 from .conftest import PATIENT_MS, accessible
@@ -263,7 +263,7 @@ def test_what_was_tried_is_there_after_a_reload_and_the_answer_is_shown_again(
 ) -> None:
     open_lesson(page, server, "04_slowest_decides")
     page.locator("#reveal").click()
-    at_the_answer = page.locator(".headline").first.inner_text()
+    at_the_answer = page.locator(".scrub").first.input_value()
     page.locator(".pager [data-to=try]").click()
     page.locator("button.try").first.click()
     expect(page).to_have_url(re.compile("#r="))
@@ -271,7 +271,7 @@ def test_what_was_tried_is_there_after_a_reload_and_the_answer_is_shown_again(
     page.wait_for_selector("body[data-ready]")
     expect(page.locator(".branch > h2")).to_contain_text("from the link")
     page.locator("#reveal").click()
-    expect(page.locator(".headline").first).to_have_text(at_the_answer)
+    expect(page.locator(".scrub").first).to_have_value(at_the_answer)
 
 
 def test_the_focus_goes_to_what_is_shown_where_the_button_is_gone(
@@ -366,7 +366,10 @@ def test_who_was_added_is_acted_on_too_and_what_no_test_can_do_is_said(
     page.locator(".whatif .run").click()
     added = page.locator(".left .branch .plot")
     added.wait_for()
-    added.click(position={"x": 640, "y": 208})
+    lane = page.locator(".left .branch svg.picture .labels g", has_text="new-1").bounding_box()
+    whole = added.bounding_box()
+    assert lane is not None and whole is not None
+    added.click(position={"x": 640, "y": lane["y"] + lane["height"] / 2 - whole["y"]})
     expect(page.locator(".left .branch .menu strong")).to_contain_text("new-1, at ")
     page.locator(".left .branch .menu [data-do=kill]").click()
     expect(page.locator(".said-of .done")).to_contain_text("kill its process (new-1)")

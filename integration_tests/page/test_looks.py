@@ -9,8 +9,8 @@ from typing import Literal
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from coordinator.page.lessons import load
-from coordinator.page.server import PageServer
+from coordinator.lab.page.lessons import load
+from coordinator.lab.page.server import PageServer
 
 from .chosen import TOGETHER
 from .conftest import PATIENT_MS, accessible

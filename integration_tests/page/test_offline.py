@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from coordinator.page.following import Follower
-from coordinator.page.lessons import load
-from coordinator.page.server import PageServer, assets
+from coordinator.lab.page.following import Follower
+from coordinator.lab.page.lessons import load
+from coordinator.lab.page.server import PageServer, assets
 from tests.ports import kept_port
 from tools.page_site.__main__ import write_worker
 

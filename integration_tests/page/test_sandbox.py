@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from coordinator.page.lessons import load
-from coordinator.page.server import PageServer
+from coordinator.lab.page.lessons import load
+from coordinator.lab.page.server import PageServer
 
 from .conftest import PATIENT_MS, accessible
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from coordinator.page.choices import choices
-from coordinator.page.engine import play
-from coordinator.page.lessons import SEED, load
-from coordinator.page.lessons.runs import Run
-from coordinator.page.server import PageServer
+from coordinator.lab.page.choices import choices
+from coordinator.lab.page.engine import play
+from coordinator.lab.page.lessons import SEED, load
+from coordinator.lab.page.lessons.runs import Run
+from coordinator.lab.page.server import PageServer
 
 from .conftest import PATIENT_MS, accessible
 from .test_lessons import open_lesson

@@ -29,7 +29,3 @@ def test_the_readmes_picture_is_what_make_site_draws(site: Path) -> None:
         assert kept.count(part) == drawn.count(part) > 0, part
     assert "<script" not in kept
     ET.fromstring(kept)
-
-
-def test_the_site_is_small(site: Path) -> None:
-    assert 0 < sum(path.stat().st_size for path in site.rglob("*") if path.is_file()) <= 20_000_000

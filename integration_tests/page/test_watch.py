@@ -16,13 +16,13 @@ import pytest
 from confluent_kafka import Consumer
 from playwright.sync_api import Page, Route, expect
 
-from coordinator.emulator.embedded import Emulator
-from coordinator.page.deeds import Deeds
-from coordinator.page.engine import play
-from coordinator.page.following import Follower
-from coordinator.page.lessons import SEED, load
-from coordinator.page.server import PageServer, assets
-from coordinator.simulator.files.scenario import read_scenario
+from coordinator.kit.emulator.embedded import Emulator
+from coordinator.lab.page.deeds import Deeds
+from coordinator.lab.page.engine import play
+from coordinator.lab.page.following import Follower
+from coordinator.lab.page.lessons import SEED, load
+from coordinator.lab.page.server import PageServer, assets
+from coordinator.lab.simulator.files.scenario import read_scenario
 
 from .conftest import PATIENT_MS, accessible
 
@@ -178,7 +178,7 @@ def test_what_becomes_no_log_is_told_in_a_sentence(
 def test_steps_of_a_long_log_come_when_they_are_asked_for(
     page: Page, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coordinator.page.picture.MOST_STEPS_AT_ONCE", 10)
+    monkeypatch.setattr("coordinator.lab.page.picture.MOST_STEPS_AT_ONCE", 10)
     served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(log))
     served.start()
     try:
@@ -225,9 +225,18 @@ def test_a_readers_own_log_is_opened_in_the_page(
     page.locator("#file").set_input_files(packed)
     expect(page.locator("svg.picture")).to_be_visible()
     damaged = tmp_path / "damaged.jsonl.gz"
-    damaged.write_bytes(packed.read_bytes()[:500])
+    damaged.write_bytes(packed.read_bytes()[:2] + b"no gzip follows")
     page.locator("#file").set_input_files(damaged)
     expect(page.locator(".problem")).to_contain_text("damaged, or cut short")
+    packed.write_bytes(gzip.compress(log.read_bytes() * 20)[:-8])  # without its length and sum
+    page.locator("#file").set_input_files(packed)
+    expect(page.locator("svg.picture")).to_be_visible()
+    expect(page.get_by_text("what could be read of it is shown")).to_be_visible()
+    lines = log.read_text().splitlines()
+    other.write_text("\n".join([*lines[:90], "hello", *lines[90:]]) + "\n")
+    page.locator("#file").set_input_files(other)
+    expect(page.get_by_text("1 line is left out; the first: notes.txt, line 91")).to_be_visible()
+    expect(page.locator("svg.picture")).to_be_visible()
 
 
 @pytest.mark.usefixtures("engine")
@@ -526,3 +535,40 @@ departures_per_hour = 30
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
     finally:
         served.stop()
+
+
+@pytest.fixture
+def three_clocks(tmp_path: Path) -> Iterator[PageServer]:
+    """A log in which one member leaves, one is killed, one freezes and one stops polling."""
+    path = tmp_path / "three_clocks.jsonl"
+    path.write_text("\n".join(load("05_three_clocks").lines) + "\n")
+    served = PageServer("127.0.0.1", 0, assets(), "watch.html", Follower(path))
+    served.start()
+    yield served
+    served.stop()
+
+
+@pytest.mark.usefixtures("site")  # it has brought axe-core
+def test_a_log_begins_with_its_verdict_and_a_link_leads_to_an_instant(
+    page: Page, three_clocks: PageServer
+) -> None:
+    """The costliest rebalance comes first, a click puts the cursor there, and the address leads
+    whoever opens it to the same instant."""
+    page.goto(three_clocks.url)
+    rows = page.locator(".verdict li")
+    expect(page.locator(".verdict p strong")).to_be_visible()
+    costs = [float(each) for each in rows.locator("strong.lost").all_text_contents()]
+    assert costs == sorted(costs, reverse=True)
+    button = rows.first.locator("button")
+    at = button.text_content()
+    button.click()
+    expect(page.locator(".headline strong").nth(1)).to_have_text(at or "")
+    expect(page).to_have_url(re.compile(r"#at=\d+&group="))
+    page.locator(".verdict .cause").select_option("a member left")
+    for row in rows.all_text_contents():
+        assert " left" in row
+    link = page.url
+    page.goto("about:blank")
+    page.goto(link)
+    expect(page.locator(".headline strong").nth(1)).to_have_text(at or "")
+    assert accessible(page) == []

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 from typing import Final, Protocol
 
 from coordinator import Emulator
-from coordinator.cluster_runtime import ClusterError
-from coordinator.control.cluster import StartBroker, StopBroker
-from coordinator.releases import release_named
+from coordinator.base.releases import release_named
+from coordinator.kit.cluster import StartBroker, StopBroker
+from coordinator.server.cluster_runtime import ClusterError
 from coordinator.testing.readiness import live_brokers
 from integration_tests.cluster.hosts import SETTINGS
 from integration_tests.java_cluster import BROKERS, RACKS, JavaCluster

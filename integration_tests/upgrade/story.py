@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from coordinator.releases import Release, release_named
+from coordinator.base.releases import Release, release_named
 from integration_tests.cluster.stage import (
     BROKERS,
     Patient,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Any, Final
 
-from coordinator.configs.definitions import ConfigType, ResourceType
+from coordinator.server.settings.definitions import ConfigType, ResourceType
 from coordinator.wire.messages import API_KEYS
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.raw import Plain, RawConnection

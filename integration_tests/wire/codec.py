@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from coordinator.releases import release_named
+from coordinator.base.releases import release_named
 from coordinator.wire.framing import request_header_version, response_header_version
 from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.plain import to_plain

@@ -19,7 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from coordinator.releases import NEWEST
+from coordinator.base.releases import NEWEST
 from integration_tests.wire.codec import TableCodec
 from integration_tests.wire.compare import chosen, difference, line, told
 from integration_tests.wire.recorder import Scenario, Step, await_coordinator, complete, new_nonce

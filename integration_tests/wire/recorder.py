@@ -38,6 +38,8 @@ TIME_LIMIT_S = 60
 busy machine."""
 _LOOK_S = 0.01
 """How long between two looks at what is awaited."""
+_NOTICED_MS = 1_000
+"""How long a broker may take to notice that a connection has ended, where nothing shows it."""
 LEAST_SILENCE_MS = 250
 """How long a busy broker may take to read a request that it then parks."""
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -304,11 +306,9 @@ class Link:
         if only:
             shown[only] = sorted((x for x in answer[only] if self.session.nonce in str(x)), key=str)
         if shuffled:
-            shown[shuffled] = _sorted(answer[shuffled])
+            shown[shuffled] = in_order(answer[shuffled])
         if brief:
-            shown = {
-                k: [_brief(x) for x in v] if isinstance(v, list) else v for k, v in shown.items()
-            }
+            shown = shortened(shown)
         self.session.note(self.name, got=label, fields=self.session.names.value("", shown))
         return answer
 
@@ -358,11 +358,16 @@ class Link:
             raise Stop from None
 
 
-def _sorted(value: Any) -> Any:
+def in_order(value: Any) -> Any:
     """Lists in the order of their items' texts, all the way down."""
     if isinstance(value, dict):
-        return {k: _sorted(v) for k, v in value.items()}
-    return sorted((_sorted(v) for v in value), key=str) if isinstance(value, list) else value
+        return {k: in_order(v) for k, v in value.items()}
+    return sorted((in_order(v) for v in value), key=str) if isinstance(value, list) else value
+
+
+def shortened(answer: Plain) -> Plain:
+    """The same with the number of configs in place of the configs of its lists' items."""
+    return {k: [_brief(x) for x in v] if isinstance(v, list) else v for k, v in answer.items()}
 
 
 def _brief(item: Plain) -> Plain:
@@ -417,6 +422,17 @@ class Session:
         if time.monotonic() + duration_ms / 1000 > self.deadline:
             raise OutOfTime
         time.sleep(duration_ms / 1000)
+
+    def hang_up(self, link: Link) -> None:
+        """Close a connection, and go on once the broker has noticed.
+
+        Nothing shows it. A broker is given a second; one that stood still for so long, as the
+        emulator may on a busy machine, sees the end before it answers what was sent after it.
+        """
+        link.connection.close()
+        self.wait(_NOTICED_MS)
+        for _ in range(2):
+            self.stage().ask_quietly("ListGroups", 4)
 
     def until(self, holds: Callable[[], bool], never: str) -> None:
         """Wait, without a step, until something holds. At the time limit the scenario ends with a

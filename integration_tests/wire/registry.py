@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Final
 
-from coordinator.releases import RELEASES
+from coordinator.base.releases import RELEASES
 from integration_tests.wire.recorder import Scenario, Session
 
 Play = Callable[[Session], None]
@@ -84,6 +84,16 @@ PROFILES: Final[dict[str, dict[str, str]]] = {
         "group.share.assignment.interval.ms": "0",
         "group.share.max.size": "2",
     },
+    "logs": {
+        "group.initial.rebalance.delay.ms": "0",
+        "offsets.topic.num.partitions": "4",
+        "share.coordinator.state.topic.num.partitions": "4",
+        "group.share.assignment.interval.ms": "0",
+        "log.initial.task.delay.ms": "0",
+        "log.retention.check.interval.ms": "100",
+        "log.cleaner.backoff.ms": "100",
+        "log.cleaner.dedupe.buffer.size": "2097152",
+    },
     "security": {},  # integration_tests.wire.secured
 }
 """The settings that differ from Kafka's defaults, by profile: stock, tight limits, quick clean-up,
@@ -98,6 +108,7 @@ OF_SCENARIOS_ALONE: Final = frozenset(
         "upgrades",
         "downgrades",
         "share_limits",
+        "logs",
     }
 )
 """Profiles whose brokers are asked by raw scenarios, and by nobody else."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from coordinator import Emulator
-from coordinator.net.certificates import ThrowAwayCertificates
+from coordinator.server.net.certificates import ThrowAwayCertificates
 from integration_tests.java_broker import FOR_TESTS, JavaBroker
 from tests.ports import kept_port
 

@@ -39,12 +39,6 @@ def test_the_first_example_prints_what_it_says(
     assert capsys.readouterr().out.splitlines() == re.findall(r"^# (.*)", example, re.MULTILINE)
 
 
-def test_it_is_a_short_example(project_root: Path) -> None:
-    (code,) = [example for example in examples(project_root) if example.startswith("# capacity.py")]
-    inside = code[code.index("class ") :]
-    assert len([line for line in inside.splitlines() if line.strip()]) <= 22
-
-
 def test_partitions_go_by_capacity(capacity: Any) -> None:
     made: Any = by_name("capacity:CapacityAssignor")
     made.capacity = 3

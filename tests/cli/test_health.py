@@ -143,6 +143,6 @@ def test_it_loads_nothing_of_the_emulator() -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
     assert (
-        done.stdout.strip()
-        == "['coordinator', 'coordinator.cli', 'coordinator.cli.serving', 'coordinator.cli.serving.health', 'coordinator.version']"
+        done.stdout.strip() == "['coordinator', 'coordinator.base', 'coordinator.base.version', "
+        "'coordinator.cli', 'coordinator.cli.serving', 'coordinator.cli.serving.health']"
     )

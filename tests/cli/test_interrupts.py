@@ -17,9 +17,9 @@ import pytest
 
 from coordinator.cli import main
 from coordinator.event_log import EventLog, read
-from coordinator.simulator.files.model import Scenario
-from coordinator.simulator.run import run_scenario
-from coordinator.simulator.world import World
+from coordinator.lab.simulator.files.model import Scenario
+from coordinator.lab.simulator.run import run_scenario
+from coordinator.lab.simulator.world import World
 
 _ENDLESS = """
 duration = "7200h"
@@ -122,7 +122,7 @@ def test_what_an_interrupted_simulation_wrote_is_how_the_whole_one_begins(
         return run_scenario(scenario, seed, log, begins, skips=skips)
 
     with monkeypatch.context() as patch:
-        patch.setattr("coordinator.simulator.run.run_scenario", runs)
+        patch.setattr("coordinator.lab.simulator.run.run_scenario", runs)
         assert main(["simulate", "short.toml", "--log", "part.jsonl"]) == 130
     told = capsys.readouterr().out
     assert (
@@ -149,7 +149,7 @@ def interrupted_at(run: int, patch: pytest.MonkeyPatch) -> None:
             signal.raise_signal(signal.SIGINT)
         return run_scenario(scenario, seed, log)
 
-    patch.setattr("coordinator.simulator.run.run_scenario", runs_until)
+    patch.setattr("coordinator.lab.simulator.run.run_scenario", runs_until)
 
 
 def test_a_comparison_prints_the_seeds_that_every_variant_has(
@@ -206,7 +206,7 @@ def test_before_it_is_known_whether_a_scenario_fails_there_is_nothing_smaller(
 def test_where_the_smaller_one_goes_is_looked_at_before_anything_runs(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("coordinator.simulator.run.run_scenario", None)
+    monkeypatch.setattr("coordinator.lab.simulator.run.run_scenario", None)
     assert main(["shrink", "crash_loop", "--out", str(tmp_path)]) == 2
     assert main(["shrink", "crash_loop", "--out", str(tmp_path / "none" / "small.toml")]) == 2
     told = capsys.readouterr().err

@@ -15,7 +15,7 @@ import pytest
 from assignors import TopicPartition
 from coordinator.cli import main
 from coordinator.cli.members.table import Table, View, partitions_text
-from coordinator.emulator.embedded import Emulator
+from coordinator.kit.emulator.embedded import Emulator
 from coordinator.members import MemberConfig
 from coordinator.members.live import Fleet
 

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from coordinator.cli.members.table import View
-from coordinator.net.closed_connections import ClosedConnections
+from coordinator.server.net.closed_connections import ClosedConnections
 
 POISON = "\x1b[2J\x07\r\n\u202e\x9b"
 
@@ -27,7 +27,7 @@ def test_lines_of_peers(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_warnings_of_the_server(caplog: pytest.LogCaptureFixture) -> None:
     clock = SimpleNamespace(call_later=lambda delay, callback: None)
-    with caplog.at_level(logging.WARNING, "coordinator.net.server"):
+    with caplog.at_level(logging.WARNING, "coordinator.server.net.server"):
         ClosedConnections(clock).closed("127.0.0.1:1", f"unreadable {POISON}" + "x" * 10_000)
     (record,) = caplog.records
     assert record.getMessage().isprintable()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from coordinator.base.installing import see_agents
 from coordinator.cli import main
-from coordinator.common.installing import see_agents
 
 API_VERSIONS_V0 = bytes.fromhex("0000000a 0012 0000 00000001 ffff")
 

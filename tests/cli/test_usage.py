@@ -53,6 +53,20 @@ def test_help_says_what_a_command_does(command: str, capsys: pytest.CaptureFixtu
     assert described[0].isupper() and described.split()[0] in verbs
 
 
+def test_help_of_serve_groups_options_by_what_they_are_about(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    sections = capsys.readouterr().out.split("\n\n")
+    (security,) = [section for section in sections if section.startswith("security:")]
+    assert "--acl SENTENCE" in security
+    assert "--topic" not in security
+    (rest,) = [section for section in sections if section.startswith("options:")]
+    assert "--help" in rest
+    assert rest.count("  --") == 0
+
+
 @pytest.mark.parametrize(
     ("command", "told"),
     [

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from coordinator.common.java_hash import coordinator_partition
-from coordinator.control.cluster import StopBroker
-from coordinator.emulator.embedded import Emulator
+from coordinator.base.java_hash import coordinator_partition
+from coordinator.kit.cluster import StopBroker
+from coordinator.kit.emulator.embedded import Emulator
 
 kafka_python = pytest.importorskip("kafka")
 confluent = pytest.importorskip("confluent_kafka")

@@ -1,16 +1,16 @@
-"""Outputs made from stored logs, frozen: whoever changes one on purpose stores the new one with it.
+"""Logs and what is made of them: a few are stored, many are compared between two checkouts.
 
-`logs/` has logs, compressed, each made once and never again, so that a later version, verb or
-scenario changes nothing here: every shipped scenario (seed 1), every one that can be switched to the
-consumer protocol (KIP-848), the lessons, seeds of the swarm, a live run of three client libraries
-(`live`), a simulation's scenario played in real time (`live-crash`), and the event log's vectors. All
-scenarios are whole; none was shortened. `outputs/` has what was made of each, by the output's name.
+`scenarios/` has short scenarios, `logs/` what is simulated from them, and two recordings: `live`, of
+three client libraries, and `live-crash`, of a scenario that was played in real time. `outputs/` has a
+text file for each log. A change of a sentence, of a table or of the simulator shows in `git diff`:
 
-    python -m tests.frozen                      write all outputs anew
-    python -m tests.frozen NAME ...             write those of some logs anew
-    python -m tests.frozen --show NAME OUTPUT   print one as it is stored
-    python -m tests.frozen --logs               make logs that are missing
+    python -m tests.frozen                            store logs and outputs anew
+    python -m tests.frozen NAME ...                   those of some logs
 
-`git diff` shows compressed files as binary; `python -m tests.frozen --diff` prints what writing
-would change.
+A change that must not show anywhere, such as a move of modules, is tried with many more logs: shipped
+scenarios, lessons, a swarm, the event log's vectors (`making.py`) and the stored ones. All outputs of
+each are made by this checkout and by another one, for example a `git worktree` of the commit before:
+
+    python -m tests.frozen --against CHECKOUT         print what differs, in some minutes
+    python -m tests.frozen --against CHECKOUT 'lesson-*' swarm-3
 """

@@ -5,39 +5,42 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from .making import makers
-from .outputs import OUTPUTS, Lines
-from .store import differences, names, store, store_log, stored, stored_log
+from .against import compare
+
+_LOGS = Path(__file__).with_name("logs")
 
 
 def main(argv: Sequence[str]) -> int:
     """Carry out one command line."""
     parser = argparse.ArgumentParser(prog="python -m tests.frozen", allow_abbrev=False)
     parser.add_argument("names", nargs="*", metavar="NAME", help="logs (default: all)")
-    what = parser.add_mutually_exclusive_group()
-    what.add_argument("--logs", action="store_true", help="make the logs that are missing")
-    what.add_argument("--show", metavar="OUTPUT", choices=OUTPUTS, help="print a stored output")
-    what.add_argument("--diff", action="store_true", help="print what writing would change")
+    parser.add_argument(
+        "--against",
+        metavar="CHECKOUT",
+        type=Path,
+        help="store nothing: make many logs and all outputs by this checkout and by another one, and"
+        " print what differs; NAME may be a pattern",
+    )
+    parser.add_argument(
+        "--lines",
+        metavar="N",
+        type=int,
+        default=40,
+        help="with --against, print at most N lines of each difference (default: %(default)s)",
+    )
     args = parser.parse_args(argv)
-    if args.logs:
-        there = set(names())
-        for name, make in makers():
-            if name not in there:
-                store_log(name, make())
-                print(name)
-        return 0
+    if args.against is not None:
+        return compare(args.against, args.names, args.lines, _LOGS)
+    from .stored import names, store  # --against works where these imports do not
+
+    unknown = set(args.names) - set(names())
+    if unknown:
+        parser.error(f"no stored log is named {', '.join(sorted(unknown))}: they are {names()}")
     for name in args.names or names():
-        if args.show is not None:
-            print(stored(name, args.show), end="")
-        elif args.diff:
-            for output, rows in differences(name, Lines(stored_log(name))).items():
-                print(f"{name}: {output}", *rows, sep="\n")
-        else:
-            log = Lines(stored_log(name))
-            for output, make in OUTPUTS.items():
-                if store(name, output, make(log)):
-                    print(f"{name}: {output}")
+        for path in store(name):
+            print(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     return 0
 
 

@@ -1,7 +1,6 @@
-"""Making the stored logs, each once: simulations, the lessons, and copies of the event log's vectors.
+"""Making many logs: simulations of shipped scenarios and of a swarm, lessons, and the event log's vectors.
 
-Logs of live runs are not made here: they are recorded (`coordinator demo --log`, `coordinator
-simulate --live --log`) and stored as they are.
+`--against` compares them, and tests count them. Both take them from here by name.
 """
 
 from __future__ import annotations
@@ -11,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from coordinator.page.lessons import load, slugs
-from coordinator.simulator.swarm.random_scenarios import scenario_text
+from coordinator.lab.page.lessons import load, slugs
+from coordinator.lab.simulator.swarm.random_scenarios import scenario_text
 from tests.shipped import SCENARIOS, log_text, simulated
 
 _VECTORS: Final = Path(__file__).parent.parent / "vectors" / "event_log"

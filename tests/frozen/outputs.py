@@ -14,15 +14,15 @@ from contextlib import redirect_stdout
 from typing import Any, Final
 
 from coordinator.cli import main
-from coordinator.event_log.reader import read_lines
-from coordinator.judges import judge
-from coordinator.page.copying import Copier, CopyError
-from coordinator.page.picture import Picture
-from coordinator.pipeline.fold.pieces import fold_texts
-from coordinator.pipeline.measures import MEASURES
-from coordinator.pipeline.schemas import TABLES
-from coordinator.pipeline.windows import Traffic, WindowCounts
-from coordinator.simulator.comparing.measures import Measures, measure
+from coordinator.events.reader import read_lines
+from coordinator.history.judges import judge
+from coordinator.lab.page.copying import Copier, CopyError
+from coordinator.lab.page.picture import Picture
+from coordinator.lab.pipeline.fold.pieces import fold_texts
+from coordinator.lab.pipeline.measures import MEASURES
+from coordinator.lab.pipeline.schemas import TABLES
+from coordinator.lab.pipeline.windows import Traffic, WindowCounts
+from coordinator.lab.simulator.comparing.measures import Measures, measure
 
 _STEPS: Final = 600
 """So many steps of the page at each end of a log have their sentences stored."""
@@ -131,7 +131,7 @@ def _flat(path: str, value: Any) -> Iterable[str]:
 def copies(log: Lines) -> str:
     """Each group copied as a scenario, as the page offers it."""
     copier = Copier()
-    groups = dict.fromkeys(line["group"] for line in log.lines if "group" in line)
+    groups = dict.fromkeys(line.group for line in log.lines if line.group is not None)
     for line in log.lines:
         copier.feed(line)
     told = []
@@ -158,11 +158,11 @@ def measures(log: Lines) -> str:
 
 def windows(log: Lines) -> str:
     """Four windows of the same length; the bytes on the links, which no log has, are 0."""
-    end_ms = log.lines[-1]["at_ms"]
+    end_ms = log.lines[-1].at_ms
     quarters = tuple((f"quarter {at + 1}", end_ms * at // 4) for at in range(4))
     counts, traffic = WindowCounts(quarters, end_ms), Traffic(quarters)
     for line in log.lines:
-        if line["stream"] in WindowCounts.streams:
+        if counts.looks_at(line):
             counts.see(line)
     counts.finish()
     names = TABLES["windows"].names()[1:]

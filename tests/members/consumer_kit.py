@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members import ConsumerMember
 from coordinator.wire.messages.consumer_group_heartbeat import (
     Assignment,

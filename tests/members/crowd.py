@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from coordinator.errors import ErrorCode
-from coordinator.group_coordinator import GroupCoordinator
-from coordinator.groups.config import GroupConfig
-from coordinator.groups.requests import Request as HeartRequest
-from coordinator.groups.requests import RequestContext
+from coordinator.base.errors import ErrorCode
+from coordinator.core.group_coordinator import GroupCoordinator
+from coordinator.core.groups.config import GroupConfig
+from coordinator.core.groups.requests import Request as HeartRequest
+from coordinator.core.groups.requests import RequestContext
 from coordinator.members.effects import Send
 from coordinator.wire.messages.find_coordinator import (
     Coordinator,

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 from assignors import Assignment as Plan
 from assignors import Assignor, RebalanceProtocol, Subscription, TopicPartition
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members import GroupMember, MemberConfig, MemberFault, make_member
 from coordinator.members.cluster_view import ClusterView, TopicView
 from coordinator.members.effects import Closed, Committed, Disconnect, Effect, FetchMetadata, Send

@@ -11,9 +11,9 @@ from coordinator.members.requests import OURS, fit, lift
 from coordinator.members.share.config import ShareConfig
 from coordinator.members.share.consumer import ShareConsumer
 from coordinator.members.share.sessions import SharedRecord
-from coordinator.storage.record_codec import build_batch
+from coordinator.server.storage.record_codec import build_batch
 from coordinator.wire.schema import Request, Response
-from tests.broker.driver import Client, Driver
+from tests.server.broker.driver import Client, Driver
 
 CONFIG = {
     "group.share.assignment.interval.ms": "0",

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.emulator.embedded import Emulator
-from coordinator.errors import ErrorCode
-from coordinator.explain.output import timeline_of
-from coordinator.judges import Judgement, judge
+from coordinator.base.errors import ErrorCode
+from coordinator.events.line import lines_of
+from coordinator.history.explain.output import timeline_of
+from coordinator.history.judges import Judgement, judge
+from coordinator.kit.emulator.embedded import Emulator
 from coordinator.members import ConsumerState, MemberConfigError
 from coordinator.members.live import PeerError
 
@@ -40,7 +41,7 @@ def test_two_members_share_and_one_takes_over() -> None:
             assert [call.kind for call in a.callbacks[:2]] == ["assigned", "revoked"]
         lines = kafka.events()
     assert [str(verdict) for verdict in judge(lines) if verdict.judgement is Judgement.BROKEN] == []
-    assert "billing" in timeline_of(lines).groups
+    assert "billing" in timeline_of(lines_of(lines)).groups
 
 
 async def test_from_asynchronous_code_with_the_coordinators_assignor() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members import ConsumerState
 from coordinator.members.consumer_states import MOVES
 from coordinator.members.faults import (

@@ -12,9 +12,7 @@ from coordinator.members.consumer_protocol.membership import new_member_id
 from coordinator.members.faults import CommitFailed
 from coordinator.members.requests import Unsupported, choose, fit
 from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
-from coordinator.wire.messages.offset_commit import (
-    OffsetCommitRequest,
-)
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest
 from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
-from coordinator.emulator.embedded import Emulator
 from coordinator.event_log import read
-from coordinator.explain.output import timeline_of
+from coordinator.events import files
+from coordinator.history.explain.output import timeline_of
+from coordinator.kit.emulator.embedded import Emulator
 from coordinator.members import MemberConfigError, MemberState
 from coordinator.members.live import FleetError, PeerError
 
@@ -122,7 +123,7 @@ def test_what_a_peer_is_told_stands_in_the_log(tmp_path: Path, assignor: str) ->
     assert all(
         line["group"] == "billing" and line["client"] == "consumer-billing-1" for line in lines
     )
-    timeline = timeline_of(read(path))
+    timeline = timeline_of(files.read(path))
     stops = [
         share.pause
         for rebalance in timeline.groups["billing"].rebalances

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assignors import TopicPartition
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members.backoff import Backoff
 from coordinator.members.consuming.fetch_config import FetchConfig
 from coordinator.members.consuming.fetching import Fetcher

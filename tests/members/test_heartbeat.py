@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members import MemberState
 from coordinator.members.backoff import Backoff
 from coordinator.members.faults import FencedInstance

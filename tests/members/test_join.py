@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members import Generation, MemberState
 from coordinator.members.faults import FencedInstance, GroupAuthorizationFailed, GroupFull
 from coordinator.members.requests import Unsupported

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members.classic.leading import UnreadableSubscription
 from coordinator.members.faults import AssignorFault
 from coordinator.wire.consumer_protocol import Assignment, Subscription

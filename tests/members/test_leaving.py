@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from assignors import TopicPartition
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members import MemberState
 from coordinator.members.faults import ListenerFault
 from coordinator.wire.messages.heartbeat import HeartbeatResponse

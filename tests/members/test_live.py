@@ -10,13 +10,13 @@ from typing import Any, ClassVar
 import pytest
 
 from assignors import TopicPartition
-from coordinator.emulator.embedded import Emulator
-from coordinator.errors import ErrorCode
-from coordinator.interceptors import Answer
+from coordinator.base.errors import ErrorCode
+from coordinator.kit.emulator.embedded import Emulator
 from coordinator.members import MemberConfig, MemberConfigError
 from coordinator.members.faults import AssignorFault, FencedInstance, ListenerFault
 from coordinator.members.live import Fleet, FleetError, Peer, PeerError
 from coordinator.members.live.bootstrap import AddressError, parse_addresses
+from coordinator.server.interceptors import Answer
 from coordinator.testing.virtual import virtual_kafka
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from tests.members.kit import Eager, Listener

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.adapters.test_consumers import AioConsumer, OurConsumer, PythonConsumer, group
+from tests.members.adapters.test_consumers import AioConsumer, OurConsumer, PythonConsumer, group
 
 pytest.importorskip("kafka")
 pytest.importorskip("aiokafka")

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assignors import TopicPartition
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members import MemberConfigError
 from coordinator.members.effects import AskBroker, Send
 from coordinator.members.faults import MemberFault
@@ -16,7 +16,7 @@ from coordinator.members.producers.config import ProducerConfig
 from coordinator.members.producers.produced import Delivered
 from coordinator.members.producers.producer import Producer
 from coordinator.members.settings import from_properties
-from coordinator.storage.records import parse_header
+from coordinator.server.storage.records import parse_header
 from coordinator.wire.messages.metadata import (
     MetadataRequest,
     MetadataResponse,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members import Member, MemberConfig, MemberConfigError
 from coordinator.members.faults import AssignorFault, BadAssignment, ListenerFault
 from coordinator.wire.consumer_protocol import Subscription

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from coordinator.members import record_batches
 from coordinator.members.record_batches import NewRecord, ReadRecord, read_batches
-from coordinator.storage.record_codec import Record, build_batch, read_records
-from coordinator.storage.records import CONTROL, GZIP, TRANSACTIONAL, ZSTD, parse_header
+from coordinator.server.storage.record_codec import Record, build_batch, read_records
+from coordinator.server.storage.records import CONTROL, GZIP, TRANSACTIONAL, ZSTD, parse_header
 from coordinator.wire.primitives import WireError
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
+from coordinator.core.share_partitions.model import SharePartitionKey
 from coordinator.members import MemberConfigError
 from coordinator.members.applications.sharing import ShareApplication, Work
 from coordinator.members.faults import MemberFault, Refused
@@ -34,7 +35,7 @@ def counts(world: ShareWorld) -> dict[int, str]:
     """The states of the records in partition 0."""
     return {
         offset: str(run.condition.state)
-        for run in world.broker.shares.partitions.known("g", "jobs", 0)
+        for run in world.broker.shares.known(SharePartitionKey("g", "jobs", 0))
         for offset in range(run.first, run.last + 1)
     }
 
@@ -121,7 +122,7 @@ def test_offsets_without_records_are_told_as_gaps() -> None:
     world = ShareWorld()
     (a,) = settled(world, "a")
     log = world.broker.cluster.topics["jobs"].partitions[0].log
-    from coordinator.storage.partition_log import Marker
+    from coordinator.server.storage.partition_log import Marker
 
     world.produce(b"x")
     log.append_marker(Marker(1, 0, committed=True), leader_epoch=0, now_ms=1_000_000)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 from coordinator.members import MemberConfigError
 from coordinator.members.cluster_view import ClusterView
 from coordinator.members.faults import InvalidTopic, TopicAuthorizationFailed

@@ -1,5 +1,5 @@
 """Workers of share groups on confluent-kafka's ShareConsumer: one without a mistake, and one for each
-mistake that `coordinator.apptests.worker_findings` names."""
+mistake that `coordinator.kit.ready_tests.worker_findings` names."""
 
 from __future__ import annotations
 

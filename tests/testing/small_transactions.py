@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import KafkaException, Producer
 from confluent_kafka import TopicPartition as Place
 
-from tests.testing.small_applications import CommitsEach
+from tests.testing.small_applications import CommitsEach, NewProtocol
 
 
 class Answers(CommitsEach):
@@ -29,8 +29,11 @@ class Answers(CommitsEach):
         self.producer.init_transactions(30)
         super().subscribe(consumer)
 
+    def take(self, consumer: Any) -> list[Any]:
+        return [message for message in consumer.consume(50, 0.05) if not message.error()]
+
     def turn(self, consumer: Any) -> None:
-        messages = [message for message in consumer.consume(50, 0.05) if not message.error()]
+        messages = self.take(consumer)
         if not messages:
             return
         try:
@@ -89,3 +92,49 @@ class GoesOnBehindAnAbort(Answers):
 
     def go_back(self, consumer: Any) -> None:
         pass
+
+
+class Buffers(Answers):
+    """Right: takes records into a buffer and answers a few of them in each transaction; what it
+    loses, it drops."""
+
+    settings = {**Answers.settings, "heartbeat.interval.ms": 100}  # noqa: RUF012
+
+    def subscribe(self, consumer: Any) -> None:
+        self.waiting: list[Any] = []
+        super().subscribe(consumer)
+        consumer.subscribe([self.topic], on_revoke=lambda _, places: self.lost(places))
+
+    def lost(self, places: Any) -> None:
+        gone = {place.partition for place in places}
+        self.waiting = [message for message in self.waiting if message.partition() not in gone]
+
+    def take(self, consumer: Any) -> list[Any]:
+        came = super().take(consumer)  # which may call `lost`
+        self.waiting += came
+        taken = self.waiting[:3]
+        del self.waiting[:3]
+        return taken
+
+    def go_back(self, consumer: Any) -> None:
+        self.waiting.clear()
+        super().go_back(consumer)
+
+
+class BuffersInNewProtocol(Buffers):
+    """Right: the same in a group of the consumer protocol (KIP-848)."""
+
+    settings = {**Answers.settings, **NewProtocol.settings}  # noqa: RUF012
+
+
+class KeepsItsBuffer(Buffers):
+    """Answers what it has taken, whoever owns the partition."""
+
+    def lost(self, places: Any) -> None:
+        pass
+
+
+class KeepsItsBufferInNewProtocol(KeepsItsBuffer):
+    """The same in a group of the consumer protocol."""
+
+    settings = BuffersInNewProtocol.settings

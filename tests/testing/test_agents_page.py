@@ -7,19 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.inner_pytest import QUIET
+from tests.inner_pytest import QUIET, declared_in, files_in, passed
 
 pytest_plugins = ["pytester"]
 
 
 def test_the_example_passes(pytester: pytest.Pytester, project_root: Path) -> None:
     page = (project_root / "docs" / "agents.md").read_text()
-    files = dict(re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    files = files_in(page)
     assert list(files) == ["test_billing"]
     pytester.makepyfile(**files)
     died = "error::pytest.PytestUnhandledThreadExceptionWarning"
-    result = pytester.runpytest_subprocess(*QUIET, "-W", died, timeout=240)
-    result.assert_outcomes(passed=2)
+    assert passed(pytester, *QUIET, "-W", died, timeout_s=240) == declared_in(files)
 
 
 def test_llms_txt_names_pages_that_are_there(project_root: Path) -> None:

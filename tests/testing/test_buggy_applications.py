@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.apptests import findings
-from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.kit.ready_tests import findings
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
 from examples.consumers import bugs
 from tests.testing.applications import LIBRARIES, application_class
 

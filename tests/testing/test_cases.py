@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.under_test import ApplicationUnderTest
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.under_test import ApplicationUnderTest
 from tests.testing.applications import INSTANCE_ID, LIBRARIES, application_class
 
 PATIENCE_S = 120.0
 """For each thing that is awaited, on a busy machine."""
 ROUNDS = int(os.environ.get("ROUNDS", "1"))
-"""How often all of the cases are run with each library; `make fuzz` says 200."""
+"""How often all of the cases are run with each library by `make fuzz`."""
 CASES = [name for name in dir(ConsumerCases) if name.startswith("test_")]
 
 

@@ -7,18 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.inner_pytest import QUIET
+from tests.inner_pytest import QUIET, declared_in, files_in, passed
 
 pytest_plugins = ["pytester"]
 
 
 def test_the_recipes_pass(pytester: pytest.Pytester, project_root: Path) -> None:
     page = (project_root / "docs" / "testing_cookbook.md").read_text()
-    (block,) = re.findall(
-        r"^```python\n# test_recipes\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL
+    files = files_in(page)
+    assert list(files) == ["test_recipes"]
+    numbers = [
+        int(number) for number in re.findall(r"^# (\d+)\.", files["test_recipes"], re.MULTILINE)
+    ]
+    assert numbers == list(range(1, len(declared_in(files)) + 1)), (
+        "each test is a recipe of its own"
     )
-    numbers = [int(number) for number in re.findall(r"^# (\d+)\.", block, re.MULTILINE)]
-    assert numbers == list(range(1, block.count("def test_") + 1))
-    pytester.makepyfile(test_recipes=block)
-    result = pytester.runpytest_subprocess(*QUIET, timeout=240)
-    result.assert_outcomes(passed=len(numbers))
+    pytester.makepyfile(**files)
+    assert passed(pytester, *QUIET, timeout_s=240) == declared_in(files)

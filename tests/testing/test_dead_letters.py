@@ -11,9 +11,9 @@ pytest.importorskip("kafka")
 pytest.importorskip("confluent_kafka")
 
 from coordinator import Emulator
-from coordinator.apptests import findings as f
-from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.kit.ready_tests import findings as f
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
 from tests.testing.small_applications import CommitsEach
 
 PATIENCE_S = 120.0

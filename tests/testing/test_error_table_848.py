@@ -12,7 +12,7 @@ import time
 import pytest
 
 from coordinator import Emulator
-from coordinator.control.journal import Journal
+from coordinator.kit.journal import Journal
 from tests.testing.applications import application_class
 
 REJOINS, GOES_ON, ENDS = "rejoins", "goes on", "ends"

@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.apptests import explained, findings
-from coordinator.apptests.explained import Broken
-from coordinator.apptests.findings import CommitSeen, Line, Processed
-from coordinator.apptests.holders import Written
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.events.groups import GroupLoaded
+from coordinator.kit.ready_tests import explained, findings
+from coordinator.kit.ready_tests.explained import Broken
+from coordinator.kit.ready_tests.findings import CommitSeen, Line, Processed
+from coordinator.kit.ready_tests.holders import Written
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
 from examples.consumers.application import ConsumerApplication
 from examples.consumers.bugs import buggy
+from tests.lines import line_from
 from tests.testing.applications import application_class
 
 PLACE = ("orders", 0)
@@ -27,7 +29,9 @@ def rows(*offsets: int) -> list[Processed]:
 
 
 def line(seq: int, kind: str, **fields: Any) -> Line:
-    return {"seq": seq, "type": kind, "group": "g", "at_ms": seq, "cause": None, **fields}
+    stream = "wire" if kind.startswith("Request") else "group"
+    of = {"seq": seq, "stream": stream, "type": kind, "group": "g", "at_ms": seq}
+    return line_from({**of, **fields})
 
 
 def committed(seq: int, offset: int, **fields: Any) -> Line:
@@ -92,7 +96,7 @@ class TestPlainLines:
     def test_removals_and_refused_commits_explain_it_as_well(self, broken: Line) -> None:
         assert judge(rows(0, 0), [broken]) == []
         assert judge(rows(0, 0), [broken], NOTHING._replace(peers=["app"])) == (
-            [] if broken["type"] == "GroupLoaded" else judge(rows(0, 0), [])
+            [] if broken.kind is GroupLoaded else judge(rows(0, 0), [])
         )
 
     def test_a_member_that_left_was_in_no_hurry(self) -> None:

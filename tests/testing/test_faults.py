@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from testcontainers.core.config import testcontainers_config
 
-from coordinator.common.installing import lacks
+from coordinator.base.installing import lacks
 from coordinator.testing.containers import (
     IMAGE_JVM,
     QUICK_JVM,

@@ -4,16 +4,18 @@ nothing wrong."""
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 
 from coordinator import Emulator
-from coordinator.apptests import findings, identities, losses, repeats
-from coordinator.apptests.findings import CommitSeen
-from coordinator.apptests.losses import OthersCommit
-from coordinator.apptests.record_cases import RecordCases
-from coordinator.apptests.under_test import ApplicationUnderTest
+from coordinator.events.wire import RequestRefused, RequestSeen
+from coordinator.kit.ready_tests import findings, identities, losses, repeats
+from coordinator.kit.ready_tests.findings import CommitSeen, Line
+from coordinator.kit.ready_tests.losses import OthersCommit
+from coordinator.kit.ready_tests.record_cases import RecordCases
+from coordinator.kit.ready_tests.under_test import ApplicationUnderTest
+from tests.lines import event, line, line_from
 
 PLACE = ("orders", 0)
 RECORDS = {PLACE: [0, 1, 2]}
@@ -94,20 +96,15 @@ def test_what_others_had_committed_is_not_processed() -> None:
 
 
 def test_records_before_a_commit_come_again_only_if_the_library_misread_a_refusal() -> None:
-    taken: list[dict[str, Any]] = [{"type": "OffsetsCommitted", "cause": 1, "seq": 2}]
+    taken = [line_from({"type": "OffsetsCommitted", "cause": 1, "seq": 2})]
     again = [*DONE, ("orders", 0, 2)]
     assert names(repeats.processed_again(again, [commit(3)], taken)) == [findings.AGAIN]
 
-    def asked(seq: int, version: int) -> list[dict[str, Any]]:
+    def asked(seq: int, version: int) -> list[Line]:
+        of = {"stream": "wire", "api": "offset_fetch"}
         return [
-            {
-                "type": "RequestSeen",
-                "api": "offset_fetch",
-                "version": version,
-                "cause": None,
-                "seq": seq,
-            },
-            {"type": "RequestRefused", "api": "offset_fetch", "cause": seq, "seq": seq + 1},
+            line_from({**of, "type": "RequestSeen", "version": version, "seq": seq}),
+            line_from({**of, "type": "RequestRefused", "cause": seq, "seq": seq + 1}),
         ]
 
     assert repeats.processed_again(again, [commit(3)], [*taken, *asked(5, version=3)]) == []
@@ -121,7 +118,7 @@ def test_records_before_a_commit_come_again_only_if_the_library_misread_a_refusa
 
 def test_rebalances_are_counted_from_a_mark_on() -> None:
     lines = [
-        {"type": "RebalanceStarted", "group": "g", "seq": seq, "reason": "it asked"}
+        line_from({"type": "RebalanceStarted", "group": "g", "seq": seq, "reason": "it asked"})
         for seq in range(5)
     ]
     assert findings.restless(lines, "g", since=1, at_most=4) == []
@@ -130,8 +127,8 @@ def test_rebalances_are_counted_from_a_mark_on() -> None:
 
 
 def test_commits_without_a_member_id_are_those_of_who_assigns_partitions_itself() -> None:
-    refused: dict[str, Any] = {"type": "RequestRefused", "api": "offset_commit", "cause": 1}
-    joined: dict[str, Any] = {"type": "RequestSeen", "api": "join_group", "client": "app"}
+    refused = line(event(RequestRefused, api="offset_commit"), cause=1)
+    joined = line(event(RequestSeen, api="join_group", client="app"))
     alone = commit(3, by_member=False)
     assert names(identities.without_membership([alone], [], ever=True)) == [findings.NO_MEMBER]
     assert (
@@ -250,21 +247,20 @@ def test_a_peer_of_the_kit_fits_into_a_group_of_the_consumer_protocol(kafka: Emu
 
 
 def test_a_commit_that_goes_back_and_is_made_up_for_is_a_client_that_sent_it_again() -> None:
-    def committed(seq: int, member: str, offset: int) -> dict[str, Any]:
-        return {
-            "seq": seq,
-            "at_ms": seq,
-            "run": "r",
-            "stream": "group",
-            "type": "OffsetsCommitted",
-            "cause": None,
-            "group": "g",
-            "member": member,
-            "generation": 1,
-            "offsets": [{"topic": "t", "partition": 0, "offset": offset}],
-        }
+    def committed(seq: int, member: str, offset: int) -> Line:
+        return line_from(
+            {
+                "seq": seq,
+                "at_ms": seq,
+                "type": "OffsetsCommitted",
+                "group": "g",
+                "member": member,
+                "generation": 1,
+                "offsets": [{"topic": "t", "partition": 0, "offset": offset}],
+            }
+        )
 
-    def told(*lines: dict[str, Any]) -> list[str]:
+    def told(*lines: Line) -> list[str]:
         return [
             finding.text
             for finding in losses.after_losing(lines, "g")

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from coordinator.apptests import findings, identities, repeats, verdict
-from coordinator.apptests.findings import CommitSeen
-from coordinator.control.views.group_snapshots import MemberSnapshot
+from coordinator.kit.ready_tests import findings, identities, repeats, verdict
+from coordinator.kit.ready_tests.findings import CommitSeen, Line
+from coordinator.kit.views.group_snapshots import MemberSnapshot
+from tests.lines import line_from
 
-Line = dict[str, Any]
 PLACE = ("orders", 0)
 RECORDS = {PLACE: [0, 1, 2]}
 
@@ -19,7 +19,9 @@ def rows(*offsets: int, partition: int = 0) -> list[tuple[str, int, int]]:
 
 
 def line(seq: int, kind: str, **fields: Any) -> Line:
-    return {"seq": seq, "at_ms": 10 * seq, "type": kind, "group": "g", "cause": None, **fields}
+    stream = "wire" if kind.startswith("Request") else "group"
+    of = {"seq": seq, "at_ms": 10 * seq, "stream": stream, "type": kind, "group": "g"}
+    return line_from({**of, **fields})
 
 
 def joined(seq: int, member: str, instance: str | None = None, cause: int | None = None) -> Line:
@@ -32,8 +34,8 @@ def replaced(seq: int, member: str, old: str, instance: str, cause: int) -> Line
     )
 
 
-def gone(seq: int, member: str, reason: str = "left") -> Line:
-    return line(seq, "MemberRemoved", member=member, reason=reason)
+def gone(seq: int, member: str, reason: str = "left", detail: str | None = None) -> Line:
+    return line(seq, "MemberRemoved", member=member, reason=reason, detail=detail)
 
 
 # -- what is said beside a commit that came too early
@@ -114,7 +116,7 @@ def test_a_consumer_that_replaces_itself_shares_no_instance_id() -> None:
     assert identities.shared_instance(own, "g", 0) == []
     other = [*own, asked(5, "a:2"), replaced(6, "z", "y", "i", 5)]
     (found,) = identities.shared_instance(other, "g", 0)
-    assert (found.name, "1 times" in found.text) == (findings.SHARED, True)
+    assert (found.name, "place 1 time;" in found.text) == (findings.SHARED, True)
 
 
 def test_an_instance_id_that_is_drawn_at_each_start_is_named() -> None:
@@ -200,23 +202,27 @@ def test_why_there_is_no_member_any_more_is_told() -> None:
         found.text
         == "it has no member in its group any more: a went (line 3, at 30 ms), the reason is 'left'; none has come since"
     )
-    expired = {**gone(3, "a", "session expired"), "detail": "6000 ms"}
+    expired = gone(3, "a", "session expired", "6000 ms")
     (found,) = identities.nobody([], [asked(1, "a:1"), joined(2, "a"), expired], "g")
     assert "the reason is 'session expired' (6000 ms)" in found.text
 
 
 def test_a_refused_commit_before_its_member_left_is_told() -> None:
     came = [asked(1, "a:1"), joined(2, "a")]
-    commit: Line = {"member": "a", "api": "offset_commit"}
-    refused = line(3, "RequestRefused", **commit, errors=["REBALANCE_IN_PROGRESS"])
+
+    def refusal(member: str = "a", api: str = "offset_commit") -> Line:
+        errors = ["REBALANCE_IN_PROGRESS"]
+        return line(3, "RequestRefused", member=member, api=api, errors=errors)
+
+    refused = refusal()
     (found,) = identities.nobody([], [*came, refused, gone(4, "a")], "g")
     assert found.text.endswith(
         "none has come since. Its last commit was refused with REBALANCE_IN_PROGRESS (line 3, at 30 ms): "
         "a consumer that ends with this error (kafkajs: if its handler throws it) has to catch it"
     )
-    made = line(4, "RequestAnswered", **commit)
-    others = {**refused, "member": "b"}
-    heartbeat = {**refused, "api": "heartbeat"}
+    made = line(4, "RequestAnswered", member="a", api="offset_commit")
+    others = refusal(member="b")
+    heartbeat = refusal(api="heartbeat")
     expired = gone(5, "a", "session expired")
     for lines in (
         [refused, made, gone(5, "a")],
@@ -240,8 +246,8 @@ def committed(seq: int, offset: int, cause: int) -> list[Line]:
     ]
 
 
-def fetched(seq: int) -> Line:
-    return line(seq, "RequestSeen", api="offset_fetch", client="app", version=8)
+def fetched(seq: int, version: int = 8) -> Line:
+    return line(seq, "RequestSeen", api="offset_fetch", client="app", version=version)
 
 
 def test_a_commit_on_its_way_while_a_rebalance_ends_explains_that_its_records_come_again() -> None:
@@ -273,8 +279,7 @@ def test_a_commit_on_its_way_while_a_rebalance_ends_explains_that_its_records_co
     batch = [commits[0], CommitSeen({PLACE: 3}, 3, "app-1", 8)]
     twice, loop = rows(0, 1, 2, 1, 2), committed(9, 3, cause=8)
     assert (
-        repeats.processed_again(twice, batch, [*first, began, {**fetched(6), "version": 3}, *loop])
-        == []
+        repeats.processed_again(twice, batch, [*first, began, fetched(6, version=3), *loop]) == []
     )  # aiokafka's, beneath a batch
     (found,) = repeats.processed_again(twice, batch, [*first, began, fetched(6), *loop])
     assert "offsets 1, 2 were processed again" in found.text

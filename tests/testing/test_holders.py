@@ -12,13 +12,14 @@ pytest.importorskip("kafka")
 pytest.importorskip("confluent_kafka")
 
 from coordinator import Emulator
-from coordinator.apptests import findings as f
-from coordinator.apptests import repeats
-from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.findings import CommitSeen, Line
-from coordinator.apptests.holders import Holders, Written
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.kit.ready_tests import findings as f
+from coordinator.kit.ready_tests import repeats
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.findings import CommitSeen, Line
+from coordinator.kit.ready_tests.holders import Holders, Written
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
 from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
+from tests.lines import line_from
 from tests.testing import small_applications as small
 from tests.testing.ownership_in_confluent import TwoConsumers
 
@@ -27,7 +28,9 @@ EARLY, LATE = Written(5, {PLACE: 0}), Written(25, {PLACE: 0})
 
 
 def line(seq: int, kind: str, **fields: Any) -> Line:
-    return {"seq": seq, "at_ms": 10 * seq, "type": kind, "group": "g", "cause": None, **fields}
+    stream = "wire" if kind.startswith("Request") else "group"
+    of = {"seq": seq, "at_ms": 10 * seq, "stream": stream, "type": kind, "group": "g"}
+    return line_from({**of, **fields})
 
 
 def stored(
@@ -67,10 +70,9 @@ def removed(seq: int, member: str, reason: str) -> Line:
     return line(seq, "MemberRemoved", member=member, reason=reason)
 
 
-def committed(seq: int, offset: int) -> Line:
-    return line(
-        seq, "OffsetsCommitted", offsets=[{"topic": "orders", "partition": 0, "offset": offset}]
-    )
+def committed(seq: int, offset: int, cause: int | None = None) -> Line:
+    row = {"topic": "orders", "partition": 0, "offset": offset}
+    return line(seq, "OffsetsCommitted", cause=cause, offsets=[row])
 
 
 def may_hold(
@@ -145,7 +147,7 @@ def test_what_nobody_else_had_is_judged_and_the_rest_is_told() -> None:
     lines = [
         *MOVED,
         line(30, "RequestSeen", api="offset_commit", client="app"),
-        {**committed(31, 1), "cause": 30},
+        committed(31, 1, cause=30),
     ]
     commits = [CommitSeen({PLACE: 1}, 1, "b", 30, at_ms=300)]
     processed = [("orders", 0, 0), ("orders", 0, 0)]

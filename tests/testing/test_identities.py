@@ -6,22 +6,27 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from coordinator.apptests import findings, identities
-from coordinator.apptests.findings import CommitSeen
-
-Line = dict[str, Any]
+from coordinator.kit.ready_tests import findings, identities
+from coordinator.kit.ready_tests.findings import CommitSeen, Line
+from tests.lines import line_from
 
 
 def names(found: list[findings.Finding]) -> list[str]:
     return [finding.name for finding in found]
 
 
+def line(kind: str, seq: int, **fields: Any) -> Line:
+    stream = "wire" if kind.startswith("Request") else "group"
+    of = {"stream": stream, "type": kind, "seq": seq, "at_ms": 10 * seq, "group": "g"}
+    return line_from({**of, **fields})
+
+
 def seen(api: str, **fields: Any) -> Line:
-    return {"type": "RequestSeen", "seq": 1, "api": api, "client": "app", "group": "g", **fields}
+    return line("RequestSeen", 1, **{"api": api, "client": "app", **fields})
 
 
 def joined(group: str = "g") -> Line:
-    return {"type": "MemberJoined", "seq": 2, "group": group, "member": "app-1"}
+    return line("MemberJoined", 2, group=group, member="app-1")
 
 
 def test_a_consumer_of_another_group_is_named() -> None:
@@ -42,19 +47,12 @@ def test_who_reads_and_commits_without_joining_is_no_member() -> None:
     assert names(identities.nobody([alone], [seen("offset_fetch")], "g")) == [findings.NO_MEMBER]
 
 
-def static(seq: int, member: str, name: str, replaced: str = "") -> Line:
+def static(seq: int, member: str, name: str, replaced: str = "", cause: int | None = None) -> Line:
     """A static member's coming, in a classic group."""
-    kind = (
-        {"type": "MemberReplaced", "replaced": replaced} if replaced else {"type": "MemberJoined"}
-    )
-    return {
-        **kind,
-        "seq": seq,
-        "at_ms": 10 * seq,
-        "group": "g",
-        "member": member,
-        "group_instance_id": name,
-    }
+    who = {"member": member, "group_instance_id": name, "cause": cause}
+    if replaced:
+        return line("MemberReplaced", seq, replaced=replaced, **who)
+    return line("MemberJoined", seq, **who)
 
 
 def test_members_that_take_each_others_place_share_an_instance_id() -> None:
@@ -66,43 +64,29 @@ def test_members_that_take_each_others_place_share_an_instance_id() -> None:
     )
     assert identities.shared_instance(lines[:2], "g", 1) == []
     assert identities.shared_instance(lines, "h", 1) == []
-    subscribed = {
-        "type": "ConsumerMemberSubscribed",
-        "seq": 2,
-        "at_ms": 20,
-        "group": "g",
-        "member": "a",
-        "classic": None,
-        "group_instance_id": "two",
-    }
-    replaced = {
-        "type": "ConsumerMemberReplaced",
-        "seq": 3,
-        "at_ms": 30,
-        "group": "g",
-        "member": "b",
-        "replaced": "a",
-        "subscription": {"group_instance_id": "two"},
-    }
+    two = {"group_instance_id": "two"}
+    subscribed = line("ConsumerMemberSubscribed", 2, member="a", **two)
+    replaced = line("ConsumerMemberReplaced", 3, member="b", replaced="a", subscription=two)
     assert "'two'" in identities.shared_instance([subscribed, replaced], "g", 0)[0].text
 
 
 def test_who_is_told_that_another_has_its_instance_id_is_named_among_restarts() -> None:
-    def wire(seq: int, kind: str, peer: str, **fields: Any) -> Line:
-        return {
-            "seq": seq,
-            "at_ms": 10 * seq,
-            "group": "g",
-            "cause": None,
-            "type": kind,
-            "peer": peer,
-            **fields,
-        }
+    joins = line("RequestSeen", 3, peer="h:2", api="join_group", client="app")
+    lines = [static(2, "a", "one"), joins, static(4, "b", "one", "a", cause=3)]
 
-    joins = wire(3, "RequestSeen", "h:2", api="join_group", client="app")
-    lines = [static(2, "a", "one"), joins, {**static(4, "b", "one", "a"), "cause": 3}]
-    asks = wire(5, "RequestSeen", "h:1", api="offset_commit", member="a")
-    fenced = wire(6, "RequestRefused", "", member="a", errors=["FENCED_INSTANCE_ID"], cause=5)
+    def asking(peer: str) -> Line:
+        return line("RequestSeen", 5, peer=peer, api="offset_commit", member="a")
+
+    def refused(
+        member: str = "a",
+        error: str = "FENCED_INSTANCE_ID",
+        peer: str | None = None,
+        cause: int | None = 5,
+    ) -> Line:
+        fields = {"member": member, "errors": [error], "cause": cause}
+        return line("RequestRefused", 6, **fields | ({} if peer is None else {"peer": peer}))
+
+    asks, fenced = asking("h:1"), refused()
 
     def found(
         *more: Line, running: tuple[int, int] = (0, 50), others: Collection[str] = ()
@@ -114,30 +98,37 @@ def test_who_is_told_that_another_has_its_instance_id_is_named_among_restarts() 
         findings.SHARED,
         "a was refused with FENCED_INSTANCE_ID (line 6, at 60 ms): another consumer has its group.instance.id",
     )
-    heartbeat = {**fenced, "peer": "h:1", "cause": None}
+    heartbeat = refused(peer="h:1", cause=None)
     assert names(found(heartbeat)) == [findings.SHARED]
-    assert found({**asks, "peer": "h:2"}, fenced) == []  # it took its own place
-    assert found(asks, {**fenced, "cause": 1}) == []  # it had asked before
-    assert found(asks, {**fenced, "member": "b"}) == []
+    assert found(asking("h:2"), fenced) == []  # it took its own place
+    assert found(asks, refused(cause=1)) == []  # it had asked before
+    assert found(asks, refused("b")) == []
     assert found(asks, fenced, others={"a"}) == []  # its process was killed
     assert found(asks, fenced, running=(0, 6)) == []  # it was stopped
-    unreleased = {**heartbeat, "member": "c", "errors": ["UNRELEASED_INSTANCE_ID"]}
-    assert "c was refused with UNRELEASED_INSTANCE_ID" in found(unreleased)[0].text
-    assert found({**unreleased, "member": "b"}) == []  # a test's fault: it is a member
+
+    def unreleased(member: str) -> Line:
+        return refused(member, "UNRELEASED_INSTANCE_ID", "h:1", cause=None)
+
+    assert "c was refused with UNRELEASED_INSTANCE_ID" in found(unreleased("c"))[0].text
+    assert found(unreleased("b")) == []  # a test's fault: it is a member
 
 
 def test_a_member_that_leaves_for_an_error_that_passes_is_named() -> None:
-    common: Line = {"group": "g", "member": "app-1", "at_ms": 0}
-    asked = {**common, "type": "RequestSeen", "seq": 5, "api": "leave_group", "peer": "h:1"}
-    gone = {**common, "type": "MemberRemoved", "seq": 6, "cause": 5, "reason": "left"}
+    def asks(seq: int, api: str, peer: str) -> Line:
+        return line("RequestSeen", seq, at_ms=0, member="app-1", api=api, peer=peer)
+
+    def removed(reason: str) -> Line:
+        return line("MemberRemoved", 6, at_ms=0, member="app-1", cause=5, reason=reason)
+
+    asked, gone = asks(5, "leave_group", "h:1"), removed("left")
     assert names(identities.left([asked, gone], "g", (), 5)) == [findings.LEAVES]
     assert identities.left([asked, gone], "g", (), 7) == []
     assert identities.left([asked, gone], "g", {"app-1"}, 5) == []
-    assert identities.left([asked, {**gone, "reason": "session expired"}], "g", (), 5) == []
-    back = {**asked, "seq": 7, "api": "join_group"}
+    assert identities.left([asked, removed("session expired")], "g", (), 5) == []
+    back = asks(7, "join_group", "h:1")
     assert identities.left([asked, gone, back], "g", (), 5) == []  # it had unsubscribed
     assert identities.left([asked, gone], "g", (), 5, {"h:1"}) == []  # it is about to be back
-    another = {**back, "peer": "h:2"}
+    another = asks(7, "join_group", "h:2")
     assert names(identities.left([asked, gone, another], "g", (), 5)) == [findings.LEAVES]
 
 

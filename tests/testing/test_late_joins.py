@@ -8,22 +8,25 @@ from typing import Any
 
 import pytest
 
-from coordinator.apptests import findings as f
-from coordinator.apptests.findings import CommitSeen, Line
-from coordinator.apptests.holders import Written
-from coordinator.apptests.late_joins import (
+from coordinator.kit.ready_tests import findings as f
+from coordinator.kit.ready_tests.findings import CommitSeen, Line
+from coordinator.kit.ready_tests.holders import Written
+from coordinator.kit.ready_tests.late_joins import (
     SLACK_MS,
     late_joins,
     left_for_its_poll,
     left_too_late,
 )
-from coordinator.apptests.verdict import Told
+from coordinator.kit.ready_tests.verdict import Told
+from tests.lines import line_from
 
 ALLOWED_MS = 1000
 
 
 def line(at_ms: int, kind: str, **fields: Any) -> Line:
-    return {"seq": at_ms, "at_ms": at_ms, "type": kind, "group": "g", **fields}
+    stream = "wire" if kind.startswith("Request") else "group"
+    of = {"seq": at_ms, "at_ms": at_ms, "stream": stream, "type": kind, "group": "g"}
+    return line_from({**of, **fields})
 
 
 def told(at_ms: int, api: str = "heartbeat") -> Line:
@@ -49,7 +52,7 @@ def test_who_joins_too_late_is_named(join: Line) -> None:
     (found,) = late_joins([MEMBER, told(10), told(900), join], "g", ())
     assert found.name == f.BLOCKS
     assert (
-        f"was told of a rebalance (line 10, at 10 ms), and joined {join['at_ms'] - 10} ms later"
+        f"was told of a rebalance (line 10, at 10 ms), and joined {join.at_ms - 10} ms later"
         in found.text
     )
     assert f"its max.poll.interval.ms is {ALLOWED_MS}" in found.text
@@ -80,8 +83,8 @@ def test_who_was_removed_for_it_is_named() -> None:
 
 
 def test_who_left_when_its_session_had_ended_blocked_in_its_listener() -> None:
-    expired, leaves = removed("session expired"), line(60, "RequestSeen", api="leave_group")
-    leaves["member"] = "m"
+    expired = removed("session expired")
+    leaves = line(60, "RequestSeen", api="leave_group", member="m")
     (found,) = left_too_late([MEMBER, expired, leaves], "g", 40)
     assert found.name == f.BLOCKS
     assert (
@@ -95,26 +98,23 @@ def test_who_left_when_its_session_had_ended_blocked_in_its_listener() -> None:
     assert left_too_late([MEMBER, removed("left"), leaves], "g", 40) == []
 
 
-def left_through(
-    peer: str, seq: int, api: str = "leave_group", at_ms: int = ALLOWED_MS
-) -> list[Line]:
+def asks(at_ms: int, seq: int, api: str = "join_group", peer: str = "h:1") -> Line:
+    return line(at_ms, "RequestSeen", seq=seq, member="a", api=api, peer=peer)
+
+
+def left_through(at_ms: int = ALLOWED_MS, session_timeout_ms: int = 0) -> list[Line]:
     """A member joins, and leaves through a connection so long after it."""
-    common = {"at_ms": at_ms, "group": "g", "cause": None}
-    member = {**common, "at_ms": 0, "seq": 1, "type": "MemberJoined", "member": "a"}
-    asked = {**common, "seq": seq, "type": "RequestSeen", "api": api, "peer": peer, "member": "a"}
-    gone = {**common, "type": "MemberRemoved", "member": "a", "reason": "left"}
+    timeouts = {"rebalance_timeout_ms": 1000, "session_timeout_ms": session_timeout_ms}
     return [
-        {**member, "rebalance_timeout_ms": 1000},
-        asked,
-        {**gone, "seq": seq + 1, "cause": seq},
+        line(0, "MemberJoined", seq=1, member="a", **timeouts),
+        asks(at_ms, 10, "leave_group"),
+        line(at_ms, "MemberRemoved", seq=11, cause=10, member="a", reason="left"),
     ]
 
 
 def test_who_left_with_its_consumer_open_was_away_from_its_poll() -> None:
-    lines = left_through("h:1", 10)
-    back = {**lines[1], "seq": 20, "api": "join_group"}
-    answered = {**back, "seq": 21, "type": "RequestAnswered"}
-    del answered["peer"]
+    lines, back = left_through(), asks(ALLOWED_MS, 20)
+    answered = line(ALLOWED_MS, "RequestAnswered", seq=21, member="a", api="join_group")
     named = left_for_its_poll([*lines, back, answered], "g", (), [(0, 50)])
     assert [each.name for each in named] == [f.BLOCKS]
     assert (
@@ -125,11 +125,10 @@ def test_who_left_with_its_consumer_open_was_away_from_its_poll() -> None:
 
 
 def test_who_ran_for_less_than_its_poll_interval_has_unsubscribed() -> None:
-    lines = left_through("h:1", 10, at_ms=ALLOWED_MS - 1)
-    back = {**lines[1], "seq": 20, "api": "join_group"}
+    lines, back = left_through(ALLOWED_MS - 1), asks(ALLOWED_MS - 1, 20)
     assert left_for_its_poll([*lines, back], "g", (), [(0, 50)]) == []
     assert left_for_its_poll(lines, "g", (), [(0, 50)], {"h:1"}) == []
-    before = {**lines[0], "at_ms": -ALLOWED_MS, "seq": 0, "type": "GroupCreated"}
+    before = line(-ALLOWED_MS, "GroupCreated", seq=0)
     assert left_for_its_poll([before, *lines, back], "g", (), [(1, 50)]) == []
     assert left_for_its_poll([before, *lines, back], "g", (), [(0, 50)]) != []
 
@@ -137,11 +136,10 @@ def test_who_ran_for_less_than_its_poll_interval_has_unsubscribed() -> None:
 def test_who_committed_what_was_written_within_its_timeout_has_polled_since() -> None:
     """aiokafka tells its session timeout, 10 s, as its rebalance timeout, and polls all the time."""
     at_ms, place = 3 * ALLOWED_MS, ("orders", 0)
-    lines = left_through("h:1", 10, at_ms=at_ms)
-    back = {**lines[1], "seq": 20, "api": "join_group"}
+    lines, back = left_through(at_ms), asks(at_ms, 20)
 
     def found(written_ms: int, offset: int, **commit: Any) -> list[f.Finding]:
-        before = {**lines[1], "seq": 5, "at_ms": written_ms, "api": "heartbeat"}
+        before = asks(written_ms, 5, "heartbeat")
         seen = CommitSeen({place: offset}, 1, "a", 8)._replace(**commit)
         return left_for_its_poll(
             [lines[0], before, *lines[1:], back],
@@ -163,10 +161,9 @@ def test_who_committed_what_was_written_within_its_timeout_has_polled_since() ->
 def test_who_tells_its_session_timeout_may_be_away_from_its_poll_where_something_else_is_wrong() -> (
     None
 ):
-    lines = left_through("h:1", 10, at_ms=ALLOWED_MS - 1)
-    back = {**lines[1], "seq": 20, "api": "join_group"}
+    lines, back = left_through(ALLOWED_MS - 1), asks(ALLOWED_MS - 1, 20)
     assert left_for_its_poll([*lines, back], "g", (), [(0, 50)], wrong=True) == []
-    lines[0]["session_timeout_ms"] = ALLOWED_MS
+    lines = left_through(ALLOWED_MS - 1, session_timeout_ms=ALLOWED_MS)
     assert left_for_its_poll([*lines, back], "g", (), [(0, 50)]) == []
     (found,) = left_for_its_poll([*lines, back], "g", (), [(0, 50)], wrong=True)
     assert found.name == f.BLOCKS
@@ -174,10 +171,9 @@ def test_who_tells_its_session_timeout_may_be_away_from_its_poll_where_something
 
 
 def test_who_closed_its_consumer_was_not() -> None:
-    lines = left_through("h:1", 10)
-    another = {**lines[1], "seq": 20, "api": "join_group", "peer": "h:2"}
+    lines, another = left_through(), asks(ALLOWED_MS, 20, peer="h:2")
     assert left_for_its_poll([*lines, another], "g", (), [(0, 50)], {"h:2"}) == []
-    back = {**another, "peer": "h:1"}
+    back = asks(ALLOWED_MS, 20)
     assert left_for_its_poll([*lines, back], "g", {"a"}, [(0, 50)]) == []
     assert left_for_its_poll([*lines, back], "g", (), [(0, 5), (15, 50)]) == []
 

@@ -14,10 +14,10 @@ pytest.importorskip("confluent_kafka")
 from confluent_kafka import KafkaException
 
 from coordinator import Emulator
-from coordinator.apptests import findings as f
-from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
-from coordinator.control.views.group_snapshots import GroupSnapshot
+from coordinator.kit.ready_tests import findings as f
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.kit.views.group_snapshots import GroupSnapshot
 from tests.testing.left_over import GivesUpInSilence
 
 PATIENCE_S = 120.0

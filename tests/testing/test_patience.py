@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.apptests.disturbing import wait_hit
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.kit.ready_tests.disturbing import wait_hit
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
 from coordinator.members.effects import Position
 from coordinator.members.live import PeerHandle
 

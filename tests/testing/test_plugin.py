@@ -133,14 +133,14 @@ def test_modules_that_threads_import_are_not_parsed_by_pytest(pytester: pytest.P
     assertions."""
     pytester.makepyfile("""
         import coordinator.members.classic.joining
-        import coordinator.apptests.cases
+        import coordinator.kit.ready_tests.cases
 
         def loader(module):
             return type(module.__spec__.loader).__name__
 
         def test_loaders():
             assert loader(coordinator.members.classic.joining) == "SourceFileLoader"
-            assert loader(coordinator.apptests.cases) == "AssertionRewritingHook"
+            assert loader(coordinator.kit.ready_tests.cases) == "AssertionRewritingHook"
     """)
     _run(pytester).assert_outcomes(passed=1)
 
@@ -206,8 +206,10 @@ def test_nothing_is_loaded_before_a_fixture_is_asked_for(pytester: pytest.Pytest
 
         def test_without():
             loaded = {name for name in sys.modules if name.startswith("coordinator.")}
-            testing = {f"coordinator.testing.{name}" for name in ("plugin", "own_loop", "plain_imports")}
-            assert loaded <= {"coordinator.version", "coordinator.testing"} | testing
+            names = ("plugin", "forgotten_awaits", "lacking_table", "own_loop", "plain_imports")
+            known = {f"coordinator.testing.{name}" for name in names}
+            known |= {"coordinator.testing", "coordinator.base.version", "coordinator.base.forgotten_awaits"}
+            assert loaded <= {"coordinator.base"} | known
     """)
     _run(pytester, "-p", "no:asyncio", "-p", "no:anyio", "-p", "no:cov").assert_outcomes(passed=1)
 

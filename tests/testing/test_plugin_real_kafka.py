@@ -28,7 +28,7 @@ def test_tests_without_verbs_run_and_others_are_skipped_with_the_reason(
     pytester.makeconftest(_STANDS_IN)
     pytester.makepyfile("""
         import pytest
-        from coordinator.control.in_process_requests import ControlError
+        from coordinator.kit.in_process_requests import ControlError
 
         def test_topics_and_records(kafka):
             kafka.create_topic("orders", 3, config={"max.message.bytes": 1000})

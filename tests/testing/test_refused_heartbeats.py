@@ -15,23 +15,21 @@ pytest.importorskip("confluent_kafka")
 from confluent_kafka import KafkaException
 
 from coordinator import Emulator
-from coordinator.apptests import findings as f
-from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.refused_heartbeats import FATAL, goes_on, sits
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.events.line import Line
+from coordinator.events.wire import RequestRefused, RequestSeen
+from coordinator.kit.ready_tests import findings as f
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.refused_heartbeats import FATAL, could_not_leave, goes_on, sits
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
+from tests.lines import event, line
 from tests.testing import small_applications as small
 
 pytestmark = pytest.mark.kafka(config={"group.consumer.heartbeat.interval.ms": 100})
-REFUSED = {
-    "seq": 7,
-    "at_ms": 40,
-    "type": "RequestRefused",
-    "api": "consumer_group_heartbeat",
-    "group": "billing",
-    "member": "m",
-    "peer": "here",
-    "errors": ["INVALID_REQUEST"],
-}
+
+
+def refused(error: str = "INVALID_REQUEST", api: str = "consumer_group_heartbeat") -> Line:
+    of = event(RequestRefused, api=api, peer="here", errors=(error,))
+    return line(of, seq=7, at_ms=40, group="billing", member="m")
 
 
 class Stores(small.StoresOffsets):
@@ -111,13 +109,13 @@ def test_it_is_told_with_what_did_not_come(kafka: Emulator, error: str) -> None:
 
 
 def test_only_a_member_that_is_connected_and_was_refused_for_good_goes_on() -> None:
-    assert [finding.name for finding in goes_on([REFUSED], "billing", {"m"}, {"here"})] == [
+    assert [finding.name for finding in goes_on([refused()], "billing", {"m"}, {"here"})] == [
         f.SWALLOWED
     ]
-    assert not goes_on([REFUSED], "billing", {"m"}, {"there"})
-    assert not goes_on([REFUSED], "billing", {"n"}, {"here"})
-    assert not goes_on([REFUSED], "another", {"m"}, {"here"})
-    assert not goes_on([{**REFUSED, "api": "heartbeat"}], "billing", {"m"}, {"here"})
+    assert not goes_on([refused()], "billing", {"m"}, {"there"})
+    assert not goes_on([refused()], "billing", {"n"}, {"here"})
+    assert not goes_on([refused()], "another", {"m"}, {"here"})
+    assert not goes_on([refused(api="heartbeat")], "billing", {"m"}, {"here"})
     for error in (
         "FENCED_MEMBER_EPOCH",
         "UNKNOWN_MEMBER_ID",
@@ -125,18 +123,38 @@ def test_only_a_member_that_is_connected_and_was_refused_for_good_goes_on() -> N
         "COORDINATOR_LOAD_IN_PROGRESS",
     ):
         assert error not in FATAL
-        assert not goes_on([{**REFUSED, "errors": [error]}], "billing", {"m"}, {"here"})
+        assert not goes_on([refused(error)], "billing", {"m"}, {"here"})
 
 
 def test_who_asks_for_nothing_after_an_error_for_good_is_told_to_sit() -> None:
-    def line(seq: int, kind: str, **fields: object) -> dict[str, object]:
-        about = {"seq": seq, "type": kind, "at_ms": seq, "group": "g", "member": "app"}
-        return {**about, **fields}
+    def said(seq: int, kind: type, **fields: Any) -> Line:
+        return line(event(kind, **fields), seq=seq, at_ms=seq, group="g", member="app")
 
-    refused = line(1, "RequestRefused", api="offset_commit", errors=["GROUP_AUTHORIZATION_FAILED"])
-    (found,) = sits([refused], "g", {"app"})
+    error = ("GROUP_AUTHORIZATION_FAILED",)
+    lasting = said(1, RequestRefused, api="offset_commit", errors=error)
+    (found,) = sits([lasting], "g", {"app"}, ())
     assert (found.name, "offset_commit of app" in found.text) == (f.SWALLOWED, True)
-    assert sits([refused, line(2, "RequestSeen", api="join_group")], "g", {"app"}) == []
-    assert sits([refused], "g", {"peer"}) == []
-    passing = line(1, "RequestRefused", api="offset_commit", errors=["REBALANCE_IN_PROGRESS"])
-    assert sits([passing], "g", {"app"}) == []
+    assert sits([lasting, said(2, RequestSeen, api="join_group")], "g", {"app"}, ()) == []
+    assert sits([lasting], "g", {"peer"}, ()) == []
+    passing = said(1, RequestRefused, api="offset_commit", errors=("REBALANCE_IN_PROGRESS",))
+    assert sits([passing], "g", {"app"}, ()) == []
+
+
+def test_who_could_not_leave_does_not_sit() -> None:
+    """Its consumer was closed, by its last request or by its connection."""
+
+    def refused_to(api: str, peer: str | None = None) -> Line:
+        error = ("GROUP_AUTHORIZATION_FAILED",)
+        told = event(RequestRefused, api=api, errors=error, peer=peer)
+        return line(told, seq=1, at_ms=1, group="g", member="app")
+
+    leaves, beats = refused_to("leave_group"), refused_to("consumer_group_heartbeat", "here")
+    for lines, connected, gone in (
+        ([leaves], {"here"}, {"app"}),
+        ([beats], (), {"app"}),
+        ([beats], {"here"}, set()),
+        ([refused_to("offset_commit"), leaves], (), {"app"}),
+        ([leaves, beats], {"here"}, set()),
+    ):
+        assert could_not_leave(lines, "g", {"app"}, connected) == gone
+        assert bool(sits(lines, "g", {"app"}, connected)) == (not gone)

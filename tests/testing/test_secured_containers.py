@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.security.acls import read_acl
-from coordinator.security.scram import MECHANISMS
+from coordinator.events.acls import read_acl
 from coordinator.testing.containers import ContainerError, EmulatorContainer, RealKafka
 from coordinator.testing.containers.secured import read
 from coordinator.testing.containers.secured_kafka import SecuredKafka
 from coordinator.testing.readiness import free_port, greets
+from coordinator.wire.sasl.scram import MECHANISMS
 
 pytest.importorskip("trustme")
 

@@ -13,12 +13,13 @@ pytest.importorskip("confluent_kafka")
 pytest.importorskip("trustme")
 
 import kafka
+from confluent_kafka import KafkaException
 from kafka.errors import KafkaError
 
 from coordinator import Emulator
-from coordinator.apptests import findings as f
-from coordinator.apptests.security_cases import SecurityCases
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.kit.ready_tests import findings as f
+from coordinator.kit.ready_tests.security_cases import SecurityCases
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
 from tests.testing.small_applications import CommitsEach, KafkaPython
 
 PATIENCE_S = 60.0
@@ -38,6 +39,13 @@ QUICK = {
     "kafka-python": {"session_timeout_ms": 6_000},
 }
 """Whose LeaveGroup is refused is missed when its session ends."""
+
+
+DEFAULTS: tuple[tuple[type[Any], str, dict[str, Any]], ...] = (
+    (CommitsEach, "confluent-kafka", {}),
+    (CommitsEach, "confluent-kafka", {"group.protocol": "consumer"}),
+    (KafkaPython, "kafka-python", {}),
+)
 
 
 class SkipsWhatItMissed(KafkaPython):
@@ -84,12 +92,28 @@ class EndsInSilence(KafkaPython):
             self.live()
 
 
-def judged(application: Any, library: str, case: str, patience_s: float = PATIENCE_S) -> None:
+class BeginsAnew(CommitsEach):
+    """Right: when it is refused it closes its consumer and makes another one."""
+
+    def live(self) -> None:
+        while not self.ending.is_set():
+            with suppress(KafkaException):
+                super().live()
+
+
+def judged(
+    application: Any,
+    library: str,
+    case: str,
+    patience_s: float = PATIENCE_S,
+    settings: dict[str, Any] | None = None,
+) -> None:
     """Play one case. Raises ApplicationError."""
+    more = QUICK[library] if settings is None else settings
     with Emulator(
         security="SASL_SSL", users={"billing": "secret"}, acls=ACLS, remember=200_000
     ) as emulator:
-        application.settings = emulator.client_config(library, user="billing") | QUICK[library]
+        application.settings = emulator.client_config(library, user="billing") | more
         under_test = ApplicationUnderTest(emulator, application, patience_s=patience_s)
         try:
             getattr(SecurityCases(), case)(under_test)
@@ -105,6 +129,19 @@ def test_an_application_that_goes_on_or_ends_with_an_error_is_right(case: str) -
 @pytest.mark.parametrize("case", CASES)
 def test_kafka_python(case: str) -> None:
     judged(KafkaPython(), "kafka-python", case)
+
+
+@pytest.mark.parametrize(("kind", "library", "settings"), DEFAULTS)
+def test_a_session_that_nobody_could_end_is_not_waited_for(
+    kind: type[Any], library: str, settings: dict[str, Any]
+) -> None:
+    """With all defaults: the LeaveGroup of who is refused is refused, too, and its member stays for a
+    session of 45 s, longer than this patience."""
+    judged(kind(), library, RIGHT, 30.0, settings)
+
+
+def test_who_makes_a_new_consumer_is_right_too() -> None:
+    judged(BeginsAnew(), "confluent-kafka", RIGHT, 30.0, {})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import pytest
 
 from coordinator.cli.serving.environment import config_name
-from coordinator.configs.broker_configs import broker_defs
+from coordinator.server.settings.broker_configs import broker_defs
 from coordinator.testing.containers import ContainerError, EmulatorContainer, RealKafka
 from coordinator.testing.containers.settings import checked_config, checked_ports, variable
 

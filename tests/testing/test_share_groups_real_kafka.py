@@ -6,10 +6,10 @@ from __future__ import annotations
 import pytest
 
 from coordinator import Emulator
-from coordinator.control.in_process_requests import ControlError
-from coordinator.control.waiting import WaitTimeoutError
-from coordinator.control.waits.expectations import ExpectationError
-from coordinator.reassign.admin import Admin
+from coordinator.kit.admin import Admin
+from coordinator.kit.in_process_requests import ControlError
+from coordinator.kit.waiting import WaitTimeoutError
+from coordinator.kit.waits.expectations import ExpectationError
 from coordinator.testing.on_real_kafka import RealBroker
 from tests.inner_pytest import QUIET
 

@@ -11,12 +11,12 @@ pytest.importorskip("kafka")
 pytest.importorskip("confluent_kafka")
 
 from coordinator import Emulator
-from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.disturbing import verify_restart
-from coordinator.apptests.sessions import held_at_most_s
-from coordinator.apptests.under_test import ApplicationUnderTest
-from coordinator.apptests.withheld_news import news_withheld
-from coordinator.shards.by_hand import session_ends
+from coordinator.core.shards.by_hand import session_ends
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.disturbing import verify_restart
+from coordinator.kit.ready_tests.sessions import held_at_most_s
+from coordinator.kit.ready_tests.under_test import ApplicationUnderTest
+from coordinator.kit.ready_tests.withheld_news import news_withheld
 from tests.testing import small_applications as small
 from tests.testing.applications import INSTANCE_ID, application_class
 

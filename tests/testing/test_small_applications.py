@@ -12,9 +12,9 @@ pytest.importorskip("aiokafka")
 pytest.importorskip("confluent_kafka")
 
 from coordinator import Emulator
-from coordinator.apptests import findings as f
-from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.kit.ready_tests import findings as f
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
 from tests.testing import (
     batches_in_kafka_python,
     left_over,
@@ -175,9 +175,9 @@ def test_a_position_that_is_taken_back_at_the_stop_is_named(kafka: Emulator) -> 
 
 def test_every_name_has_an_application() -> None:
     """Here, or in test_buggy_applications, test_explained_repeats, test_transactional_application,
-    test_later_topics."""
+    test_later_topics, test_keys_and_effects."""
     names = {name for _, named, _ in CASES.values() for name in named}
-    others = {f.NOT_COMMITTED, f.DUPLICATES, f.TWICE, f.LEFT_OPEN, f.MISSES}
+    others = {f.NOT_COMMITTED, f.DUPLICATES, f.TWICE, f.LEFT_OPEN, f.MISSES, f.ORDER, f.REPEATED}
     known = {value for name, value in vars(f).items() if name.isupper() and isinstance(value, str)}
     assert known - names - others == set()
 

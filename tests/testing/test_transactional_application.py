@@ -8,13 +8,17 @@ from typing import Any
 import pytest
 
 from coordinator import Emulator
-from coordinator.apptests import findings
-from coordinator.apptests.transaction_cases import TransactionCases
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.events.wire import RequestSeen
+from coordinator.kit.ready_tests import findings
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
 
+pytest.importorskip("kafka")
 pytest.importorskip("confluent_kafka")
 
 from examples.consumers.transactional_application import TransactionalApplication
+from tests.lines import event, line
+from tests.testing import small_transactions as small
 
 FENCED, REFUSED, ABORTED = (
     "test_its_transaction_is_fenced_midway",
@@ -48,7 +52,7 @@ def play(kafka: Emulator, application: Any, case: str, patience_s: float = 120.0
     kafka.create_topic(application.output_topic, 1)
     under_test = ApplicationUnderTest(kafka, application, patience_s=patience_s)
     try:
-        getattr(TransactionCases(), case)(under_test)
+        getattr(ConsumerCases(), case)(under_test)
     finally:
         under_test.close()
 
@@ -81,8 +85,29 @@ def test_a_planted_mistake_is_found(
     assert name in {finding.name for finding in found.value.findings}, found.value
 
 
+GETS = "test_another_member_gets_what_waits"
+BEAT = pytest.mark.kafka(config={"group.consumer.heartbeat.interval.ms": 100})
+
+
+@BEAT
+@pytest.mark.parametrize("application", [small.KeepsItsBuffer, small.KeepsItsBufferInNewProtocol])
+def test_who_ignores_revocation_is_named(kafka: Emulator, application: Any) -> None:
+    """Brokers accept its transactions: they do not ask who has the partition."""
+    with pytest.raises(ApplicationError) as found:
+        play(kafka, application(), GETS)
+    assert found.value.findings[0].name == findings.AFTER_LOSING, found.value
+
+
+@BEAT
+@pytest.mark.parametrize("case", [GETS, "test_members_come_and_go_quickly"])
+@pytest.mark.parametrize("application", [small.Answers, small.Buffers, small.BuffersInNewProtocol])
+def test_who_drops_what_it_loses_is_not(kafka: Emulator, application: Any, case: str) -> None:
+    play(kafka, application(), case)
+
+
 def test_commits_in_no_transaction_and_second_answers_are_found() -> None:
-    place, lines = ("orders", 0), [{"type": "RequestSeen", "api": "offset_commit", "seq": 7}]
+    place = ("orders", 0)
+    lines = [line(event(RequestSeen, api="offset_commit"), seq=7)]
     commit = findings.CommitSeen({place: 1}, 1, "app", 7)
     once = findings.exactly_once([(*place, 0)], {place: [0]}, [], lines)
     assert once == []
@@ -99,10 +124,11 @@ def test_commits_in_no_transaction_and_second_answers_are_found() -> None:
 
 def test_second_answers_are_told_whose_offsets_name_no_member() -> None:
     place = ("orders", 0)
-    asked = {"type": "RequestSeen", "api": "txn_offset_commit", "seq": 7}
+    asked = event(RequestSeen, api="txn_offset_commit")
+    by_none, by_member = line(asked, seq=7), line(asked, seq=7, member="m")
     twice = [(*place, 0), (*place, 0), (*place, 1), (*place, 1)]
-    first, second = findings.exactly_once(twice, {place: [0, 1]}, [], [asked])
+    first, second = findings.exactly_once(twice, {place: [0, 1]}, [], [by_none])
     assert "name no member, and a broker takes those for partitions that it has lost" in first.text
     assert "KIP-447" not in second.text  # once is enough
-    (named, _) = findings.exactly_once(twice, {place: [0, 1]}, [], [{**asked, "member": "m"}])
+    (named, _) = findings.exactly_once(twice, {place: [0, 1]}, [], [by_member])
     assert "KIP-447" not in named.text

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
 
-from tests.inner_pytest import QUIET
+from tests.inner_pytest import QUIET, declared_in, files_in, passed
 
 pytest_plugins = ["pytester"]
 
 
 def files_of_the_page(project_root: Path) -> dict[str, str]:
     page = (project_root / "docs" / "tutorial.md").read_text()
-    files = dict(re.findall(r"^```python\n# (\w+)\.py\n(.*?)^```$", page, re.MULTILINE | re.DOTALL))
+    files = files_in(page)
     assert list(files) == ["billing", "conftest", "test_first", "test_fault", "test_chaos"]
     assert page.count("```python") == len(files)
     return files
@@ -24,5 +23,4 @@ def test_the_files_of_the_page_pass(pytester: pytest.Pytester, project_root: Pat
     pytest.importorskip("confluent_kafka")
     files = files_of_the_page(project_root)
     pytester.makepyfile(**files)
-    result = pytester.runpytest_subprocess(*QUIET, timeout=400)
-    result.assert_outcomes(passed=6)
+    assert passed(pytester, *QUIET, timeout_s=400) == declared_in(files)

@@ -18,9 +18,9 @@ from typing import Any
 import pytest
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, ConsumerRebalanceListener
 
-from coordinator.control.waiting import WaitTimeoutError
-from coordinator.emulator.options import EmulatorError
-from coordinator.judges import Judgement, judge
+from coordinator.history.judges import Judgement, judge
+from coordinator.kit.emulator.options import EmulatorError
+from coordinator.kit.waiting import WaitTimeoutError
 from coordinator.testing.virtual import (
     VirtualKafka,
     VirtualKafkaWarning,

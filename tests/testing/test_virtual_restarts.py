@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.emulator.options import EmulatorError
+from coordinator.kit.emulator.options import EmulatorError
 from coordinator.testing.virtual import virtual_kafka
 
 

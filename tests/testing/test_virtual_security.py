@@ -9,7 +9,7 @@ import pytest
 from aiokafka import AIOKafkaConsumer
 from aiokafka.errors import GroupAuthorizationFailedError, KafkaConnectionError
 
-from coordinator.emulator.options import EmulatorError
+from coordinator.kit.emulator.options import EmulatorError
 from coordinator.testing.virtual import VirtualKafka, virtual_kafka
 
 RIGHTS = ["User:billing may Read topic orders", "User:billing may Read group app"]

@@ -10,10 +10,10 @@ import pytest
 
 from assignors import TopicPartition
 from coordinator import Emulator
-from coordinator.apptests import findings
-from coordinator.apptests.application_cases import NotJudgedWarning
-from coordinator.apptests.cases import ConsumerCases
-from coordinator.apptests.under_test import ApplicationError, ApplicationUnderTest
+from coordinator.kit.ready_tests import findings
+from coordinator.kit.ready_tests.application_cases import NotJudgedWarning
+from coordinator.kit.ready_tests.cases import ConsumerCases
+from coordinator.kit.ready_tests.under_test import ApplicationError, ApplicationUnderTest
 from coordinator.members.effects import Position
 
 RECORDS = 12

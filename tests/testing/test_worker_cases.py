@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip("confluent_kafka", minversion="2.15")
 
 from coordinator import Emulator
-from coordinator.apptests import worker_findings as f
-from coordinator.apptests.findings import ApplicationError
-from coordinator.apptests.worker import WorkerUnderTest
+from coordinator.kit.ready_tests import worker_findings as f
+from coordinator.kit.ready_tests.findings import ApplicationError
+from coordinator.kit.ready_tests.worker import WorkerUnderTest
 from coordinator.testing.cases import WorkerCases
 from tests.testing import share_workers as workers
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.http.client import Client
+from coordinator.kit.http.client import Client
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash")
 

@@ -1,5 +1,5 @@
-"""The count of folds: a planted one is found, none stands outside of `history`, and
-each reason for what is none is still needed."""
+"""A planted fold is found, none stands outside of `history`, and each reason for what is none is
+still needed."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ class Owners:
     def __init__(self):
         self.owners = {}
 
-    def see(self, line):
-        if line["type"] == "GenerationStored":
-            self.owners[line["group"]] = line["members"]
-        elif line["type"] == "GroupEmptied":
-            self.owners.pop(line["group"])
+    @on(GenerationStored)
+    def _stored(self, line, event):
+        self.owners[line.group] = event.members
+
+    @on(GroupEmptied)
+    def _emptied(self, line, event):
+        self.owners.pop(line.group)
 """
 NO_STATE = """
 def said(line):
-    return line["type"] in ("GenerationStored", "GroupEmptied")
+    return line.kind in (GenerationStored, GroupEmptied)
 """
 
 
@@ -31,7 +33,7 @@ def test_a_planted_fold_is_found(tmp_path: Path) -> None:
     planted.write_text(FOLD + NO_STATE)
     assert list(folds(planted)) == [("Owners", {"GenerationStored", "GroupEmptied"})]
     assert kind_of(planted, "Owners") == "elsewhere"
-    assert kind_of(Path("coordinator/history/planted.py"), "Owners") == "history"
+    assert kind_of(Path("coordinator/history/world/planted.py"), "Owners") == "history"
 
 
 def test_no_fold_stands_elsewhere_and_each_reason_is_needed(

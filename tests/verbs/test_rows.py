@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.control.cluster_kit import ClusterKit
-from coordinator.event_log.field_names import FIELD_NAMES
-from coordinator.event_log.types import TYPES
-from coordinator.simulator.swarm.random_scenarios import scenario_text
+from coordinator.events.vocabulary import FIELD_NAMES, names
+from coordinator.kit.cluster_kit import ClusterKit
+from coordinator.lab.simulator.swarm.random_scenarios import scenario_text
 from coordinator.verbs import ROWS, Row
 from coordinator.verbs.brokers import VERBS
 from coordinator.verbs.members import MEMBER_VERBS
@@ -22,7 +21,7 @@ EACH = pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_its_sentence_and_its_lines_are_of_its_own_fields(row: Row) -> None:
     said = set(re.findall(r"{(\w+)}", row.sentence))
     assert said <= set(row.logged) <= FIELD_NAMES
-    assert set(row.lines) <= set(TYPES["fault"])
+    assert set(row.lines) <= set(names("fault"))
     assert row.sentence.format(**dict.fromkeys(row.logged, 1))
 
 

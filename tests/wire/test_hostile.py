@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from coordinator.releases import RELEASES
+from coordinator.base.releases import RELEASES
 from coordinator.wire.messages.fetch import FetchRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest
 from coordinator.wire.messages.metadata import MetadataRequest

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
 
 from coordinator.wire import messages
-from coordinator.wire.former_messages import former_modules
 from coordinator.wire.messages import API_KEYS, ENTRIES, entry, request_type, response_type
 from coordinator.wire.primitives import WireError
 from tests.wire.samples import SERVED, message_types
@@ -102,7 +100,7 @@ def test_unknown_keys() -> None:
 def test_modules_are_loaded_at_first_use_and_wire_knows_no_clock(
     plain_environment: dict[str, str],
 ) -> None:
-    """Start-up must not pay for 47 files, nor for asyncio."""
+    """Start-up must not pay for every message, nor for asyncio."""
     code = (
         "import sys, coordinator.wire.messages, coordinator.wire.framing\n"
         "assert 'coordinator.wire.messages.heartbeat' not in sys.modules\n"
@@ -112,23 +110,3 @@ def test_modules_are_loaded_at_first_use_and_wire_knows_no_clock(
         "assert len([name for name in sys.modules if name.startswith('coordinator.wire.messages.')]) == 1\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=300, env=plain_environment)
-
-
-def test_a_module_that_shares_a_file_now_is_found_by_its_former_name() -> None:
-    """Such as `create_topics`: for one version, with a warning that names the new place."""
-    former = former_modules(ENTRIES.values())
-    assert {"create_topics", "init_producer_id", "sasl_handshake", "end_txn"} <= set(former)
-    for name, api in former.items():
-        with pytest.warns(DeprecationWarning, match=f"is a part of .*[.]{api.module} now"):
-            module = import_module(f"coordinator.wire.messages.{name}")
-        key = next(key for key, each in ENTRIES.items() if each is api)
-        assert getattr(module, f"{api.name}Request") is request_type(key)
-        assert getattr(module, f"{api.name}Response") is response_type(key)
-        del sys.modules[module.__name__]
-    with pytest.warns(DeprecationWarning, match="transaction_views"):
-        from coordinator.wire.messages.list_transactions import (  # type: ignore[import-not-found]
-            TransactionState,
-        )
-    assert TransactionState.__name__ == "ListTransactionsTransactionState"
-    with pytest.raises(ModuleNotFoundError, match="create_topicz"):
-        import_module("coordinator.wire.messages.create_topicz")

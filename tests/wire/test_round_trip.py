@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from coordinator.common.slices import whole
+from coordinator.base.slices import whole
 from coordinator.wire.messages import API_KEYS
 from coordinator.wire.plain import bounds, from_plain, to_plain
 from coordinator.wire.schema import Field, Message, StructType

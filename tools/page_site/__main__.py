@@ -8,6 +8,7 @@ browser only when a learner changes a run.
 
 from __future__ import annotations
 
+import argparse
 import fcntl
 import gzip
 import hashlib
@@ -17,14 +18,15 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from html import escape
 from pathlib import Path
 
-from coordinator.page.home import home
-from coordinator.page.incident import incident
-from coordinator.page.lessons import load, slugs
-from coordinator.page.recorded import log as recorded_log
-from coordinator.page.recorded import recorded
-from coordinator.version import __version__
+from coordinator.base.version import __version__
+from coordinator.lab.page.home import forks, home
+from coordinator.lab.page.incident import incident
+from coordinator.lab.page.lessons import load, slugs
+from coordinator.lab.page.recorded import log as recorded_log
+from coordinator.lab.page.recorded import recorded
 
 from .alone import as_file
 from .pages import (
@@ -36,6 +38,7 @@ from .pages import (
     open_page,
     sandbox_page,
 )
+from .previews import NoChromiumError, write_preview
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 HERE = Path(__file__).resolve().parent
@@ -49,19 +52,25 @@ PYODIDE = (
     "python_stdlib.zip",
     "pyodide-lock.json",
 )
-_NOT_IN_THE_ENGINE = (
-    "assets",
-    "cli",
-    "demo",
-    "testing",
-    "pipeline",
-    "adapters",
-    "http",
-    "reassign",
-    "live",
-    "__pycache__",
-    "tests",
+_NOT_IN_THE_ENGINE = tuple(
+    ROOT / "coordinator" / folder
+    for folder in (
+        "adapters",
+        "cli",
+        "control",
+        "emulator",
+        "http",
+        "kit/http",
+        "lab/demo",
+        "lab/page/assets",
+        "lab/pipeline",
+        "lab/reassign",
+        "members/adapters",
+        "members/live",
+        "testing",
+    )
 )
+"""Folders that no simulation and no picture in a browser imports."""
 _ZERO = (1980, 1, 1, 0, 0, 0)
 
 
@@ -74,8 +83,20 @@ def main() -> int:
                 file=sys.stderr,
             )
             return 2
+    parser = argparse.ArgumentParser(prog="python -m tools.page_site", description=__doc__)
+    parser.add_argument(
+        "--base-url",
+        metavar="URL",
+        type=_address,
+        help="where the site will stand: each lesson gets a picture of its own for link previews",
+    )
+    asked = parser.parse_args()
     target = ROOT / "build" / "site"
-    build(target)
+    try:
+        build(target, asked.base_url or "")
+    except NoChromiumError as error:
+        print(error, file=sys.stderr)
+        return 2
     PICTURE.write_text(readme_picture(), encoding="utf-8")
     size = sum(path.stat().st_size for path in target.rglob("*") if path.is_file())
     print(
@@ -97,12 +118,20 @@ def install() -> Path:
     return HERE / "node_modules"
 
 
-def build(target: Path) -> None:
-    """Write the site into a directory, which is emptied before."""
+def _address(text: str) -> str:
+    """An address that ends with a slash."""
+    if not re.match(r"https?://[^/\s]+", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address such as https://host/path/")
+    return text.rstrip("/") + "/"
+
+
+def build(target: Path, base_url: str = "") -> None:
+    """Write the site into a directory, which is emptied before. `base_url`: where it will stand;
+    with one, the pages name their preview pictures by their whole address."""
     modules = install()
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(
-        ROOT / "coordinator" / "page" / "assets",
+        ROOT / "coordinator" / "lab" / "page" / "assets",
         target,
         ignore=shutil.ignore_patterns("watch.*", "*.d.mts"),
     )
@@ -139,6 +168,7 @@ def build(target: Path) -> None:
     (still,) = draw([{"picture": begun["picture"], "now": begun["begins_ms"]}])
     (target / "index.html").write_text(index_page(lessons, still), encoding="utf-8")
     write_packed(target / "home.json.gz", begun)
+    write_packed(target / "home.forks.json.gz", forks())
     read = recorded()
     window = {
         "from": 0,
@@ -158,6 +188,16 @@ def build(target: Path) -> None:
     (target / "site.json").write_text(
         json.dumps({"product": "coordinator", "version": __version__}), encoding="ascii"
     )
+    if base_url:
+        for at, lesson in enumerate(lessons):
+            picture = target / f"{lesson.slug}.png"
+            write_preview(picture, f"{lesson.number}. {lesson.title}", lesson.asks, drawn[at])
+        for page in sorted(target.glob("*.html")):
+            own = page.with_suffix(".png")
+            name = own.name if own.exists() else "preview.png"
+            text = page.read_text(encoding="utf-8")
+            text = text.replace('content="preview.png"', f'content="{escape(base_url + name)}"')
+            page.write_text(text, encoding="utf-8")
     write_worker(target)
 
 
@@ -179,7 +219,9 @@ def write_worker(target: Path) -> None:
         content.update(f"{path.relative_to(target)} {path.stat().st_size}\n".encode())
         content.update(path.read_bytes())
     names = json.dumps([path.relative_to(target).as_posix() for path in files])
-    source = (ROOT / "coordinator" / "page" / "assets" / "sw.js").read_text(encoding="utf-8")
+    source = (ROOT / "coordinator" / "lab" / "page" / "assets" / "sw.js").read_text(
+        encoding="utf-8"
+    )
     source = source.replace('"unbuilt"', json.dumps(content.hexdigest()[:16]), 1)
     source = source.replace("/** @type {string[]} */ ([])", names, 1)
     engine = re.search(r"engine\.zip\?\w+", (target / "worker.js").read_text(encoding="utf-8"))
@@ -214,8 +256,8 @@ def write_engine(path: Path) -> None:
         for package in ("assignors", "coordinator"):
             for source in sorted((ROOT / package).rglob("*")):
                 inside = source.relative_to(ROOT)
-                if source.suffix in (".py", ".toml") and not set(inside.parts[1:-1]) & set(
-                    _NOT_IN_THE_ENGINE
+                if source.suffix in (".py", ".toml") and not any(
+                    source.is_relative_to(folder) for folder in _NOT_IN_THE_ENGINE
                 ):
                     archive.writestr(
                         zipfile.ZipInfo(inside.as_posix(), _ZERO),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 _STYLE: Final = (
-    Path(__file__).resolve().parents[2] / "coordinator" / "page" / "assets" / "style.css"
+    Path(__file__).resolve().parents[2] / "coordinator" / "lab" / "page" / "assets" / "style.css"
 )
 _OWN: Final = (
     ".cause { fill: #f2c230; stroke: #4a3a00; stroke-width: 0.7; } svg .within { fill: #14202b; }"

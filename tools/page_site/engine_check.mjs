@@ -7,7 +7,7 @@ const site = process.argv[2];
 const { loadPyodide } = await import(pathToFileURL(`${site}/pyodide/pyodide.mjs`).href);
 const python = await loadPyodide({ indexURL: `${site}/pyodide/` });
 python.unpackArchive(new Uint8Array(readFileSync(`${site}/engine.zip`)), "zip", { extractDir: "/engine" });
-python.runPython("import sys; sys.path.insert(0, '/engine'); from coordinator.page.engine import request");
+python.runPython("import sys; sys.path.insert(0, '/engine'); from coordinator.lab.page.engine import request");
 const request = python.globals.get("request");
 python.FS.mkdir("/log");
 let given = "";

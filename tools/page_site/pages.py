@@ -3,14 +3,13 @@ scripts. Knows no files and runs nothing."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any, Final
 
-from coordinator.page.lessons import Lesson
-from coordinator.version import __version__
+from coordinator.base.version import __version__
+from coordinator.lab.page.lessons import Lesson
 
 _HEAD = """<!doctype html>
 <html lang="en">
@@ -19,7 +18,7 @@ _HEAD = """<!doctype html>
 <meta http-equiv="Content-Security-Policy" content="default-src 'self'; img-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'">
 <title>{title}</title>
 <meta name="description" content="{description}">
-<meta property="og:type" content="website"><meta property="og:title" content="{title}"><meta property="og:description" content="{description}"><meta property="og:image" content="{base}preview.png">
+<meta property="og:type" content="website"><meta property="og:title" content="{title}"><meta property="og:description" content="{description}"><meta property="og:image" content="preview.png">
 <link rel="icon" href="data:,"><script src="again.js"></script><link rel="stylesheet" href="style.css">
 </head>
 <body>
@@ -82,15 +81,13 @@ def _paragraphs(texts: Iterable[str], hover: Hover) -> str:
 def _page(
     title: str, description: str, body: str, scripts: Iterable[str] = (), more: str = ""
 ) -> str:
-    """`description`: what a search engine or a chat shows of the page. SITE_URL is where the site
-    will stand, for the address of the picture that they show."""
+    """`description`: what a search engine or a chat shows of the page."""
     tags = "".join(f'<script type="module" src="{name}"></script>\n' for name in scripts)
     late = _UNSERVED if tags else ""
     return (
         _HEAD.format(
             title=escape(title),
             description=escape(" ".join(description.split())),
-            base=escape(os.environ.get("SITE_URL", "")),
             more=more,
         )
         + late
@@ -177,7 +174,7 @@ Kafka. Act on them, and ask why.</p>
 <p>Each lesson stops a run just before something happens. Say what will, see it, and change it.</p>
 <ol class="lessons" start="0">{cards}
 <li><a href="incident.html" data-lesson="incident"><small>at the end · 10 minutes</small><strong>{_INCIDENT}</strong></a></li></ol>
-<p>Then: <a href="open.html">open the log of a group of your own</a>, or <a href="sandbox.html">write a scenario</a> and run it.</p>
+<p>Then: <a href="open.html">open the log of a group of your own</a>, or <a href="open.html">paste what your cluster logs</a> to be told why a group rebalances, or <a href="sandbox.html">write a scenario</a> and run it.</p>
 """
     said = "A consumer group that moves: add members, stop, kill and slow them down, and ask why. Lessons that run the real coordinator in your browser."
     return _page("Consumer groups, alive", said, body, ["site.js", "home.js"])
@@ -219,9 +216,14 @@ def open_page() -> str:
 <p>Choose an event log, such as <code>coordinator serve --log run.jsonl</code> or <code>coordinator simulate NAME --log run.jsonl</code> writes, or
 drop it here; gzip may have packed it. It is read by this page, where it is, and goes nowhere. Then find out: which rebalance cost most, who held it up, and what would have
 made it shorter? What you say is checked against the log.</p>
-<p class="drop"><label>run.jsonl <input type="file" id="file" accept=".jsonl,.json,.txt,.gz"></label></p>
+<p class="drop"><label>run.jsonl <input type="file" id="file" accept=".jsonl,.json,.txt,.log,.gz" multiple></label></p>
 <p><button type="button" class="primary" data-sample="simulated.jsonl">Take a sample</button> <small>Two minutes of a group of four in the simulator, in which one deployment went wrong.</small></p>
 <p><button type="button" data-sample="incident.jsonl">The recorded incident</button> <small>The log of <a href="incident.html">the last lesson</a>.</small></p>
+<details class="paste"><summary>Or paste the logs of your own cluster</summary>
+<p>Lines of a broker's <code>GroupCoordinator</code>, of a client of any language, output of <code>kafka-consumer-groups --describe</code>, in any mix; files of them can be
+dropped here too, several at once. They are read by this page and go nowhere. It says why the group rebalanced, with the lines that show it, and what these lines do not tell.</p>
+<label for="pasted">The lines</label><textarea id="pasted" rows="8" spellcheck="false"></textarea>
+<p><button type="button" id="tell" class="primary">Why did it rebalance?</button></p></details>
 <div id="stage"><noscript><p class="problem">Reading a log needs scripts. In a terminal, <code>coordinator explain run.jsonl</code> tells the same.</p></noscript></div>
 """
     said = "Open an event log of a consumer group in the browser: what happened, why, and what it cost."

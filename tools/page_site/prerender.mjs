@@ -2,9 +2,9 @@
 // reader hears of it; `open`, the lanes that are drawn in full; `compact`; `happens`, spans [from, to, text] that are named above the axis; `curve`, {name, unit, steps} with steps [at, value], that is drawn there.
 import { readFileSync } from "node:fs";
 import { renderToString } from "preact-render-to-string";
-import { Drawing, GUTTER, scale } from "../../coordinator/page/assets/draw.js";
-import { Space } from "../../coordinator/page/assets/space.js";
-import { html, instant } from "../../coordinator/page/assets/view.js";
+import { Drawing, GUTTER, scale } from "../../coordinator/lab/page/assets/draw.js";
+import { Space } from "../../coordinator/lab/page/assets/space.js";
+import { html, instant } from "../../coordinator/lab/page/assets/view.js";
 
 const ROW = 19, CURVE = 44, LETTER = 7;
 

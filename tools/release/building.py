@@ -48,7 +48,7 @@ def check_tag(release: Release, tag: str) -> None:
     """A tag names the version that is built. Raises ReleaseError."""
     if tag and tag != f"v{release.version}":
         raise ReleaseError(
-            f"tag {tag}: coordinator/version.py says {release.version}, so the tag is v{release.version}"
+            f"tag {tag}: coordinator/base/version.py says {release.version}, so the tag is v{release.version}"
         )
 
 

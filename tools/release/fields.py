@@ -30,7 +30,7 @@ class Author(NamedTuple):
 
 
 class Release(NamedTuple):
-    """release.toml, and the version, which stands in coordinator/version.py alone."""
+    """release.toml, and the version, which stands in coordinator/base/version.py alone."""
 
     version: str
     published: bool = False
@@ -63,10 +63,10 @@ def read(root: Path = ROOT) -> Release:
         raise ReleaseError(f"{FILE}: {error}") from None
     version = re.search(
         r'^__version__ = "([^"]+)"$',
-        (root / "coordinator" / "version.py").read_text(),
+        (root / "coordinator" / "base" / "version.py").read_text(),
         re.MULTILINE,
     )
-    assert version, "coordinator/version.py has no version"
+    assert version, "coordinator/base/version.py has no version"
     known = set(Release._fields) - {"version"}
     if unknown := sorted(set(raw) - known):
         raise ReleaseError(

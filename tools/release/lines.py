@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from coordinator.common.installing import NAME, page_line
+from coordinator.base.installing import NAME, page_line
 from tools.release import owner
 from tools.release.fields import Release
 

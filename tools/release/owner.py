@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from coordinator.common.installing import NAME
+from coordinator.base.installing import NAME
 from tools.release.fields import Release
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from coordinator.common.installing import NAME
+from coordinator.base.installing import NAME
 from tools.release.fields import Release
 
 
@@ -79,7 +79,7 @@ def citation(release: Release) -> str:
 
 
 def published(release: Release) -> str:
-    """coordinator/common/published.py."""
+    """coordinator/base/published.py."""
     return f'''\
 """What a release says of itself. Made from release.toml by `python -m tools.release write`; do not edit by hand."""
 
@@ -97,6 +97,6 @@ DOCUMENTATION: Final[str] = "{release.documentation}"
 FILES: Final[Mapping[str, Callable[[Release], str]]] = {
     "SECURITY.md": security,
     "CITATION.cff": citation,
-    "coordinator/common/published.py": published,
+    "coordinator/base/published.py": published,
 }
 """By path."""

@@ -16,7 +16,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from coordinator.common.printable import printable
+from coordinator.base.printable import printable
 
 from .. import Subparsers, UsageError, description
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def add_parser(subparsers: Subparsers) -> None:
     """The options of `ctl`: a command for each operation of the control port."""
-    from coordinator.http.table import all_operations
+    from coordinator.kit.http.table import all_operations
 
     from . import others
     from .words import Words
@@ -47,8 +47,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Ask the port; the exit status."""
-    from coordinator.http.client import Client, NoControlPort, Refused
-    from coordinator.http.shapes import ShapeError
+    from coordinator.kit.http.client import Client, NoControlPort, Refused
+    from coordinator.kit.http.shapes import ShapeError
 
     leaf: Leaf = args.leaf
     try:

@@ -6,17 +6,18 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from coordinator.control.faults import ACTIONS
-from coordinator.http.options import OFFSET, number_or_text, offsets
-from coordinator.http.shapes import ShapeError
-from coordinator.http.table import all_operations
+from coordinator.kit.faults import ACTIONS
+from coordinator.kit.http.options import OFFSET, number_or_text, offsets
+from coordinator.kit.http.shapes import ShapeError
+from coordinator.kit.http.table import all_operations
 from coordinator.verbs import ROWS, Row
+from coordinator.verbs.brokers import StopBroker
 from coordinator.verbs.row import Taken
 
 from .words import Leaf, Words, ask, takes
 
 if TYPE_CHECKING:
-    from coordinator.http.client import Client
+    from coordinator.kit.http.client import Client
 
 BY_HAND = ("group_verify", "fault_add", "broker_control")
 """Operations whose commands are made here."""
@@ -137,7 +138,9 @@ def _add_brokers(words: Words) -> None:
 
         return words.command(("broker", word), doc, Leaf(call, lambda answer: ""))
 
-    pause = command("pause", ROWS["StopBroker"], "Pause a broker, as SIGSTOP does.", how="pause")
+    pause = command(
+        "pause", ROWS[StopBroker.__name__], "Pause a broker, as SIGSTOP does.", how="pause"
+    )
     pause.add_argument("broker", type=int)
     for row in ROWS.values():
         if row.command:
@@ -153,6 +156,11 @@ def _take(parser: argparse.ArgumentParser, taken: Taken) -> None:
         where.add_argument("--to", metavar="ID,ID,...", dest=taken.name, help=taken.doc)
         cancel = "let it not move after all"
         where.add_argument("--cancel", action="store_true", help=cancel)
+        return
+    if taken.flag:
+        option = f"--{taken.option or taken.name}".replace("_", "-")
+        action = argparse.BooleanOptionalAction
+        parser.add_argument(option, dest=taken.name, action=action, help=taken.doc)
         return
     kind: dict[str, Any] = {"type": int} if taken.number else {"type": str}
     kind |= {"choices": taken.choices} if taken.choices else {"help": taken.doc}

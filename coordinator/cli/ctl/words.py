@@ -1,5 +1,5 @@
-"""What the commands of `coordinator ctl` are built with: nouns, verbs and their common options, and
-the options that an operation of the control port has by its path and body."""
+"""Building blocks of the commands of `coordinator ctl`: nouns, verbs, common options, and the
+options that an operation of the control port has by its path and its body."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_origin
 
-from coordinator.http.options import OFFSET, PAIR, offsets, pairs
-from coordinator.http.shapes import Option, hints
+from coordinator.kit.http.options import OFFSET, PAIR, offsets, pairs
+from coordinator.kit.http.shapes import Option, hints
 
 from .. import Subparsers
 
 if TYPE_CHECKING:
-    from coordinator.http.client import Client
-    from coordinator.http.operation import Operation
+    from coordinator.kit.http.client import Client
+    from coordinator.kit.http.operation import Operation
 
 Call = Callable[["Client", argparse.Namespace], Any]
 Tell = Callable[[Any], str]

@@ -1,4 +1,4 @@
-"""What `coordinator peers` shows: a table redrawn in place on a terminal, plain lines elsewhere.
+"""Output of `coordinator peers`: a table redrawn in place on a terminal, plain lines elsewhere.
 
 Plain lines show every generation that all members were in, also one on the way to the next, as a
 cooperative rebalance has it: what is given up in it has no owner until the next. Depends on what
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, TextIO
 
-from coordinator.common.printable import printable
+from coordinator.base.printable import printable
 
 if TYPE_CHECKING:
     import asyncio

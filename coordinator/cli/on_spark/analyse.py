@@ -12,12 +12,12 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coordinator.common.printable import printable
+from coordinator.base.printable import printable
 
 from .. import Subparsers, UsageError, description
 
 if TYPE_CHECKING:
-    from coordinator.pipeline.spark.analysis import Analysis
+    from coordinator.lab.pipeline.spark.analysis import Analysis
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -38,8 +38,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: Namespace) -> int:
     """Analyse; 0, 2 if the directory cannot be read, 130 if it was interrupted."""
-    from coordinator.pipeline.spark.folders import tables_in
-    from coordinator.pipeline.spark.session import PipelineError, session, working
+    from coordinator.lab.pipeline.spark.folders import tables_in
+    from coordinator.lab.pipeline.spark.session import PipelineError, session, working
 
     try:
         tables_in(args.dir)
@@ -47,7 +47,7 @@ def run(args: Namespace) -> int:
         with working(
             spark, f"mend that and run the command again; if {args.dir} is damaged, make it anew"
         ):
-            from coordinator.pipeline.spark.analysis import analyse, write
+            from coordinator.lab.pipeline.spark.analysis import analyse, write
 
             analysis = analyse(spark, args.dir)
             write(analysis, Path(args.dir) / "analysis")
@@ -62,8 +62,8 @@ def run(args: Namespace) -> int:
 
 def show(analysis: Analysis) -> None:
     """Print medians, intervals and differences."""
-    from coordinator.common.statistics import told
-    from coordinator.pipeline.measures import MEASURES
+    from coordinator.lab.pipeline.measures import MEASURES
+    from coordinator.lab.statistics import told
 
     differences = {(each.variant, each.measure): each for each in analysis.differences}
     print(

@@ -12,13 +12,13 @@ from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from coordinator.common.printable import printable
+from coordinator.base.printable import printable
 
 from .. import Subparsers, UsageError, description
 from .tables import KAFKA_CLIENT, client_settings, out_directory, topic_settings
 
 if TYPE_CHECKING:
-    from coordinator.pipeline.alerts import Alert
+    from coordinator.lab.pipeline.alerts import Alert
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -89,8 +89,8 @@ def _number(text: str) -> int:
 
 def run(args: Namespace) -> int:
     """Follow; 0 when it is told to stop, 2 if the log cannot be followed."""
-    from coordinator.pipeline.alerts import Limits
-    from coordinator.pipeline.spark.session import PipelineError, reason, session, stop
+    from coordinator.lab.pipeline.alerts import Limits
+    from coordinator.lab.pipeline.spark.session import PipelineError, reason, session, stop
 
     client = client_settings(args.command_config, [args.log])
     limits = Limits(storm=args.storm, stuck_join_ms=round(args.stuck_join * 1000))
@@ -107,7 +107,7 @@ def run(args: Namespace) -> int:
         raise UsageError(
             f"--out {args.out}: cannot be written: {error.strerror or error}"
         ) from None
-    from coordinator.pipeline.spark.live import Board, Follower
+    from coordinator.lab.pipeline.spark.live import Board, Follower
 
     try:
         follower = Follower(spark, args.log, Board(out, _tell), out / "checkpoint", limits, client)

@@ -41,8 +41,8 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: Namespace) -> int:
     """Report; 0, 2 if the directory cannot be read or the report cannot be written, 130 if it was
     interrupted."""
-    from coordinator.pipeline.spark.folders import check_writable, tables_in
-    from coordinator.pipeline.spark.session import PipelineError, session, working
+    from coordinator.lab.pipeline.spark.folders import check_writable, tables_in
+    from coordinator.lab.pipeline.spark.session import PipelineError, session, working
 
     try:
         tables_in(args.dir)
@@ -53,7 +53,7 @@ def run(args: Namespace) -> int:
         with working(
             spark, f"mend that and run the command again; if {args.dir} is damaged, make it anew"
         ):
-            from coordinator.pipeline.spark.report import make_report
+            from coordinator.lab.pipeline.spark.report import make_report
 
             made = make_report(spark, args.dir, None if args.out is None else Path(args.out))
     except PipelineError as error:

@@ -39,9 +39,9 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: Namespace) -> int:
     """Sweep; 0, 1 if a simulation failed, 2 if the sweep cannot be, 130 if it was interrupted."""
-    from coordinator.pipeline.spark.folders import check_sweep_out
-    from coordinator.pipeline.spark.session import PipelineError, session, working
-    from coordinator.pipeline.sweeps import SweepError, plan_of, read_sweep
+    from coordinator.lab.pipeline.spark.folders import check_sweep_out
+    from coordinator.lab.pipeline.spark.session import PipelineError, session, working
+    from coordinator.lab.pipeline.sweeps import SweepError, plan_of, read_sweep
 
     try:
         sweep = read_sweep(args.sweep)
@@ -50,7 +50,7 @@ def run(args: Namespace) -> int:
         check_sweep_out(Path(args.out), plan_of(sweep))
         spark = session("coordinator sweep", args.master)
         with working(spark, "mend that; the same command goes on where it stopped"):
-            from coordinator.pipeline.spark.sweep import run_sweep
+            from coordinator.lab.pipeline.spark.sweep import run_sweep
 
             swept = run_sweep(spark, sweep, args.out, tell)
     except (SweepError, PipelineError) as error:

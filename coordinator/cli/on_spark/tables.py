@@ -60,9 +60,9 @@ def topic_settings(logs: Sequence[str]) -> dict[str, str]:
     if not any(log.startswith("kafka://") for log in logs):
         return {}
     try:
-        from coordinator.pipeline.spark.kafka import kafka_settings
+        from coordinator.lab.pipeline.spark.kafka import kafka_settings
     except ImportError as error:
-        from coordinator.pipeline.spark.session import PipelineError, missing
+        from coordinator.lab.pipeline.spark.session import PipelineError, missing
 
         raise PipelineError(missing(error)) from None
     return kafka_settings(logs)
@@ -79,9 +79,9 @@ def client_settings(path: str | None, logs: Sequence[str]) -> dict[str, str]:
 
 def run(args: Namespace) -> int:
     """Make the tables; 0, 2 if they cannot be made, 130 if it was interrupted."""
-    from coordinator.pipeline.sources import SourceError, log_files
-    from coordinator.pipeline.spark.folders import check_out
-    from coordinator.pipeline.spark.session import PipelineError, session, working
+    from coordinator.lab.pipeline.sources import SourceError, log_files
+    from coordinator.lab.pipeline.spark.folders import check_out
+    from coordinator.lab.pipeline.spark.session import PipelineError, session, working
 
     client = client_settings(args.command_config, args.logs)
     try:
@@ -93,7 +93,7 @@ def run(args: Namespace) -> int:
         with working(
             spark, f"the tables in {args.out} are not whole; mend that and run the command again"
         ):
-            from coordinator.pipeline.spark.tables import make_tables
+            from coordinator.lab.pipeline.spark.tables import make_tables
 
             began = time.perf_counter()
             made = make_tables(spark, args.logs, args.out, replace=args.replace, client=client)

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING
 from .. import UsageError
 
 if TYPE_CHECKING:
-    from coordinator.net.endpoints import Endpoint
-    from coordinator.releases import Release
+    from coordinator.base.releases import Release
+    from coordinator.server.net.endpoints import Endpoint
 
 # Meant for the Java process or the image's own scripts; no broker setting.
 JAVA_ONLY = frozenset(
@@ -213,7 +213,7 @@ def _own_names(listeners: list[Endpoint], advertised: set[str]) -> list[Endpoint
 
 
 def _endpoints(variable: str, text: str) -> list[Endpoint]:
-    from coordinator.net.endpoints import Endpoint
+    from coordinator.server.net.endpoints import Endpoint
 
     endpoints = []
     for item in _items(text):
@@ -265,7 +265,7 @@ def _check_roles(environ: Mapping[str, str], settings: Settings) -> None:
 
 
 def _read_ours(environ: Mapping[str, str], settings: Settings) -> None:
-    from coordinator.event_log.envelope import LOG_MODES
+    from coordinator.events.envelope import LOG_MODES
 
     settings.topics = _topics(environ.get("COORDINATOR_TOPICS", ""))
     settings.acls = _acls(environ.get("COORDINATOR_ACLS", ""))
@@ -302,7 +302,7 @@ def _read_ours(environ: Mapping[str, str], settings: Settings) -> None:
 
 
 def _topics(text: str) -> list[str]:
-    from coordinator.broker.build import TopicError, topic_options
+    from coordinator.server.build import TopicError, topic_options
 
     topics = _items(text)
     try:
@@ -317,7 +317,7 @@ def _acls(text: str) -> list[str]:
     acls = [line.strip() for line in text.splitlines() if line.strip()]
     if not acls:
         return acls
-    from coordinator.security.acls import AclError, read_acl
+    from coordinator.events.acls import AclError, read_acl
 
     try:
         for each in acls:
@@ -347,7 +347,7 @@ def _node_id(environ: Mapping[str, str]) -> int | None:
 
 
 def _release(where: str, name: str | None) -> Release:
-    from coordinator.releases import NEWEST, ReleaseError, release_named
+    from coordinator.base.releases import NEWEST, ReleaseError, release_named
 
     try:
         return NEWEST if name is None else release_named(name)
@@ -358,8 +358,8 @@ def _release(where: str, name: str | None) -> Release:
 def _read_config(variable: str, value: str, settings: Settings, release: Release) -> None:
     """One broker configuration, checked as Kafka does at start. An unknown one is ignored, as Kafka
     does."""
-    from coordinator.configs.broker_configs import OF_LISTENERS, OF_SECURITY, broker_defs
-    from coordinator.configs.definitions import ConfigException
+    from coordinator.server.settings.broker_configs import OF_LISTENERS, OF_SECURITY, broker_defs
+    from coordinator.server.settings.definitions import ConfigException
 
     name = config_name(variable)
     if name in OF_SECURITY or name.startswith(OF_LISTENERS):

@@ -8,13 +8,13 @@ from argparse import Namespace
 from os import fspath
 from typing import TYPE_CHECKING
 
-from coordinator.common.printable import printable
+from coordinator.base.printable import printable
 
 from .. import UsageError
 
 if TYPE_CHECKING:
-    from coordinator.emulator.embedded import Emulator
-    from coordinator.emulator.log_publisher import LogPublisher
+    from coordinator.kit.emulator.embedded import Emulator
+    from coordinator.kit.emulator.log_publisher import LogPublisher
 
 
 def check_options(args: Namespace) -> None:
@@ -32,8 +32,8 @@ def check_options(args: Namespace) -> None:
         raise UsageError(f"--log-command-config: to get in where? Give {bootstrap}, too")
     if args.log_topic is None:
         return
-    from coordinator.cluster.topic_names import why_invalid
     from coordinator.members.live.bootstrap import AddressError, parse_addresses
+    from coordinator.server.cluster.topic_names import why_invalid
 
     if (why := why_invalid(args.log_topic)) is not None:
         raise UsageError(f"{topic}: {why}; give 1 to 249 of a-z A-Z 0-9 . _ -")
@@ -80,9 +80,9 @@ def published(
     """Begin to publish the log of an emulator that runs; None: nobody asked for it."""
     if topic is None:
         return None
-    from coordinator.emulator.log_publisher import LogPublisher
-    from coordinator.emulator.session import own_addresses, own_routes
-    from coordinator.event_log.reader import runs
+    from coordinator.events.files import runs
+    from coordinator.kit.emulator.log_publisher import LogPublisher
+    from coordinator.kit.emulator.session import own_addresses, own_routes
 
     from .. import command_config
 

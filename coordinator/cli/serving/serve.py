@@ -16,18 +16,19 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from signal import SIGINT, SIGTERM, signal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from ...releases import NEWEST, RELEASES, ReleaseError, release_named
+from coordinator.base.releases import NEWEST, RELEASES, ReleaseError, release_named
+
 from .. import Subparsers, UsageError, log_options
 from . import log_topic
 
 if TYPE_CHECKING:
     import asyncio
 
-    from coordinator.emulator.embedded import Emulator
-    from coordinator.http.serving import ControlPort
-    from coordinator.page.server import PageServer
+    from coordinator.kit.emulator.embedded import Emulator
+    from coordinator.kit.http.serving import ControlPort
+    from coordinator.lab.page.server import PageServer
 
 DEFAULT_LISTEN = "127.0.0.1:9092"
 DEFAULT_NODE_ID = 1
@@ -35,15 +36,8 @@ REMEMBERED_LINES = 100_000
 """So many lines of the event log are kept for the control port when they go into no file."""
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """The options of `serve`."""
-    parser = subparsers.add_parser(
-        "serve",
-        help="run the emulator as a server",
-        description="Run the emulator as a server until a signal.",
-        allow_abbrev=False,
-    )
-    add = parser.add_argument
+def _add_addresses(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     address = "[NAME://]HOST:PORT"
     add(
         "--listen",
@@ -63,6 +57,19 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="may listen beyond loopback: whoever reaches the port may use it",
     )
+    add(
+        "--brokers",
+        type=int,
+        metavar="N",
+        help="so many brokers, each listening one port further on (default 1)",
+    )
+    add("--racks", metavar="RACK,...", help="the brokers' racks, one for each")
+    add("--node-id", type=int, metavar="N", help=f"the broker's id (default {DEFAULT_NODE_ID})")
+    add("--cluster-id", metavar="ID", help="the cluster's id (default: drawn from the seed)")
+
+
+def _add_configuration(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add(
         "--topic",
         action="append",
@@ -94,12 +101,22 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="keep Kafka's initial rebalance delay of 3000 ms; without this it is 0",
     )
+    add("--seed", type=int, metavar="N", help="draw every id from this seed")
+    add(
+        "--from-environment",
+        action="store_true",
+        help="also take KAFKA_* and COORDINATOR_* variables, as in docs/docker.md",
+    )
+
+
+def _add_log(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add(
         "--log",
         metavar="PATH",
         help="write the event log there (see `coordinator explain`); a file that exists is refused",
     )
-    mode = parser.add_mutually_exclusive_group()
+    mode = group.add_mutually_exclusive_group()
     mode.add_argument(
         "--log-append",
         nargs="?",
@@ -113,6 +130,11 @@ def add_parser(subparsers: Subparsers) -> None:
         const=True,
         metavar="PATH",
         help="start the log anew (--log PATH --log-replace)",
+    )
+    add(
+        "--kafka-log",
+        metavar="PATH",
+        help="append the lines that a Kafka broker would log about its groups (docs/diagnose.md)",
     )
     add(
         "--log-topic",
@@ -129,18 +151,10 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="FILE",
         help="how to get in there: a file of properties, as Kafka's tools take it",
     )
-    add(
-        "--max-output-bytes",
-        type=int,
-        metavar="N",
-        help="answers that clients may leave unread, all together, before larger ones wait",
-    )
-    add(
-        "--max-response-bytes",
-        type=int,
-        metavar="N",
-        help="the largest answer; one that is larger closes its connection",
-    )
+
+
+def _add_control(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add(
         "--control",
         metavar="HOST:PORT",
@@ -171,6 +185,10 @@ def add_parser(subparsers: Subparsers) -> None:
         action="store_true",
         help="with --page: whoever opens it by the address that is printed may act on groups",
     )
+
+
+def _add_security(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add(
         "--user",
         action="append",
@@ -193,20 +211,21 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="PRINCIPAL",
         help="who may do everything, such as User:root; repeatable",
     )
-    add("--seed", type=int, metavar="N", help="draw every id from this seed")
-    add("--node-id", type=int, metavar="N", help=f"the broker's id (default {DEFAULT_NODE_ID})")
+
+
+def _add_limits(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add(
-        "--brokers",
+        "--max-output-bytes",
         type=int,
         metavar="N",
-        help="so many brokers, each listening one port further on (default 1)",
+        help="answers that clients may leave unread, all together, before larger ones wait",
     )
-    add("--racks", metavar="RACK,...", help="the brokers' racks, one for each")
-    add("--cluster-id", metavar="ID", help="the cluster's id (default: drawn from the seed)")
     add(
-        "--from-environment",
-        action="store_true",
-        help="also take KAFKA_* and COORDINATOR_* variables, as in docs/docker.md",
+        "--max-response-bytes",
+        type=int,
+        metavar="N",
+        help="the largest answer; one that is larger closes its connection",
     )
     add(
         "--loop",
@@ -214,6 +233,28 @@ def add_parser(subparsers: Subparsers) -> None:
         default="asyncio" if hasattr(select, "epoll") else "auto",
         help="event loop; auto: uvloop if it is installed; default: asyncio's, which serves first who waited longest, where there is epoll",
     )
+
+
+_OPTIONS: Final = (
+    ("addresses and brokers", _add_addresses),
+    ("topics, configurations, release", _add_configuration),
+    ("event log", _add_log),
+    ("control port and page", _add_control),
+    ("security", _add_security),
+    ("limits and event loop", _add_limits),
+)
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """The options of `serve`."""
+    parser = subparsers.add_parser(
+        "serve",
+        help="run the emulator as a server",
+        description="Run the emulator as a server until a signal.",
+        allow_abbrev=False,
+    )
+    for title, add_options in _OPTIONS:
+        add_options(parser.add_argument_group(title))
 
 
 def run(args: argparse.Namespace) -> int:
@@ -257,9 +298,10 @@ def _not_collecting() -> Iterator[None]:
 def collect_rarely() -> None:
     """Let the garbage collector look less often at what stays: a whole collection among 100,000
     offsets takes a tenth of a second."""
-    gc.freeze()
     gc.enable()
-    gc.set_threshold(5_000, 2, 250)
+    if hasattr(gc, "set_threshold"):  # PyPy has no thresholds
+        gc.freeze()
+        gc.set_threshold(5_000, 2, 250)
 
 
 def _page_port(text: str) -> int:
@@ -281,7 +323,7 @@ def _stoppable() -> Iterator[None]:
 
 def loop_factory(kind: str) -> Callable[[], asyncio.AbstractEventLoop]:
     """What makes the event loop."""
-    from ...net.fair_selector import new_loop
+    from coordinator.server.net.fair_selector import new_loop
 
     if kind == "asyncio":
         return new_loop
@@ -289,7 +331,7 @@ def loop_factory(kind: str) -> Callable[[], asyncio.AbstractEventLoop]:
         from uvloop import Loop
     except ImportError:
         if kind == "uvloop":
-            from ...common.installing import lacks
+            from coordinator.base.installing import lacks
 
             raise UsageError(
                 lacks("--loop uvloop: it is not installed", "fast", "--loop asyncio needs nothing")
@@ -345,9 +387,13 @@ def _take_environment(args: argparse.Namespace) -> None:
 
 
 def _emulator(args: argparse.Namespace) -> Emulator:
-    from coordinator.broker.build import TopicError
-    from coordinator.configs.broker_configs import BrokerConfigs, ConfigError, feature_options
-    from coordinator.emulator.embedded import Emulator, EmulatorError
+    from coordinator.kit.emulator.embedded import Emulator, EmulatorError
+    from coordinator.server.build import TopicError
+    from coordinator.server.settings.broker_configs import (
+        BrokerConfigs,
+        ConfigError,
+        feature_options,
+    )
 
     node_id = DEFAULT_NODE_ID if args.node_id is None else args.node_id
     try:
@@ -377,6 +423,7 @@ def _emulator(args: argparse.Namespace) -> Emulator:
             advertise=args.advertise,
             log=args.log,
             log_mode=args.log_mode or "new",
+            kafka_log=args.kafka_log,
             seed=args.seed,
             allow_remote=args.allow_remote,
             node_id=node_id,
@@ -427,7 +474,7 @@ def _control_port(args: argparse.Namespace, emulator: Emulator) -> ControlPort |
                     f"--{option.replace('_', '-')}: there is no control port; give --control 127.0.0.1:0, say"
                 )
         return None
-    from coordinator.http.serving import ControlPort, ControlPortError
+    from coordinator.kit.http.serving import ControlPort, ControlPortError
 
     try:
         return ControlPort(
@@ -444,7 +491,7 @@ def _control_port(args: argparse.Namespace, emulator: Emulator) -> ControlPort |
 async def _serve(emulator: Emulator, control: ControlPort | None, args: argparse.Namespace) -> int:
     import asyncio
 
-    from coordinator.emulator.embedded import EmulatorError
+    from coordinator.kit.emulator.embedded import EmulatorError
 
     loop = asyncio.get_running_loop()
     asked_to_stop = asyncio.Event()
@@ -491,7 +538,7 @@ async def _serve(emulator: Emulator, control: ControlPort | None, args: argparse
 async def _opened(emulator: Emulator, control: ControlPort) -> str:
     """Open the control port; what the line `ready:` says of it. Its token only if it was drawn: a
     given one is known. Raises UsageError."""
-    from coordinator.http.serving import ControlPortError
+    from coordinator.kit.http.serving import ControlPortError
 
     try:
         await control.start()
@@ -505,13 +552,13 @@ async def _shown(
     emulator: Emulator, control: ControlPort | None, port: int, *, may_act: bool
 ) -> PageServer:
     """The page on the event log, in threads of its own. Raises UsageError."""
-    from coordinator.page.following import Follower
-    from coordinator.page.server import PageServer, assets
+    from coordinator.lab.page.following import Follower
+    from coordinator.lab.page.server import PageServer, assets
 
     assert emulator.log_path is not None
     deeds = None
     if may_act:
-        from coordinator.page.deeds import Deeds
+        from coordinator.lab.page.deeds import Deeds
 
         deeds = Deeds(emulator)
     try:
@@ -538,9 +585,9 @@ async def _shown(
 def describe(emulator: Emulator) -> list[str]:
     """What is in force: addresses, topics, seed, configuration; what differs from Kafka's defaults
     is marked."""
-    from coordinator.cluster import CONSUMER_OFFSETS
-    from coordinator.configs.broker_configs import broker_defs
-    from coordinator.version import __version__
+    from coordinator.base.version import __version__
+    from coordinator.server.cluster import CONSUMER_OFFSETS
+    from coordinator.server.settings.broker_configs import broker_defs
 
     brokers = emulator.brokers
     cluster = next(iter(brokers.values())).cluster

@@ -24,8 +24,8 @@ _COMMA = re.compile(r",(?![^\[]*\])")
 """Between values: not within [...]."""
 
 if TYPE_CHECKING:
-    from coordinator.common.statistics import Estimate
-    from coordinator.simulator.files.model import Scenario
+    from coordinator.lab.simulator.files.model import Scenario
+    from coordinator.lab.statistics import Estimate
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -79,23 +79,23 @@ def _seeds(text: str) -> int:
 
 def run(args: Namespace) -> int:
     """Compare; 0, 2 for a wrong file or option, 130 if it was interrupted."""
-    from coordinator.common.statistics import quantile
-    from coordinator.event_log import EventLog
-    from coordinator.simulator.comparing.measures import NAMES, measure
-    from coordinator.simulator.comparing.share_measures import NAMES as OF_SHARES
-    from coordinator.simulator.comparing.share_measures import measure_shares
-    from coordinator.simulator.run import run_scenario
+    from coordinator.base.counting import how_many
+    from coordinator.events import EventLog
+    from coordinator.lab.simulator.comparing.measures import NAMES, measure
+    from coordinator.lab.simulator.comparing.share_measures import NAMES as OF_SHARES
+    from coordinator.lab.simulator.comparing.share_measures import measure_shares
+    from coordinator.lab.simulator.run import run_scenario
+    from coordinator.lab.statistics import quantile
 
     draw_png = None if args.png is None else _png()
-    base = load(args.scenario, args.settings)
-    kinds = [kind.name for kind in base.kinds]
-    names = (*(NAMES if base.members else ()), *(OF_SHARES if base.share_members else ()))
-    variants = list(_variants(args.vary, kinds, args.settings))
+    variants = list(_variants(args.vary, _kinds(args.scenario, args.settings), args.settings))
     for option, path in (("--svg", args.svg), ("--png", args.png)):
         check_place(option, path)
     scenarios = {
         name: _varied(args.scenario, args.settings, settings) for name, settings in variants
     }
+    base = scenarios[variants[0][0]]
+    names = (*(NAMES if base.members else ()), *(OF_SHARES if base.share_members else ()))
     results: dict[str, list[tuple[float, ...]]] = {name: [] for name in scenarios}
     seeds = 0
     try:
@@ -105,7 +105,7 @@ def run(args: Namespace) -> int:
                 for name, scenario in scenarios.items():
                     log = EventLog(seed=seed, kafka_version=scenario.release.number)
                     run_scenario(scenario, seed, log)
-                    lines = list(log.events())
+                    lines = list(log.read())
                     measured[name] = (
                         *(measure(lines) if base.members else ()),
                         *(measure_shares(lines) if base.share_members else ()),
@@ -121,10 +121,10 @@ def run(args: Namespace) -> int:
             print(f"{base.name}: no seed is done")
             return INTERRUPTED
     print(
-        f"{base.name}: {seeds} seeds, medians, their 95 % intervals by ranks, and how sure those are"
+        f"{base.name}: {how_many(seeds, 'seed')}, medians, their 95 % intervals by ranks, and how sure those are"
     )
     if args.svg is not None or draw_png is not None:
-        title = f"{base.name}: {seeds} seeds"
+        title = f"{base.name}: {how_many(seeds, 'seed')}"
         estimates = {
             name: [quantile([row[column] for row in rows], 0.5) for column in range(len(names))]
             for name, rows in results.items()
@@ -146,6 +146,18 @@ def run(args: Namespace) -> int:
     return 0 if seeds == args.seeds else INTERRUPTED
 
 
+def _kinds(given: str, settings: Sequence[str]) -> list[str]:
+    """Return the names of a scenario's kinds of members. Raises UsageError.
+
+    Its settings alone may contradict each other: what is varied settles it then.
+    """
+    try:
+        scenario = load(given, settings)
+    except UsageError:
+        scenario = load(given, [])
+    return [kind.name for kind in scenario.kinds]
+
+
 def _varied(given: str, settings: Sequence[str], varied: Sequence[str]) -> Scenario:
     """One variant. Raises UsageError, which calls what is varied --vary."""
     try:
@@ -160,7 +172,7 @@ def _draw(
     path: str, title: str, names: Sequence[str], variants: Mapping[str, Sequence[Estimate]]
 ) -> None:
     """Write the picture. Raises UsageError."""
-    from coordinator.simulator.comparing.drawing import svg
+    from coordinator.lab.simulator.comparing.drawing import svg
 
     _write("--svg", path, svg(title, names, variants).encode())
 
@@ -168,11 +180,11 @@ def _draw(
 def _png() -> Callable[[str, Sequence[str], Mapping[str, Sequence[Estimate]]], bytes]:
     """What draws PNG pictures. Raises UsageError without Matplotlib, before anything runs."""
     try:
-        from coordinator.pipeline.spark.variants import png
+        from coordinator.lab.pipeline.spark.variants import png
     except ModuleNotFoundError as error:
         if error.name != "matplotlib":
             raise
-        from ...common.installing import pip_install
+        from coordinator.base.installing import pip_install
 
         raise UsageError(
             f"--png needs Matplotlib: {pip_install('spark')}; --svg needs nothing"
@@ -195,7 +207,7 @@ def check_place(option: str, path: str | None) -> None:
 
 
 def _near(path: str) -> str:
-    from coordinator.simulator.files.schema import TABLES
+    from coordinator.lab.simulator.files.schema import TABLES
 
     close = get_close_matches(path, [*TABLES["members"].keys, *TABLES[""].keys], 1)
     return f": did you mean {close[0]}?" if close else "; other tables' are such as links.delay"
@@ -205,7 +217,7 @@ def _variants(
     given: Sequence[str], kinds: Sequence[str], settings: Sequence[str]
 ) -> Iterator[tuple[str, list[str]]]:
     """Every combination: its name and its settings. Raises UsageError."""
-    from coordinator.simulator.files.schema import TABLES
+    from coordinator.lab.simulator.files.schema import TABLES
 
     axes: list[list[tuple[str, list[str]]]] = []
     set_once = {each.partition("=")[0].strip() for each in settings}

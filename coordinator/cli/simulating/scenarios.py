@@ -30,10 +30,10 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run(args: Namespace) -> int:
     """Do it; 0, or 2 for a scenario that there is not."""
-    from coordinator.simulator.files import catalogue
-    from coordinator.simulator.files.reading import ScenarioError
-    from coordinator.simulator.files.scenario import read_scenario
-    from coordinator.simulator.files.schema import json_schema
+    from coordinator.lab.simulator.files import catalogue
+    from coordinator.lab.simulator.files.reading import ScenarioError
+    from coordinator.lab.simulator.files.scenario import read_scenario
+    from coordinator.lab.simulator.files.schema import json_schema
 
     if args.what in ("show", "copy") and args.name is None:
         raise UsageError(

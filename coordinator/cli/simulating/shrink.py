@@ -62,8 +62,8 @@ def add_parser(subparsers: Subparsers) -> None:
 def run(args: Namespace) -> int:
     """Shrink; 0, 1 if the scenario does not fail, 2 for a wrong file or option, 130 if it was
     interrupted."""
-    from coordinator.simulator.files.toml_text import to_toml
-    from coordinator.simulator.swarm.shrinking import shrink
+    from coordinator.lab.simulator.files.toml_text import to_toml
+    from coordinator.lab.simulator.swarm.shrinking import shrink
 
     path = Path(args.out or f"{Path(args.scenario).stem}-small.toml")
     check_place("--out", str(path))
@@ -116,12 +116,12 @@ def run(args: Namespace) -> int:
 def _findings(raw: dict[str, Any], seed_: int) -> frozenset[str] | None:
     """The judges that find something, or the kind of error that ends the run; None for what is no
     scenario."""
-    from coordinator.event_log import EventLog
-    from coordinator.judges import Judgement
-    from coordinator.simulator.files.reading import ScenarioError
-    from coordinator.simulator.files.scenario import read_scenario
-    from coordinator.simulator.files.toml_text import to_toml
-    from coordinator.simulator.run import run_scenario, verdicts
+    from coordinator.events import EventLog
+    from coordinator.history.judges import Judgement
+    from coordinator.lab.simulator.files.reading import ScenarioError
+    from coordinator.lab.simulator.files.scenario import read_scenario
+    from coordinator.lab.simulator.files.toml_text import to_toml
+    from coordinator.lab.simulator.run import run_scenario, verdicts
 
     try:
         scenario = read_scenario(to_toml(raw), "a smaller scenario")
@@ -131,9 +131,9 @@ def _findings(raw: dict[str, Any], seed_: int) -> frozenset[str] | None:
     try:
         run_scenario(scenario, seed_, log)
     except Exception as error:  # a run that ends with an error is a finding as any other
-        return frozenset({type(error).__name__})
+        return frozenset({type(error.__cause__ or error).__name__})
     return frozenset(
         verdict.judge
-        for verdict in verdicts(scenario, log.events())
+        for verdict in verdicts(scenario, log.read())
         if verdict.judgement is Judgement.BROKEN
     )

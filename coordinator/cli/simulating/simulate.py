@@ -25,16 +25,19 @@ from pathlib import Path
 from types import FrameType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from coordinator.base.contradictions import ContradictionError
+from coordinator.events.line import Line, LogError
+
 from .. import Subparsers, UsageError, command_config, description, log_options
 from ..interrupts import INTERRUPTED, interruptible
 
 if TYPE_CHECKING:
-    from coordinator.event_log import EventLog
-    from coordinator.judges import Verdict
-    from coordinator.live_world.kafka import Kafka
-    from coordinator.live_world.world import LiveWorld
-    from coordinator.simulator.files.model import Scenario
-    from coordinator.simulator.world import World
+    from coordinator.events import EventLog
+    from coordinator.history.judges import Verdict
+    from coordinator.lab.live_world.kafka import Kafka
+    from coordinator.lab.live_world.world import LiveWorld
+    from coordinator.lab.simulator.files.model import Scenario
+    from coordinator.lab.simulator.world import World
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -111,9 +114,9 @@ def addresses(text: str) -> list[tuple[str, int]]:
 
 def load(given: str, settings: Sequence[str]) -> Scenario:
     """The scenario in a file, or the shipped one of that name. Raises UsageError."""
-    from coordinator.simulator.files import catalogue
-    from coordinator.simulator.files.reading import ScenarioError
-    from coordinator.simulator.files.scenario import read_scenario
+    from coordinator.lab.simulator.files import catalogue
+    from coordinator.lab.simulator.files.reading import ScenarioError
+    from coordinator.lab.simulator.files.scenario import read_scenario
 
     try:
         if given.endswith(".toml") or "/" in given:
@@ -134,9 +137,9 @@ def load(given: str, settings: Sequence[str]) -> Scenario:
 def composed(given: str, settings: Sequence[str]) -> dict[str, Any]:
     """A scenario's values with all that it extends and with settings on top, parameters filled in.
     Raises UsageError."""
-    from coordinator.simulator.files import catalogue
-    from coordinator.simulator.files.composing import ComposingError, with_parameters
-    from coordinator.simulator.files.reading import ScenarioError, raw_of, set_value
+    from coordinator.lab.simulator.files import catalogue
+    from coordinator.lab.simulator.files.composing import ComposingError, with_parameters
+    from coordinator.lab.simulator.files.reading import ScenarioError, raw_of, set_value
 
     load(given, settings)
     try:
@@ -156,7 +159,7 @@ def composed(given: str, settings: Sequence[str]) -> dict[str, Any]:
 def _base(name: str, of: str) -> tuple[str, str]:
     """What a file extends: another file, named from its folder on, or a shipped scenario. Raises
     OSError, ScenarioError."""
-    from coordinator.simulator.files import catalogue
+    from coordinator.lab.simulator.files import catalogue
 
     if not name.endswith(".toml") and "/" not in name:
         return catalogue.text(name), name
@@ -168,8 +171,8 @@ def run(args: Namespace) -> int:
     """Simulate; 0, 1 if something that must hold does not, 2 for a wrong file or option, 130 if it
     was interrupted."""
     log_options.take(args, "replace")
-    from coordinator.simulator.run import run_scenario, verdicts
-    from coordinator.simulator.unreached import idle, skipped, unmet, unreached
+    from coordinator.lab.simulator.run import run_scenario, verdicts
+    from coordinator.lab.simulator.unreached import idle, skipped, unmet, unreached
 
     scenario = load(args.scenario, args.settings)
     if args.live and args.every_heartbeat:
@@ -201,9 +204,15 @@ def run(args: Namespace) -> int:
     except KeyboardInterrupt:
         interrupted = True
         print(f"stopped after {stop.now_ms / 1000:g} s of virtual time; what is known so far:")
+    except ContradictionError as error:
+        log.close()
+        raise UsageError(f"{args.log or scenario.name}: {error}") from error
     took = time.perf_counter() - began
     log.close()
-    judged = verdicts(_as_far_as_known(scenario, interrupted), _lines(args.log, log))
+    try:
+        judged = verdicts(_as_far_as_known(scenario, interrupted), _lines(args.log, log))
+    except LogError as error:
+        raise UsageError(str(error)) from error
     _count(args, log, took, ended=not interrupted)
     if not interrupted:
         notes += idle(scenario, _lines(args.log, log))
@@ -253,10 +262,10 @@ def _as_far_as_known(scenario: Scenario, interrupted: bool) -> Scenario:
 
 def _run_live(scenario: Scenario, args: Namespace) -> int:
     """The same in real time."""
-    from coordinator.live_world.kafka import Kafka, KafkaError
-    from coordinator.live_world.run import live_verdicts, run_live
-    from coordinator.simulator.files.reading import ScenarioError
-    from coordinator.simulator.files.worlds import WorldKind, check_world
+    from coordinator.lab.live_world.kafka import Kafka, KafkaError
+    from coordinator.lab.live_world.run import live_verdicts, run_live
+    from coordinator.lab.simulator.files.reading import ScenarioError
+    from coordinator.lab.simulator.files.worlds import WorldKind, check_world
 
     entry = command_config.read(args.command_config)
     kafka = None if args.bootstrap is None else Kafka(args.bootstrap, scenario, entry)
@@ -304,7 +313,7 @@ def _run_live(scenario: Scenario, args: Namespace) -> int:
 
 
 def _tidy(kafka: Kafka) -> None:
-    from coordinator.live_world.kafka import KafkaError
+    from coordinator.lab.live_world.kafka import KafkaError
 
     try:
         kafka.tidy()
@@ -313,25 +322,32 @@ def _tidy(kafka: Kafka) -> None:
 
 
 def _count(args: Namespace, log: EventLog, took_s: float, *, ended: bool) -> None:
-    kinds = Counter(line["type"] for line in _lines(args.log, log))
-    generations, assignments = kinds["GenerationStarted"], kinds["TargetAssigned"]
+    from coordinator.events import groups, members
+    from coordinator.events.groups.consumer import TargetAssigned
+
+    kinds = Counter(line.kind for line in _lines(args.log, log))
+    generations, assignments = kinds[groups.GenerationStarted], kinds[TargetAssigned]
     if args.bootstrap is not None:  # as many as members told of
-        told = (line for line in _lines(args.log, log) if line["type"] == "PartitionsAssigned")
+        told = (line for line in _lines(args.log, log) if line.kind is members.PartitionsAssigned)
         generations = len(
-            {
-                (line["group"], line["generation"])
-                for line in told
-                if line.get("generation") is not None
-            }
+            {(line.group, line.generation) for line in told if line.generation is not None}
         )
     rounds = _both({"generation": generations, "assignment": assignments}) or "0 generations"
     there = ""
     if ended:
-        members, producers = (
-            kinds[f"{who}Started"] - kinds[f"{who}Closed"] - kinds[f"{who}Crashed"]
-            for who in ("Member", "Producer")
-        )
-        there = f", {_both({'member': members, 'producer': producers}) or '0 members'} at the end"
+        left = {
+            who: kinds[started] - kinds[closed] - kinds[crashed]
+            for who, started, closed, crashed in (
+                ("member", members.MemberStarted, members.MemberClosed, members.MemberCrashed),
+                (
+                    "producer",
+                    members.ProducerStarted,
+                    members.ProducerClosed,
+                    members.ProducerCrashed,
+                ),
+            )
+        }
+        there = f", {_both(left) or '0 members'} at the end"
     print(f"{rounds}, {log.seq} events{there}; {took_s:.2f} s")
 
 
@@ -343,8 +359,8 @@ def _both(counts: Mapping[str, int]) -> str:
 def _open_log(args: Namespace, scenario: Scenario, epoch_ms: int | None = None) -> EventLog:
     """The log that was asked for. `epoch_ms`: the wall clock of its zero, unless it is that of the
     simulated world."""
-    from coordinator.event_log import EventLog, LogError
-    from coordinator.simulator.environment import EPOCH_MS
+    from coordinator.events import EventLog, LogError
+    from coordinator.lab.simulator.environment import EPOCH_MS
 
     epoch_ms = EPOCH_MS if epoch_ms is None else epoch_ms
     version = scenario.release.number
@@ -368,14 +384,14 @@ def _open_log(args: Namespace, scenario: Scenario, epoch_ms: int | None = None) 
         ) from None
 
 
-def _lines(path: str | None, log: EventLog) -> Iterable[dict[str, Any]]:
-    from coordinator.event_log import read
+def _lines(path: str | None, log: EventLog) -> Iterable[Line]:
+    from coordinator.events.files import read
 
-    return log.events() if path is None else read(path)
+    return log.read() if path is None else read(path)
 
 
 def _tell(judged: Sequence[Verdict], args: Namespace, interrupted: bool) -> int:
-    from coordinator.judges import Judgement
+    from coordinator.history.judges import Judgement
 
     broken = [verdict for verdict in judged if verdict.judgement is Judgement.BROKEN]
     kept = [verdict.judge for verdict in judged if verdict.judgement is Judgement.KEPT]

@@ -29,7 +29,7 @@ from .simulate import replay, seed
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
 
-    from coordinator.simulator.swarm.one_seed import SeedResult
+    from coordinator.lab.simulator.swarm.one_seed import SeedResult
 
 _EVERY = 100
 """One seed in so many runs twice."""
@@ -37,7 +37,7 @@ _MANY = 10_000
 """From so many seeds on everything has to have been reached."""
 _AGAIN = """
 import sys
-from coordinator.simulator.swarm.one_seed import digest
+from coordinator.lab.simulator.swarm.one_seed import digest
 print(digest(int(sys.argv[1]), int(sys.argv[2]), tuple(sys.argv[3:])))
 """
 
@@ -157,8 +157,8 @@ def run(args: Namespace) -> int:
 def _results(args: Namespace, began: float) -> Generator[SeedResult]:
     """The results in the order of the seeds, whoever ran them; none is begun when time is up.
     Raises UsageError."""
-    from coordinator.simulator.files.reading import ScenarioError
-    from coordinator.simulator.swarm.one_seed import run_seed
+    from coordinator.lab.simulator.files.reading import ScenarioError
+    from coordinator.lab.simulator.swarm.one_seed import run_seed
 
     numbers = iter(range(args.first, args.first + args.seeds))
     settings = tuple(args.settings)
@@ -221,7 +221,7 @@ def _again(result: SeedResult, args: Namespace) -> list[str]:
 
 def _keep(result: SeedResult, args: Namespace, keep: Path) -> str:
     """Write the scenario; the command that replays it."""
-    from coordinator.simulator.swarm.random_scenarios import scenario_text
+    from coordinator.lab.simulator.swarm.random_scenarios import scenario_text
 
     path = keep / f"swarm-{result.seed}.toml"
     path.write_text(scenario_text(result.seed, args.minutes), encoding="utf-8")
@@ -230,7 +230,7 @@ def _keep(result: SeedResult, args: Namespace, keep: Path) -> str:
 
 def _tell_coverage(reached: Counter[str], told: bool) -> list[str]:
     """Print what was reached; what was never reached."""
-    from coordinator.simulator.swarm.coverage import expected
+    from coordinator.lab.simulator.swarm.coverage import expected
 
     missing = [each for each in expected() if not reached[each]]
     if told:

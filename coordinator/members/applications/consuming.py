@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from enum import Enum
-from typing import Any, Final, NoReturn, Protocol
+from typing import Final, NoReturn, Protocol
 
 from assignors import TopicPartition
 
@@ -25,6 +25,18 @@ from ..producers.producer import Producer
 from ..producers.transactions import TransactionState
 from ..record_batches import ReadRecord
 from ..states import NO_GENERATION, Generation
+from .reports import (
+    CommitReport,
+    DeliveredBatch,
+    PolledBatch,
+    Processed,
+    Ranges,
+    Reset,
+    SentBatch,
+    Tell,
+    TransactionReport,
+    WentBack,
+)
 
 _MOST_TURNS: Final = 10_000
 
@@ -73,21 +85,15 @@ class PoisonRecord(MemberFault):
         self.fate = fate
 
 
-class Tell(Protocol):
-    """Who is told what the application does: a log's stream `member`."""
-
-    def __call__(self, kind: str, /, **fields: Any) -> None: ...
-
-
-def ranges(offsets: Iterable[int]) -> list[list[int]]:
-    """Ascending offsets as pairs of first and last."""
-    found: list[list[int]] = []
+def ranges(offsets: Iterable[int]) -> Ranges:
+    """Return ascending offsets as pairs of first and last."""
+    found: list[tuple[int, int]] = []
     for offset in offsets:
         if found and offset == found[-1][1] + 1:
-            found[-1][1] = offset
+            found[-1] = (found[-1][0], offset)
         else:
-            found.append([offset, offset])
-    return found
+            found.append((offset, offset))
+    return tuple(found)
 
 
 class Application:
@@ -123,7 +129,7 @@ class Application:
         self._busy_until: int | None = None
         self._commit: int | None = None
         self._in_transaction = False
-        self._sources: dict[int, list[Any]] = {}
+        self._sources: dict[int, tuple[str, int, int]] = {}
 
     @property
     def idle(self) -> bool:
@@ -166,22 +172,13 @@ class Application:
             polled = self.consumer.poll(now)
             self._see_generation()
         for reset in self.consumer.resets():
-            topic, number = reset.partition
-            self._tell(
-                "PositionReset", topic=topic, partition=number, offset=reset.offset, why=reset.why
-            )
+            self._tell(Reset(reset.partition, reset.offset, reset.why))
         if not polled:
             return False
         isolation = self.consumer.member.config.isolation_level
         for partition, records in polled:
             found = ranges([record.offset for record in records])
-            self._tell(
-                "RecordsPolled",
-                topic=partition.topic,
-                partition=partition.partition,
-                ranges=found,
-                isolation=isolation,
-            )
+            self._tell(PolledBatch(partition, found, isolation))
         self._batch = polled
         self._work.extend(
             (partition, record) for partition, records in polled for record in records
@@ -247,12 +244,7 @@ class Application:
     def _finished(self, partition: TopicPartition, records: Iterable[ReadRecord]) -> None:
         offsets = [record.offset for record in records]
         self.processed += len(offsets)
-        self._tell(
-            "RecordsProcessed",
-            topic=partition.topic,
-            partition=partition.partition,
-            ranges=ranges(offsets),
-        )
+        self._tell(Processed(partition, ranges(offsets)))
 
     # -- a pipeline
 
@@ -269,7 +261,7 @@ class Application:
                 ticket = producer.send(
                     target, f"{partition.topic}-{partition.partition}@{record.offset}".encode(), now
                 )
-                self._sources[ticket] = [partition.topic, partition.partition, record.offset]
+                self._sources[ticket] = (partition.topic, partition.partition, record.offset)
             offsets[partition] = Position(records[-1].offset + 1)
         self._see_generation()
         producer.transactions.send_offsets(
@@ -280,7 +272,7 @@ class Application:
 
     def _transaction_ended(self, ended: TransactionEnded) -> None:
         assert self.producer is not None and self.producer.transactions is not None
-        self._tell("TransactionEnded", committed=ended.committed, failed=_name(ended.fault))
+        self._tell(TransactionReport(ended.committed, _name(ended.fault)))
         if ended.fault is not None and self.producer.fatal is None:
             self.producer.transactions.end(commit=False)
             return
@@ -293,12 +285,7 @@ class Application:
         """Aborted records are read again, as far as they are still this member's."""
         for partition, records in self._batch:
             if partition in self.consumer.member.owned:
-                self._tell(
-                    "Rewound",
-                    topic=partition.topic,
-                    partition=partition.partition,
-                    offset=records[0].offset,
-                )
+                self._tell(WentBack(partition, records[0].offset))
                 self.consumer.seek(partition, records[0].offset)
 
     # -- what its driver tells
@@ -307,11 +294,8 @@ class Application:
         """Something that a client's machine had for its application."""
         match effect:
             case Committed(number, offsets, fault):
-                rows = [
-                    {"topic": topic, "partition": number_, "offset": at.offset}
-                    for (topic, number_), at in offsets.items()
-                ]
-                self._tell("CommitEnded", offsets=rows, failed=_name(fault))
+                rows = [(topic, number_, at.offset) for (topic, number_), at in offsets.items()]
+                self._tell(CommitReport(tuple(rows), _name(fault)))
                 if number == self._commit:
                     self._commit = None
                     if isinstance(
@@ -321,25 +305,10 @@ class Application:
             case Sent(tickets, partition, producer_id, epoch, sequence):
                 sources = [self._sources[ticket] for ticket in tickets if ticket in self._sources]
                 self._tell(
-                    "RecordsSent",
-                    topic=partition.topic,
-                    partition=partition.partition,
-                    producer_id=producer_id,
-                    producer_epoch=epoch,
-                    sequence=sequence,
-                    count=len(tickets),
-                    sources=sources,
+                    SentBatch(partition, producer_id, epoch, sequence, len(tickets), tuple(sources))
                 )
             case Delivered(tickets, partition, offset, fault):
-                self._tell(
-                    "RecordsDelivered",
-                    topic=partition.topic,
-                    partition=partition.partition,
-                    offset=offset,
-                    count=len(tickets),
-                    acks="all",
-                    failed=_name(fault),
-                )
+                self._tell(DeliveredBatch(partition, offset, len(tickets), "all", _name(fault)))
             case TransactionEnded():
                 self._transaction_ended(effect)
 

@@ -14,7 +14,7 @@ from ..faults import MemberFault
 from ..producers.produced import Delivered, Sent, TransactionEnded
 from ..producers.producer import Producer
 from ..producers.transactions import TransactionState
-from .consuming import Tell
+from .reports import DeliveredBatch, SentBatch, Tell, TransactionReport
 
 Pick = Callable[[int], "tuple[TopicPartition, bytes]"]
 
@@ -126,28 +126,12 @@ class Producing:
         """Something that the producer had for its application."""
         match effect:
             case Sent(tickets, partition, producer_id, epoch, sequence):
-                self._tell(
-                    "RecordsSent",
-                    topic=partition.topic,
-                    partition=partition.partition,
-                    producer_id=producer_id,
-                    producer_epoch=epoch,
-                    sequence=sequence,
-                    count=len(tickets),
-                    sources=[],
-                )
+                self._tell(SentBatch(partition, producer_id, epoch, sequence, len(tickets)))
             case Delivered(tickets, partition, offset, fault):
-                self._tell(
-                    "RecordsDelivered",
-                    topic=partition.topic,
-                    partition=partition.partition,
-                    offset=offset,
-                    count=len(tickets),
-                    acks=self.producer.config.acks,
-                    failed=_name(fault),
-                )
+                acks = self.producer.config.acks
+                self._tell(DeliveredBatch(partition, offset, len(tickets), acks, _name(fault)))
             case TransactionEnded(committed, fault):
-                self._tell("TransactionEnded", committed=committed, failed=_name(fault))
+                self._tell(TransactionReport(committed, _name(fault)))
                 transactions = self.producer.transactions
                 if fault is None or self.producer.fatal is not None or transactions is None:
                     return

@@ -9,9 +9,10 @@ the session runs out.
 
 from __future__ import annotations
 
-from ...errors import ErrorCode
-from ...wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from ...wire.schema import Response
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from coordinator.wire.schema import Response
+
 from .. import discovery, offsets
 from ..faults import FencedInstance, code_of
 from ..membership import Membership

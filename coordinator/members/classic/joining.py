@@ -9,20 +9,22 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from ...errors import ErrorCode
-from ...wire.consumer_protocol import Subscription, TopicPartitions
-from ...wire.messages.join_group import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.consumer_protocol import Subscription, TopicPartitions
+from coordinator.wire.messages.join_group import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
     JoinGroupResponse,
 )
-from ...wire.messages.sync_group import (
+from coordinator.wire.messages.sync_group import (
     SyncGroupRequest,
     SyncGroupRequestAssignment,
     SyncGroupResponse,
 )
-from ...wire.schema import Response
+from coordinator.wire.schema import Response
+
 from .. import discovery, rebalancing, topics
+from ..cluster_view import what_changed
 from ..faults import (
     RETRIED_AT_ONCE,
     AssignorFault,
@@ -63,7 +65,9 @@ def rejoin_needed(m: Membership) -> bool:
     """Has the member to join, or is it about to? (CLI-18)"""
     assigned, joined = m.assignment_snapshot, m.joined_topics
     if assigned is not None and assigned is not m.snapshot and assigned != m.snapshot:
-        _request_once(m, "the metadata of the group's topics have changed since they were assigned")
+        if not m.rejoin_needed:
+            since = "the metadata of the group's topics have changed since they were assigned"
+            m.request_rejoin(f"{since}: {what_changed(assigned, m.snapshot)}")
         return True
     wanted = m.subscribed.topics
     if joined is not None and joined is not wanted and joined != wanted:

@@ -20,11 +20,11 @@ from assignors import (
     TopicPartition,
 )
 from assignors.user_data import java_form
+from coordinator.wire.consumer_protocol import Assignment
+from coordinator.wire.consumer_protocol import Subscription as Wish
+from coordinator.wire.messages.join_group import JoinGroupResponse
+from coordinator.wire.primitives import WireError
 
-from ...wire.consumer_protocol import Assignment
-from ...wire.consumer_protocol import Subscription as Wish
-from ...wire.messages.join_group import JoinGroupResponse
-from ...wire.primitives import WireError
 from .. import topics
 from ..faults import AssignorFault, MemberFault
 from ..membership import Membership

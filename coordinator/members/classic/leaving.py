@@ -3,9 +3,10 @@ CLI-25)."""
 
 from __future__ import annotations
 
-from ...wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
-from ...wire.messages.offset_commit import OffsetCommitRequest
-from ...wire.schema import Response
+from coordinator.wire.messages.leave_group import LeaveGroupRequest, MemberIdentity
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest
+from coordinator.wire.schema import Response
+
 from .. import rebalancing
 from ..closing import Closing, committed
 from ..effects import Closed

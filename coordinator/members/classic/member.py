@@ -19,12 +19,12 @@ from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from assignors import AssignorError, common_protocol
+from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
+from coordinator.wire.messages.join_group import JoinGroupRequest
+from coordinator.wire.messages.leave_group import LeaveGroupRequest
+from coordinator.wire.messages.sync_group import SyncGroupRequest
+from coordinator.wire.schema import Response
 
-from ...wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from ...wire.messages.join_group import JoinGroupRequest
-from ...wire.messages.leave_group import LeaveGroupRequest
-from ...wire.messages.sync_group import SyncGroupRequest
-from ...wire.schema import Response
 from .. import discovery, offsets, rebalancing, topics
 from ..closing import Closing
 from ..cluster_view import ClusterView
@@ -104,7 +104,7 @@ class Member(GroupMember):
 
     @property
     def rejoin_reason(self) -> str:
-        """Why it joins next; "" if it does not."""
+        """Reason of the next JoinGroup; "" if none is due."""
         return self._m.rejoin_reason
 
     def subscribe(self, topics_: Iterable[str], now: int) -> None:
@@ -217,7 +217,7 @@ class Member(GroupMember):
 
     @property
     def beat_at(self) -> int:
-        """When the next heartbeat is due."""
+        """Instant of the next heartbeat."""
         return self._m.pulse.beat_at
 
     @property
@@ -277,8 +277,8 @@ class Member(GroupMember):
             m.join.fail(fault)
 
     def next_poll(self) -> int | None:
-        """When `poll` has something to do of its own accord, provided that the application
-        polls."""
+        """Return the instant at which `poll` has something to do of its own accord, if the
+        application polls; None if there is none."""
         m = self._m
         if self._closing is not None or not m.subscribed.wanted:
             return None

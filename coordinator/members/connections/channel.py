@@ -14,21 +14,27 @@ from functools import lru_cache
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
-from ...errors import ErrorCode
-from ...wire.framing import frame, parse_response_header, request_header, response_header_version
-from ...wire.messages import response_type
-from ...wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from ...wire.messages.fetch import FetchRequest
-from ...wire.messages.metadata import MetadataRequest, MetadataResponse
-from ...wire.messages.produce import ProduceRequest
-from ...wire.messages.sasl import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.framing import (
+    frame,
+    parse_response_header,
+    request_header,
+    response_header_version,
+)
+from coordinator.wire.messages import response_type
+from coordinator.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+from coordinator.wire.messages.fetch import FetchRequest
+from coordinator.wire.messages.metadata import MetadataRequest, MetadataResponse
+from coordinator.wire.messages.produce import ProduceRequest
+from coordinator.wire.messages.sasl import (
     SaslAuthenticateRequest,
     SaslAuthenticateResponse,
     SaslHandshakeRequest,
     SaslHandshakeResponse,
 )
-from ...wire.primitives import WireError
-from ...wire.schema import Request, Response
+from coordinator.wire.primitives import WireError
+from coordinator.wire.schema import Request, Response
+
 from ..requests import Ranges, Unsupported, choose, fit, lift, plain_versions
 
 if TYPE_CHECKING:
@@ -188,7 +194,7 @@ class Channel:
 
     @property
     def is_idle(self) -> bool:
-        """Are versions known, and is nothing waited for or to be written?"""
+        """Whether versions are known, no answer is awaited and nothing has to be written."""
         return self._ranges is not None and not (
             self._asked or self._waiting or self._buffer or self.output
         )
@@ -204,8 +210,8 @@ class Channel:
         return choose(message, self._ranges)
 
     def sizes(self, message: Request, response: Response | bytes) -> tuple[int, int]:
-        """How many bytes this request and this answer to it have; of an answer, its body will do.
-        Raises Unsupported, WireError."""
+        """Return the sizes in bytes of this request and of this answer to it, of which the body is
+        enough. Raises Unsupported, WireError."""
         key, version = message.api_key, self.version(message)
         if self._sized is None or self._sized[0] is not message:
             self._sized = (

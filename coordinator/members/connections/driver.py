@@ -16,9 +16,14 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Protocol
 
-from ...wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from ...wire.primitives import WireError
-from ...wire.schema import Request, Response
+from coordinator.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
+from coordinator.wire.primitives import WireError
+from coordinator.wire.schema import Request, Response
+
 from ..cluster_view import ClusterView
 from ..effects import AskBroker, Disconnect, DropBroker, FetchMetadata, Node, Send
 from ..requests import Unsupported

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ...security.listeners import PLAIN
-from ...security.plain import plain_token
-from ...security.scram import MECHANISMS, ScramClient
+from coordinator.wire.sasl.plain import PLAIN, plain_token
+from coordinator.wire.sasl.scram import MECHANISMS, ScramClient
 
 
 class Credentials(NamedTuple):
-    """Who logs in, and how."""
+    """User and mechanism of a login."""
 
     mechanism: str
     user: str

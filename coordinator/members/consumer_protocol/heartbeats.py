@@ -8,13 +8,14 @@ how an assignment is taken over.
 
 from __future__ import annotations
 
-from ...errors import ErrorCode
-from ...wire.messages.consumer_group_heartbeat import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
     TopicPartitions,
 )
-from ...wire.schema import Response
+from coordinator.wire.schema import Response
+
 from .. import discovery, offsets
 from ..consumer_states import (
     ACKNOWLEDGING,
@@ -75,7 +76,7 @@ def _due(m: ConsumerMembership) -> int:
 
 
 def next_deadline(m: ConsumerMembership) -> int | None:
-    """When `beat` has something to do."""
+    """Return the instant at which `beat` has something to do, or None."""
     if m.state not in IN_GROUP:
         return None
     if m.coordinator is None:
@@ -131,11 +132,11 @@ def _message(m: ConsumerMembership) -> ConsumerGroupHeartbeatRequest:
 
 
 def is_quiet(m: ConsumerMembership) -> bool:
-    """Is a member in its group, with nothing on its way and nothing to be done or told before
-    something falls due?
+    """Return whether a member is in its group, no message is in flight, and nothing is to be done
+    or sent before something falls due.
 
-    Said only of a member that subscribes to topics by name and whose next heartbeat is due before
-    its poll runs out.
+    Only of a member that subscribes to topics by name and whose next heartbeat is due before its
+    poll runs out.
     """
     pulse, sent = m.pulse, m.sent
     return not (

@@ -15,11 +15,12 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import ClassVar
 
-from ...wire.messages.consumer_group_heartbeat import (
+from coordinator.wire.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
 )
-from ...wire.schema import Response
+from coordinator.wire.schema import Response
+
 from .. import discovery, offsets, topics
 from ..closing import Closing, committed
 from ..config import MemberConfig, MemberConfigError
@@ -70,7 +71,7 @@ class ConsumerMember(GroupMember):
 
     @property
     def state(self) -> ConsumerState:
-        """Where it stands (K8-CL-1)."""
+        """State of the membership (K8-CL-1)."""
         return self._m.state
 
     @property
@@ -90,7 +91,8 @@ class ConsumerMember(GroupMember):
 
     @property
     def settled(self) -> bool:
-        """Has it taken over what it was assigned, and has the coordinator answered that?"""
+        """Whether the member has taken over its assignment, and the coordinator has answered
+        that."""
         return self._m.settled
 
     @property
@@ -196,7 +198,7 @@ class ConsumerMember(GroupMember):
 
     @property
     def beat_at(self) -> int:
-        """When the next heartbeat is due."""
+        """Instant of the next heartbeat."""
         return self._m.pulse.beat_at
 
     @property
@@ -231,8 +233,8 @@ class ConsumerMember(GroupMember):
     # -- its driver
 
     def next_poll(self) -> int | None:
-        """When `poll` has something to do of its own accord, provided that the application
-        polls."""
+        """Return the instant at which `poll` has something to do of its own accord, if the
+        application polls; None if there is none."""
         m = self._m
         if self._closing is not None or not m.subscribed.wanted or m.state is FATAL:
             return None

@@ -11,8 +11,9 @@ from __future__ import annotations
 from base64 import urlsafe_b64encode
 from collections.abc import Callable
 
-from ...errors import ErrorCode
-from ...wire.schema import Request
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.schema import Request
+
 from ..backoff import Backoff
 from ..config import MemberConfig
 from ..consumer_states import (
@@ -46,8 +47,8 @@ class SentFields:
 
 
 class ConsumerPulse:
-    """When the member heartbeats and until when its application has to poll. The interval is the
-    coordinator's to say."""
+    """Deadlines of a member: the next heartbeat, and the poll that its application owes. The
+    coordinator decides the heartbeat interval."""
 
     __slots__ = (
         "backoff",
@@ -74,7 +75,7 @@ class ConsumerPulse:
 
     @property
     def interval_ms(self) -> int:
-        """How long after a heartbeat the next one is sent; 0 until the coordinator has said."""
+        """Heartbeat interval in ms; 0 until the coordinator has sent it."""
         return self.told_ms and self.told_ms + self.late_ms
 
     def sent(self, heartbeat: Request, now: int) -> None:
@@ -222,7 +223,8 @@ class ConsumerMembership(Participant):
 
     @property
     def settled(self) -> bool:
-        """Has it taken over what it was assigned, and has the coordinator answered that?"""
+        """Whether the member has taken over its assignment, and the coordinator has answered
+        that."""
         return self.state is STABLE and self.acknowledged and self.current == self.target
 
 

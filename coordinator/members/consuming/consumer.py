@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from assignors import TopicPartition
+from coordinator.wire.schema import Response
 
-from ...wire.schema import Response
 from ..backoff import Backoff
 from ..cluster_view import ClusterView
 from ..config import MemberConfig
@@ -153,12 +153,13 @@ class Consumer:
         self.fetcher.leaders.look_up(now)
 
     def next_deadline(self) -> int | None:
-        """When `tick` has something to do."""
+        """Return the instant at which `tick` has something to do, or None."""
         due, other = self.member.next_deadline(), self.fetcher.leaders.next_deadline()
         return other if due is None or (other is not None and other < due) else due
 
     def next_poll(self) -> int | None:
-        """When `poll` has something to do of its own accord, beside what `tick` does."""
+        """Return the instant at which `poll` has something to do of its own accord, beside what
+        `tick` does; None if there is none."""
         due, other = self.member.next_poll(), self.fetcher.next_deadline()
         return other if due is None or (other is not None and other < due) else due
 

@@ -12,8 +12,8 @@ RESETS: Final = ("earliest", "latest", "none")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchConfig:
-    """How a consumer reads. Read it from Kafka's names with `settings.from_properties`. Sizes are
-    bytes, durations milliseconds."""
+    """Settings of a consumer's fetches. Read it from Kafka's names with `settings.from_properties`.
+    Sizes are bytes, durations milliseconds."""
 
     auto_offset_reset: str = setting("auto.offset.reset", TEXT, "latest", words=RESETS)
     """Where to begin when nothing is committed, or what is committed is out of range; `none`: the

@@ -17,23 +17,23 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from assignors import TopicPartition
-
-from ...errors import ErrorCode
-from ...wire.messages.fetch import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.fetch import (
     FetchPartition,
     FetchRequest,
     FetchResponse,
     FetchTopic,
     PartitionData,
 )
-from ...wire.messages.list_offsets import (
+from coordinator.wire.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsResponse,
     ListOffsetsTopic,
 )
-from ...wire.primitives import WireError
-from ...wire.schema import Response
+from coordinator.wire.primitives import WireError
+from coordinator.wire.schema import Response
+
 from ..backoff import Backoff
 from ..effects import Effect, Node, Position
 from ..faults import MemberFault, Refused, code_of
@@ -254,8 +254,8 @@ class Fetcher:
         return polled
 
     def moved(self) -> dict[TopicPartition, Position]:
-        """Where each partition stands now that `poll` has handed out records; those that have not
-        moved are left out."""
+        """Return the position of each partition of which `poll` has returned records; those that
+        have not moved are left out."""
         if not self._has_news:
             return {}
         moved, self._has_news = {}, False
@@ -368,7 +368,8 @@ class Fetcher:
         )
 
     def next_deadline(self) -> int | None:
-        """When `ask` has something to do; the leaders have deadlines of their own."""
+        """Return the instant at which `ask` has something to do, or None; leaders have deadlines of
+        their own."""
         due: int | None = None
         for partition, reading in self._readings.items():
             if (
@@ -380,7 +381,7 @@ class Fetcher:
         return due
 
     def _lacks(self, partition: TopicPartition, reading: _Reading) -> bool:
-        """Has somebody to be asked for its records or its position?"""
+        """Return whether a broker has to be asked for the partition's records or position."""
         if reading.asked or reading.buffer or partition in self._going:
             return False
         return reading.given is not None or bool(reading.resetting)

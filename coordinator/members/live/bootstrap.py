@@ -11,10 +11,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...wire.messages.find_coordinator import FindCoordinatorRequest
-from ...wire.messages.metadata import MetadataRequest, MetadataRequestTopic, MetadataResponse
-from ...wire.primitives import WireError
-from ...wire.schema import Request, Response
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+)
+from coordinator.wire.primitives import WireError
+from coordinator.wire.schema import Request, Response
+
 from ..cluster_view import ClusterView
 from ..requests import Unsupported
 from .wire import Entry, Wire
@@ -52,8 +57,11 @@ class Bootstrap:
         client_id: str,
         timeout_s: float,
         entry: Entry | None = None,
+        wires: set[Wire] | None = None,
     ) -> None:
+        """`wires`: where its open connection is to be found."""
         self._entry = entry
+        self._wires = wires
         self.addresses = list(addresses)
         self._loop = loop
         self._buffer = buffer
@@ -134,7 +142,7 @@ class Bootstrap:
             return
         if self._wire is None:
             self._wire = Wire(
-                self._client_id, self._buffer, self._answered, self._lost, self._entry
+                self._client_id, self._buffer, self._answered, self._lost, self._entry, self._wires
             )
             self._connecting = self._loop.create_task(self._connect(self._wire))
         try:

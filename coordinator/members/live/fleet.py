@@ -13,7 +13,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from random import Random
 from typing import NamedTuple, Protocol, Self
 
-from ...common.deadlines import Deadlines
+from coordinator.base.deadlines import Deadlines
+
 from ..config import MemberConfig, MemberConfigError
 from ..effects import RebalanceListener
 from ..subscription import check_pattern, topic_names
@@ -21,7 +22,7 @@ from .bootstrap import Bootstrap, parse_addresses
 from .gate import Gate
 from .peer import CONNECT_TIMEOUT_S, Peer, PeerError
 from .recorder import Callback
-from .wire import Entry
+from .wire import Entry, Wire
 
 _RECEIVE_BUFFER_BYTES = 1 << 18
 _CONNECTING_AT_ONCE = 256
@@ -91,6 +92,8 @@ class Fleet:
         """Clients of other kinds that end with the fleet."""
         self.failed: list[Peer] = []
         """Those that ended by a fault, in the order of their ends."""
+        self.wires: set[Wire] = set()
+        """All open connections of its clients."""
         self.bootstrap = Bootstrap(
             parse_addresses(bootstrap_servers),
             self.loop,
@@ -98,6 +101,7 @@ class Fleet:
             client_id,
             CONNECT_TIMEOUT_S,
             entry,
+            self.wires,
         )
         self._zero = self.loop.time()
         self._deadlines: Deadlines[Peer] = Deadlines()
@@ -223,6 +227,11 @@ class Fleet:
             await asyncio.wait(ends, timeout=self.close_timeout_ms / 1000 + 1)
         self.abandon()
 
+    def addresses(self) -> set[str]:
+        """Return `host:port` of its own end of each open connection, as a broker sees it."""
+        names = (wire.transport.get_extra_info("sockname") for wire in self.wires)
+        return {f"{name[0]}:{name[1]}" for name in names if name}
+
     def abandon(self) -> None:
         """The end at once: nobody leaves, connections are cut."""
         for peer in [*self.peers, *self.others]:
@@ -282,7 +291,7 @@ class Fleet:
         self.changed(peer)
 
     def _look(self, wait: _Wait) -> None:
-        """Is what somebody waits for true now?"""
+        """Complete a wait if its condition holds now."""
         if wait.done.done():
             return
         for peer in wait.watched:
@@ -321,7 +330,7 @@ class Fleet:
 
 
 def agree(peers: Collection[Peer]) -> bool:
-    """Are all settled, and those of one group in the same generation?"""
+    """Return whether all peers are settled, and those of one group are in the same generation."""
     if not all(peer.settled for peer in peers):
         return False
     groups = {peer.member.config.group_id for peer in peers}

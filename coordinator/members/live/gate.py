@@ -89,8 +89,8 @@ class Gate:
             self._loop.call_later(_LOOK_S, self._look)
 
     def _look(self) -> None:
-        """Are all settled together? If not, let those that are in ask whether the group
-        rebalances."""
+        """Open the gate if all peers are settled together; else let settled ones ask whether the
+        group rebalances."""
         here = [peer for peer in self._members if not peer.ended]
         latest = max((peer.generation for peer in here), default=-1)
         settled = all(peer.settled and peer.generation == latest for peer in here)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping
 from typing import Self
 
 from assignors import TopicPartition
+from coordinator.base.forgotten_awaits import noted
+from coordinator.base.keyword_errors import nearest_keywords
 
 from ..consumer_states import ConsumerState
 from ..effects import Position
@@ -22,6 +24,7 @@ from .peer import Peer
 from .recorder import Callback
 
 
+@nearest_keywords
 class PeerHandle(OnLoop):
     """A live member beside a test. Leaves at the end of `with` or `async with`."""
 
@@ -71,7 +74,7 @@ class PeerHandle(OnLoop):
 
     @property
     def is_leader(self) -> bool:
-        """Did it assign in this generation?"""
+        """Whether the member ran the assignor in this generation."""
         return self._do(lambda: self._peer.member.is_leader)
 
     @property
@@ -86,12 +89,12 @@ class PeerHandle(OnLoop):
 
     @property
     def ended(self) -> bool:
-        """Has it left, or crashed?"""
+        """Whether the member has left or crashed."""
         return self._do(lambda: self._peer.ended)
 
     @property
     def positions(self) -> dict[TopicPartition, Position]:
-        """Where it stands: committed offsets it found, and what `seek` set."""
+        """Positions: committed offsets that were found, and those set by `seek`."""
         return self._do(lambda: dict(self._peer.member.positions))
 
     # -- what it is told to do
@@ -107,7 +110,7 @@ class PeerHandle(OnLoop):
 
     @property
     def paused(self) -> bool:
-        """Does it stand still?"""
+        """Whether the member stands still."""
         return self._do(lambda: self._peer.paused)
 
     def resume(self) -> None:
@@ -195,18 +198,18 @@ class PeerHandle(OnLoop):
     ) -> Awaited[Self]:
         """As `wait_stable`; to be awaited. Raises PeerError at once where no event loop runs."""
         self._needs_loop("stable()", "wait_stable()")
-        return self._stable(timeout_s, members, after_generation)
+        return noted(self._stable(timeout_s, members, after_generation), "stable")
 
     def commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> Awaited[None]:
         """As `wait_commit`; to be awaited. Raises PeerError at once where no event loop runs."""
         self._needs_loop("commit()", "wait_commit()")
-        return self._on_loop(lambda: self._peer.commit(offsets))
+        return noted(self._on_loop(lambda: self._peer.commit(offsets)), "commit")
 
     def left(self) -> Awaited[None]:
         """Leave, and wait until that is done; to be awaited. Raises PeerError at once where no
         event loop runs."""
         self._needs_loop("left()", "stop()")
-        return self._left()
+        return noted(self._left(), "left")
 
     async def _stable(self, timeout_s: float, members: int | None, after_generation: int) -> Self:
         await self._on_loop(lambda: self._settled(timeout_s, members, after_generation))

@@ -56,7 +56,7 @@ class OnLoop:
 
     @property
     def _is_here(self) -> bool:
-        """Does the loop run in the calling thread?"""
+        """Return whether the loop runs in the calling thread."""
         return self._loop_thread == get_ident()
 
     def _needs_loop(self, called: str, instead: str) -> None:

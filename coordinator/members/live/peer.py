@@ -16,12 +16,13 @@ from random import Random
 from typing import TYPE_CHECKING, Protocol
 
 from assignors import TopicPartition
+from coordinator.base.counting import how_many
+from coordinator.base.printable import printable
+from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
+from coordinator.wire.messages.join_group import JoinGroupRequest
+from coordinator.wire.primitives import WireError
+from coordinator.wire.schema import Request, Response
 
-from ...common.printable import printable
-from ...wire.messages.find_coordinator import FindCoordinatorRequest
-from ...wire.messages.join_group import JoinGroupRequest
-from ...wire.primitives import WireError
-from ...wire.schema import Request, Response
 from ..consumer_protocol.membership import new_member_id
 from ..consumer_states import ConsumerState
 from ..effects import (
@@ -68,6 +69,7 @@ class PeerDriver(Protocol):
     close_timeout_ms: int
     routes: dict[tuple[str, int], tuple[str, int]]
     entry: Entry | None
+    wires: set[Wire]
     bootstrap: Bootstrap
 
     def now(self) -> int:
@@ -136,7 +138,7 @@ class Peer:
 
     @property
     def state(self) -> MemberState | ConsumerState:
-        """Where its member stands."""
+        """State of the membership."""
         return self.member.state
 
     @property
@@ -173,7 +175,7 @@ class Peer:
         state = "ended" if self.ended else str(self.state)
         number = "epoch" if self.member.config.speaks_consumer else "generation"
         trouble = f", {self.fault}" if self.fault else ""
-        return f"<peer {self.client_id}: {state}, {number} {self.generation}, {len(self.owned)} partitions{trouble}>"
+        return f"<peer {self.client_id}: {state}, {number} {self.generation}, {how_many(len(self.owned), 'partition')}{trouble}>"
 
     # -- what it is told to do
 
@@ -341,6 +343,7 @@ class Peer:
                 self._on_answer_or_fault,
                 self._on_lost,
                 self._fleet.entry,
+                self._fleet.wires,
             )
             self._connecting = self._fleet.loop.create_task(self._connect(self._wire, node))
         try:
@@ -462,8 +465,8 @@ class Peer:
 
 
 def _is_last_join(message: Request) -> bool:
-    """Is this the JoinGroup that makes it a member, not the one that only asks for an id
-    (KIP-394)?"""
+    """Return whether this JoinGroup makes a member, and does not only ask for a member id
+    (KIP-394)."""
     return isinstance(message, JoinGroupRequest) and (
         message.member_id != "" or message.group_instance_id is not None
     )

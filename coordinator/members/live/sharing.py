@@ -14,8 +14,11 @@ from random import Random
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from assignors import TopicPartition
+from coordinator.base.counting import how_many
+from coordinator.base.forgotten_awaits import noted
+from coordinator.base.keyword_errors import nearest_keywords
+from coordinator.base.printable import printable
 
-from ...common.printable import printable
 from ..applications.sharing import ShareApplication, Work
 from ..config import MemberConfigError
 from ..connections.driver import Driver
@@ -86,7 +89,7 @@ class SharePeer:
 
     @property
     def state(self) -> ShareState:
-        """Where its member stands."""
+        """State of the membership."""
         return self.consumer.state
 
     def stall(self) -> None:
@@ -153,7 +156,7 @@ class SharePeer:
 
     @property
     def reached(self) -> bool:
-        """Has a broker ever answered?"""
+        """Whether a broker has ever answered."""
         return self.consumer.member.found
 
     def _seen(self, of: SharedRecord, word: str) -> None:
@@ -193,9 +196,10 @@ class SharePeer:
         state = "ended" if self.ended else str(self.state)
         trouble = f", {self.fault}" if self.fault else ""
         count = len(self.consumer.assigned)
-        return f"<share peer {self.client_id}: {state}, {count} partitions{trouble}>"
+        return f"<share peer {self.client_id}: {state}, {how_many(count, 'partition')}{trouble}>"
 
 
+@nearest_keywords
 class SharePeerHandle(OnLoop):
     """A live share consumer beside a test. Leaves at the end of `with` or `async with`."""
 
@@ -235,7 +239,7 @@ class SharePeerHandle(OnLoop):
 
     @property
     def renewed(self) -> int:
-        """How many locks it has renewed."""
+        """Number of locks that were renewed."""
         return self._do(lambda: self._peer.application.renewed)
 
     @property
@@ -250,7 +254,7 @@ class SharePeerHandle(OnLoop):
 
     @property
     def ended(self) -> bool:
-        """Has it left, or crashed?"""
+        """Whether the member has left or crashed."""
         return self._do(lambda: self._peer.ended)
 
     def stall(self) -> None:
@@ -282,7 +286,7 @@ class SharePeerHandle(OnLoop):
     def left(self) -> Awaited[None]:
         """Leave, and wait until that is done; to be awaited."""
         self._needs_loop("left()", "stop()")
-        return self._left()
+        return noted(self._left(), "left")
 
     async def _left(self) -> None:
         if not (self._peer.ended or self._loop.is_closed()):

@@ -12,7 +12,8 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
-from ...wire.schema import Request
+from coordinator.wire.schema import Request
+
 from ..connections.driver import Answered, Lost
 from ..effects import Node
 from .bootstrap import parse_addresses
@@ -40,13 +41,16 @@ class LiveTransport:
         client_id: str,
         routes: Mapping[tuple[str, int], tuple[str, int]] | None = None,
         entry: Entry | None = None,
+        wires: set[Wire] | None = None,
     ) -> None:
+        """`wires`: where its open connections are to be found."""
         self.loop = asyncio.get_running_loop()
         self.client_id = client_id
         self.buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
         self._addresses = parse_addresses(bootstrap)
         self._routes = dict(routes or {})
         self.entry = entry
+        self.wires = wires
         self._zero = self.loop.time()
 
     @classmethod
@@ -56,7 +60,7 @@ class LiveTransport:
             f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
             for host, port in fleet.bootstrap.addresses
         )
-        return cls(addresses, client_id, fleet.routes, fleet.entry)
+        return cls(addresses, client_id, fleet.routes, fleet.entry, fleet.wires)
 
     def now(self) -> int:
         """Milliseconds since the transport was made."""
@@ -92,6 +96,7 @@ class Connection:
             answered,
             lambda _, unanswered, why: self._tell(unanswered, why),
             transport.entry,
+            transport.wires,
         )
         self._task = transport.loop.create_task(self._open(transport.loop, host, port))
 

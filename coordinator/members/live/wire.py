@@ -12,10 +12,10 @@ from collections.abc import Callable
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from coordinator.version import __version__
+from coordinator.base.version import __version__
+from coordinator.wire.primitives import WireError
+from coordinator.wire.schema import Request, Response
 
-from ...wire.primitives import WireError
-from ...wire.schema import Request, Response
 from ..connections.channel import Channel
 from ..requests import Unsupported
 
@@ -30,7 +30,7 @@ Lost = Callable[["Wire", list[Any], str], None]
 
 
 class Entry(NamedTuple):
-    """How a client gets in: over TLS, as somebody."""
+    """Way of a client into a listener: TLS and a login."""
 
     tls: SSLContext | None = None
     credentials: Credentials | None = None
@@ -48,7 +48,17 @@ class Wire(asyncio.BufferedProtocol):
     """A connection; `answered` is told each answer with its context, `lost` the end, once, with the
     contexts left unanswered."""
 
-    __slots__ = ("_answered", "_buffer", "_ended", "_lost", "_tls", "_why", "channel", "transport")
+    __slots__ = (
+        "_among",
+        "_answered",
+        "_buffer",
+        "_ended",
+        "_lost",
+        "_tls",
+        "_why",
+        "channel",
+        "transport",
+    )
 
     def __init__(
         self,
@@ -57,8 +67,11 @@ class Wire(asyncio.BufferedProtocol):
         answered: Answered,
         lost: Lost,
         entry: Entry | None = None,
+        among: set[Wire] | None = None,
     ) -> None:
-        """`entry`: how it gets in, where the broker asks for more than a connection."""
+        """`entry`: how it gets in, where the broker asks for more than a connection. `among`: it is
+        one of these as long as it is open."""
+        self._among = among
         self._tls = None if entry is None else entry.tls
         self.channel = Channel(
             client_id, __version__, login=None if entry is None else entry.login()
@@ -117,6 +130,8 @@ class Wire(asyncio.BufferedProtocol):
         if self._ended:
             self.transport.close()
             return
+        if self._among is not None:
+            self._among.add(self)
         sock = transport.get_extra_info("socket")
         if sock is not None:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -138,6 +153,8 @@ class Wire(asyncio.BufferedProtocol):
             self._answered(context, answer)
 
     def connection_lost(self, error: Exception | None) -> None:
+        if self._among is not None:
+            self._among.discard(self)
         if not self._ended:
             self._fail(str(error) if error else self._why)
 

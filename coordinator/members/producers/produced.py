@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from assignors import TopicPartition
+from coordinator.base.errors import ErrorCode
 
-from ...errors import ErrorCode
 from ..effects import Effect
 from ..faults import MemberFault
 
@@ -20,8 +20,8 @@ FENCED: Final = frozenset(
 
 
 class Delivered(NamedTuple):
-    """How some records of one partition fared, in the order they were sent. `offset`: of the first
-    one, -1 with acks=0.
+    """Result for some records of one partition, in the order in which they were sent. `offset`: of
+    the first one, -1 with acks=0.
 
     `fault` None: they are written. Otherwise they may or may not be, unless the fault is a refusal.
     """

@@ -21,17 +21,17 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from assignors import TopicPartition
-
-from ...errors import ErrorCode
-from ...wire.messages.produce import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.produce import (
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
     TopicProduceData,
 )
-from ...wire.messages.transactions import InitProducerIdRequest, InitProducerIdResponse
-from ...wire.schema import Response
+from coordinator.wire.messages.transactions import InitProducerIdRequest, InitProducerIdResponse
+from coordinator.wire.schema import Response
+
 from ..backoff import Backoff
 from ..effects import Node
 from ..faults import MemberFault, Refused, code_of
@@ -145,12 +145,12 @@ class Producer:
 
     @property
     def idle(self) -> bool:
-        """Is there nothing left to be delivered?"""
+        """Whether every record was delivered or has failed."""
         return all(not each.queue and each.batch is None for each in self._partitions.values())
 
     @property
     def ready(self) -> bool:
-        """Has it the producer id that it needs?"""
+        """Whether the producer has its producer id, if it needs one."""
         return not self._needs_id
 
     # -- what the driver calls
@@ -173,7 +173,7 @@ class Producer:
             self._looked_at = now
 
     def next_deadline(self) -> int | None:
-        """When `tick` has something to do."""
+        """Return the instant at which `tick` has something to do, or None."""
         due = [found] if (found := self.leaders.next_deadline()) is not None else []
         if self.fatal is not None:
             return min(due, default=None)
@@ -220,7 +220,7 @@ class Producer:
     # -- batches
 
     def _may_send(self, partition: TopicPartition) -> bool:
-        """Is nothing but time in the way of a batch for this partition?"""
+        """Return whether a batch for this partition waits for nothing but time."""
         if self._needs_id or (
             self.transactions is not None and not self.transactions.may_send(partition)
         ):

@@ -17,10 +17,12 @@ from enum import Enum
 from typing import Final, NamedTuple, Protocol
 
 from assignors import TopicPartition
-
-from ...errors import ErrorCode
-from ...wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ...wire.messages.transactions import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from coordinator.wire.messages.transactions import (
     AddOffsetsToTxnRequest,
     AddOffsetsToTxnResponse,
     AddPartitionsToTxnRequest,
@@ -35,7 +37,8 @@ from ...wire.messages.transactions import (
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
 )
-from ...wire.schema import Request, Response
+from coordinator.wire.schema import Request, Response
+
 from ..backoff import Backoff
 from ..effects import Node, Position
 from ..faults import MemberFault, Refused, code_of
@@ -60,7 +63,7 @@ _GROUP_KEY, _TRANSACTION_KEY = 0, 1
 
 
 class TransactionState(Enum):
-    """Where a transactional producer stands."""
+    """State of a transactional producer."""
 
     NEW = "new"
     READY = "ready"
@@ -93,7 +96,7 @@ class TransactionalProducer(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Is there nothing left to be delivered?"""
+        """Whether every record was delivered or has failed."""
 
     def tick(self, now: int) -> None:
         """Do what is due."""
@@ -219,13 +222,14 @@ class Transactions:
 
     @property
     def ending(self) -> bool:
-        """Has the application asked for the end?"""
+        """Whether the application has asked for the end of the transaction."""
         return self.state in (TransactionState.COMMITTING, TransactionState.ABORTING)
 
     # -- what the producer asks
 
     def may_send(self, partition: TopicPartition) -> bool:
-        """Is this partition part of the transaction, by the coordinator's word?"""
+        """Return whether the coordinator has confirmed that this partition is part of the
+        transaction."""
         return partition in self._added
 
     def must_abort(self, fault: MemberFault) -> None:
@@ -265,7 +269,7 @@ class Transactions:
                 )
 
     def deadlines(self) -> list[int]:
-        """When `go_on` has something to do."""
+        """Return the instants at which `go_on` has something to do."""
         return [self._again_at] if self._steps and not self._asked else []
 
     # -- answers

@@ -56,7 +56,7 @@ class ShareConfig:
 
     @property
     def implicit(self) -> bool:
-        """Does a poll accept what the one before it handed out?"""
+        """Whether a poll accepts the records of the poll before it."""
         return self.acknowledgement_mode == IMPLICIT
 
     @property

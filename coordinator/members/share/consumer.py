@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from assignors import TopicPartition
+from coordinator.wire.schema import Response
 
-from ...wire.schema import Response
 from ..backoff import Backoff
 from ..cluster_view import ClusterView
 from ..effects import Closed, Effect
@@ -106,7 +106,7 @@ class ShareConsumer:
 
     @property
     def state(self) -> ShareState:
-        """Where its member stands."""
+        """State of the membership."""
         return self.member.state
 
     @property
@@ -116,11 +116,11 @@ class ShareConsumer:
 
     @property
     def renewing(self) -> bool:
-        """Are there locks whose renewal is not answered?"""
+        """Whether a renewal of locks is not answered yet."""
         return self.sessions.renewing
 
     def results(self) -> list[AckResult]:
-        """How acknowledgements ended since the last time."""
+        """Return the results of acknowledgements since the last call."""
         results, self.sessions.results = self.sessions.results, []
         return results
 
@@ -169,13 +169,13 @@ class ShareConsumer:
         self._close(now)
 
     def next_deadline(self) -> int | None:
-        """When `tick` has something to do."""
+        """Return the instant at which `tick` has something to do, or None."""
         due = [self.member.next_deadline(), self.sessions.leaders.next_deadline()]
         due.append(None if self.closed else self._closing_until)
         return min((of for of in due if of is not None), default=None)
 
     def next_poll(self) -> int | None:
-        """When `poll` has something to do of its own accord."""
+        """Return the instant at which `poll` has something to do of its own accord, or None."""
         return self.sessions.next_deadline()
 
     def take(self) -> list[Effect]:

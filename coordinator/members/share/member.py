@@ -11,13 +11,17 @@ from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from typing import Final, NamedTuple
 
-from ...errors import ErrorCode
-from ...wire.messages.find_coordinator import FindCoordinatorRequest, FindCoordinatorResponse
-from ...wire.messages.share_group_heartbeat import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from coordinator.wire.messages.share_group_heartbeat import (
     ShareGroupHeartbeatRequest,
     ShareGroupHeartbeatResponse,
 )
-from ...wire.schema import Request, Response
+from coordinator.wire.schema import Request, Response
+
 from ..backoff import Backoff
 from ..consumer_protocol.membership import new_member_id
 from ..effects import Disconnect, Effect, Node, Send
@@ -39,7 +43,7 @@ Assigned = Mapping[bytes, tuple[int, ...]]
 
 
 class ShareState(Enum):
-    """Where a member of a share group stands."""
+    """State of a member of a share group."""
 
     UNSUBSCRIBED = "no part of the group"
     JOINING = "the heartbeat with epoch 0 is due or on its way"
@@ -126,7 +130,7 @@ class ShareMember:
 
     @property
     def is_silent(self) -> bool:
-        """Is no answer on its way?"""
+        """Whether no answer is awaited."""
         return not self._asked
 
     # -- time
@@ -156,7 +160,7 @@ class ShareMember:
                 self._beat(self.coordinator, now)
 
     def next_deadline(self) -> int | None:
-        """When `tick` has something to do."""
+        """Return the instant at which `tick` has something to do, or None."""
         due = [asked.deadline for asked in self._asked.values()]
         if self.state in (ShareState.JOINING, ShareState.STABLE):
             due.append(self._poll_expires_at)

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from assignors import TopicPartition
-
-from ...wire.messages.share_acknowledge import ShareAcknowledgeRequest
-from ...wire.messages.share_fetch import (
+from coordinator.wire.messages.share_acknowledge import ShareAcknowledgeRequest
+from coordinator.wire.messages.share_fetch import (
     AcknowledgementBatch,
     FetchPartition,
     FetchTopic,
     ForgottenTopic,
     ShareFetchRequest,
 )
+
 from .config import ShareConfig
 from .session import Said, Session
 

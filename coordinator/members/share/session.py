@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from assignors import TopicPartition
+from coordinator.base.errors import ErrorCode
 
-from ...errors import ErrorCode
 from ..effects import Node
 from ..record_batches import ReadRecord
 
@@ -31,7 +31,7 @@ class SharedRecord(NamedTuple):
 
 
 class AckResult(NamedTuple):
-    """How acknowledgements of a partition ended: of these offsets, each with its type."""
+    """Result of acknowledgements of a partition: offsets, each with its type."""
 
     partition: TopicPartition
     offsets: Mapping[int, int]

@@ -15,15 +15,19 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 from assignors import TopicPartition
-
-from ...errors import ErrorCode
-from ...wire.messages.share_acknowledge import PartitionData as PartitionAcknowledged
-from ...wire.messages.share_acknowledge import (
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.share_acknowledge import PartitionData as PartitionAcknowledged
+from coordinator.wire.messages.share_acknowledge import (
     ShareAcknowledgeRequest,
     ShareAcknowledgeResponse,
 )
-from ...wire.messages.share_fetch import PartitionData, ShareFetchRequest, ShareFetchResponse
-from ...wire.schema import Response
+from coordinator.wire.messages.share_fetch import (
+    PartitionData,
+    ShareFetchRequest,
+    ShareFetchResponse,
+)
+from coordinator.wire.schema import Response
+
 from ..backoff import Backoff
 from ..effects import Effect, Node
 from ..faults import MemberFault, Refused, code_of
@@ -110,11 +114,11 @@ class ShareSessions:
 
     @property
     def renewing(self) -> bool:
-        """Are there locks whose renewal is not answered?"""
+        """Whether a renewal of locks is not answered yet."""
         return any(session.renewing for session in self._sessions.values())
 
     def holds(self, of: SharedRecord) -> bool:
-        """Is a record neither acknowledged, nor lost with its session?"""
+        """Return whether a record is neither acknowledged nor lost with its session."""
         return any(
             of.record.offset in session.held.get(of.partition, ())
             for session in self._sessions.values()
@@ -162,11 +166,11 @@ class ShareSessions:
 
     @property
     def closed(self) -> bool:
-        """Has everything been answered?"""
+        """Whether every request has been answered."""
         return not any(session.busy for session in self._sessions.values())
 
     def next_deadline(self) -> int | None:
-        """When `ask` or the leaders' `tick` has something to do."""
+        """Return the instant at which `ask` or the leaders' `tick` has something to do, or None."""
         due = self.leaders.next_deadline()
         for session in self._sessions.values():
             if session.again_at and not session.busy and (due is None or session.again_at < due):

@@ -19,7 +19,7 @@ try:
 except ModuleNotFoundError as missing:
     if (missing.name or "").partition(".")[0] not in ("docker", "testcontainers"):
         raise
-    from ...common.installing import lacks
+    from coordinator.base.installing import lacks
 
     raise ImportError(
         lacks("coordinator.testing.containers needs Testcontainers", "testcontainers"),

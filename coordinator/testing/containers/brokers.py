@@ -299,7 +299,7 @@ def host_name(number: int) -> str:
 
 
 def _host(client: DockerClient) -> str:
-    """Where this machine reaches published ports. 127.0.0.1 rather than localhost, which may be ::1
-    first."""
+    """Return the address at which this machine reaches published ports: 127.0.0.1 rather than
+    localhost, which may be ::1 first."""
     host: str = client.host()
     return LOOPBACK if host == "localhost" else host

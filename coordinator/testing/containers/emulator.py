@@ -14,12 +14,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from ssl import SSLContext
 from typing import Any, Final
 
-from ...broker.build import TopicError, topic_options
-from ...configs.broker_configs import BrokerConfigs, ConfigError
-from ...http.client import NoControlPort
-from ...http.remote import RemoteKit
-from ...security.acls import read_acl
-from ...version import __version__
+from coordinator.base.version import __version__
+from coordinator.events.acls import read_acl
+from coordinator.kit.http.client import NoControlPort
+from coordinator.kit.http.remote import RemoteKit
+from coordinator.server.build import TopicError, topic_options
+from coordinator.server.settings.broker_configs import BrokerConfigs, ConfigError
+
 from ..readiness import greets
 from . import daemon
 from .brokers import CLIENT_PORT, Brokers
@@ -198,8 +199,8 @@ class EmulatorContainer(Brokers):
         return {number for number, port in enumerate(ports, 1) if greets(node.host, port, tls)}
 
     def _tls(self, kit: RemoteKit) -> SSLContext:
-        """How a client greets it, with a certificate of its own where it is asked for one. Raises
-        NoControlPort."""
+        """Return the TLS context of a client, with a client certificate where the listener asks for
+        one. Raises NoControlPort."""
         import ssl
 
         user = "coordinator" if self._asked.wants_certificates else None

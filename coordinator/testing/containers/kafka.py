@@ -12,9 +12,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, Self
 
-from ...emulator.client_config import Access, config_for
-from ...reassign.admin import AdminError
-from ...security.listeners import SecurityProtocol
+from coordinator.kit.admin import AdminError
+from coordinator.kit.emulator.client_config import Access, config_for
+from coordinator.server.security.listeners import SecurityProtocol
+
 from ..readiness import greets, live_brokers
 from . import daemon
 from .brokers import CLIENT_PORT, LOOPBACK, Brokers, host_name
@@ -233,7 +234,7 @@ class RealKafka(Brokers):
 
     @staticmethod
     def _private_port(node: Node) -> int:
-        """Where this machine reaches the listener of the brokers."""
+        """Return the port at which this machine reaches the brokers' own listener."""
         return int(node.container.get_exposed_port(_BROKER_PORT))
 
     def _placing(self, number: int, address: str, inside: str) -> dict[str, str]:

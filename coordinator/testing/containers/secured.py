@@ -6,14 +6,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ...configs.broker_configs import BrokerConfigs
-from ...emulator.options import EmulatorError, read_protocol
-from ...emulator.security_options import read_security
-from ...net.endpoints import Endpoint
+from coordinator.kit.emulator.options import EmulatorError, read_protocol
+from coordinator.kit.emulator.security_options import read_security
+from coordinator.server.net.endpoints import Endpoint
+from coordinator.server.settings.broker_configs import BrokerConfigs
+
 from .errors import ContainerError
 
 if TYPE_CHECKING:
-    from ...emulator.security_options import SecurityOptions
+    from coordinator.kit.emulator.security_options import SecurityOptions
 
 PACKAGE: Final = "org.apache.kafka.common.security"
 PLAINTEXT: Final = "PLAINTEXT"

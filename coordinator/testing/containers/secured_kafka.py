@@ -14,25 +14,26 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from ...emulator.client_config import config_for
-from ...emulator.options import EmulatorError
-from ...emulator.security_options import access
-from ...emulator.session import entry_of
-from ...reassign.admin import Admin
-from ...security.listeners import PLAIN
-from ...security.scram import LEAST_ITERATIONS, MECHANISMS
-from ...wire.messages.acls import AclCreation, CreateAclsRequest, DescribeAclsRequest
-from ...wire.messages.scram_credentials import (
+from coordinator.kit.admin import Admin
+from coordinator.kit.emulator.client_config import config_for
+from coordinator.kit.emulator.options import EmulatorError
+from coordinator.kit.emulator.security_options import access
+from coordinator.kit.emulator.session import entry_of
+from coordinator.wire.messages.acls import AclCreation, CreateAclsRequest, DescribeAclsRequest
+from coordinator.wire.messages.scram_credentials import (
     AlterUserScramCredentialsRequest,
     DescribeUserScramCredentialsRequest,
     ScramCredentialUpsertion,
 )
+from coordinator.wire.sasl.plain import PLAIN
+from coordinator.wire.sasl.scram import LEAST_ITERATIONS, MECHANISMS
+
 from .errors import ContainerError
 from .secured import PACKAGE, Asked, jaas
 
 if TYPE_CHECKING:
-    from ...net.certificates import ThrowAwayCertificates
-    from ...net.guard import Guard
+    from coordinator.server.net.certificates import ThrowAwayCertificates
+    from coordinator.server.net.guard import Guard
 
 _AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _ANY: Final = 1
@@ -74,7 +75,7 @@ class SecuredKafka:
             raise ContainerError(str(error)) from None
 
     def tls(self) -> ssl.SSLContext | None:
-        """How a client greets it; None: in the clear."""
+        """Return the TLS context of a client, or None for a plaintext listener."""
         if not self._asked.has_tls:
             return None
         if not self._asked.wants_certificates:

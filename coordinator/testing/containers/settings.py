@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
-from ...configs.broker_configs import broker_defs
+from coordinator.server.settings.broker_configs import broker_defs
+
 from .errors import ContainerError
 
 logger = logging.getLogger(__name__)

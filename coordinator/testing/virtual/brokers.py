@@ -14,21 +14,24 @@ from random import Random
 from threading import get_ident
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...cluster.network import HostState
-from ...cluster_runtime import Brokers, Hosts
-from ...control.session import KitSession
-from ...emulator.loop_kit import LoopKit
-from ...emulator.options import EmulatorError
-from ...event_log import EventLog
-from ...net.guard import OWN_LISTENER
+from coordinator.events import EventLog
+from coordinator.events.line import Line
+from coordinator.kit.emulator.loop_kit import LoopKit
+from coordinator.kit.emulator.options import EmulatorError
+from coordinator.kit.session import KitSession
+from coordinator.server.cluster.network import HostState
+from coordinator.server.cluster_runtime import Brokers, Hosts
+from coordinator.server.net.guard import OWN_LISTENER
+
 from .connections import MemoryTransport
 from .secured import OWN_PORT, Secured
 from .time import VirtualTime
 
 if TYPE_CHECKING:
-    from ...broker.core import Broker
-    from ...members.live import Fleet
-    from ...verbs.brokers import How, Verb
+    from coordinator.kit.emulator.peers import PeersSeen
+    from coordinator.members.live import Fleet
+    from coordinator.server.broker import Broker
+    from coordinator.verbs.brokers import How, Verb
 
 T = TypeVar("T")
 _PORT = 9092
@@ -60,8 +63,8 @@ class VirtualBrokers(LoopKit):
         self._connections: dict[MemoryTransport, None] = {}
         self._number = 0
         self._loop_thread = get_ident()
-        self._fleets: list[Fleet] = []
-        self._fleet_of: dict[str | None, Fleet] = {}
+        self._fleets: dict[str | None, Fleet] = {}
+        self._resets = 0
         self._timer = asyncio.TimerHandle(0, self._tick, (), loop, copy_context())
         self._timer_ms: int | None = None  # for when it is set
         self._observers: list[Callable[[], None]] = []
@@ -100,27 +103,35 @@ class VirtualBrokers(LoopKit):
     # -- peers
 
     def _fleet(self, user: str | None) -> Fleet:
-        from ...emulator.peers import told
-        from ...emulator.session import entry_of
-        from ...members.live import Fleet
+        from coordinator.kit.emulator.peers import told
+        from coordinator.kit.emulator.session import entry_of
+        from coordinator.members.live import Fleet
 
-        found = self._fleet_of.get(user)
+        found = self._fleets.get(user)
         if found is None:
             entry, port = None, OWN_PORT if self._secured.has_own_listener else _PORT
             if user is not None:
                 entry, port = entry_of(self._secured.access(self.bootstrap, user)), _PORT
             fleet = Fleet(self._servers(port), seed=self.seed, entry=entry)
             whose = "" if user is None else f" of {user}"
-            fleet.identities = Random(f"{self.seed} peers{whose}")  # the same in every run
+            again = f" after reset {self._resets}" if self._resets else ""
+            # the same in every run, and no member id twice in one
+            fleet.identities = Random(f"{self.seed} peers{whose}{again}")
             found = told(fleet, self._every_broker, self._log, lambda: self.now_ms)
-            self._fleet_of[user] = found
-            self._fleets.append(found)
+            self._fleets[user] = found
         return found
+
+    def _end_peers(self, peers: PeersSeen) -> None:
+        self._resets += 1
+        ended = peers.end()
+        for each in list(self._connections):
+            if each.connection.peer in ended:
+                each.cut()
 
     def _every_broker(self) -> Collection[Broker]:
         return self.brokers.brokers.values()
 
-    def _known_lines(self) -> list[dict[str, Any]]:
+    def _known_lines(self) -> list[Line]:
         return self._log_lines()
 
     def _instant(self) -> int:
@@ -130,7 +141,7 @@ class VirtualBrokers(LoopKit):
 
     def control(self, verb: Verb) -> Verb | None:
         """Carry out a verb of `coordinator.control.cluster`, and answer its inverse."""
-        from ...control.cluster import perform
+        from coordinator.kit.cluster import perform
 
         return self.run(lambda: perform(self._hosts, verb, self.now_ms))
 
@@ -144,8 +155,8 @@ class VirtualBrokers(LoopKit):
     ) -> None:
         """Stop a broker and start it again, with these settings over those it had, as another
         release of Kafka if one is given. See `Emulator.restart`."""
-        from ...control.restoring.restarts import prepared
-        from ...verbs.brokers import StartBroker, StopBroker
+        from coordinator.kit.restoring.restarts import prepared
+        from coordinator.verbs.brokers import StartBroker, StopBroker
 
         if broker not in self.brokers.configs:
             raise EmulatorError(
@@ -193,15 +204,15 @@ class VirtualBrokers(LoopKit):
         """The log itself."""
         return self._log
 
-    def _log_lines(self) -> list[dict[str, Any]]:
-        from ...emulator.session import log_lines
+    def _log_lines(self) -> list[Line]:
+        from coordinator.kit.emulator.session import log_lines
 
         return log_lines(self._log, self._log_path)
 
     def _new_session(self) -> KitSession:
-        from ...emulator.peers import PeersSeen
+        from coordinator.kit.emulator.peers import PeersSeen
 
-        peers = PeersSeen(lambda: self._fleets)
+        peers = PeersSeen(self._fleets)
         session = KitSession(
             lambda: list(self.brokers.brokers.values()),
             self.brokers.network.running,
@@ -213,6 +224,7 @@ class VirtualBrokers(LoopKit):
             self.drop_connections,
             lambda: True,
             peers.failed,
+            lambda: self._end_peers(peers),
         )
         self._observers.append(session.waits.look)
         return session
@@ -300,7 +312,7 @@ class VirtualBrokers(LoopKit):
 
     def stop(self) -> None:
         """End everything."""
-        for fleet in self._fleets:
+        for fleet in self._fleets.values():
             fleet.abandon()
         if self._kit is not None:
             self._kit.waits.fail_all(EmulatorError("the virtual time of the brokers is over"))

@@ -13,13 +13,14 @@ from contextvars import copy_context
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ...broker import data_log
-from ...broker.connections.connection import Connection
-from ...broker.connections.secured import SecuredConnection
-from ...broker.core import Broker
+from coordinator.server import data_log
+from coordinator.server.broker import Broker
+from coordinator.server.connections.connection import Connection
+from coordinator.server.connections.secured import SecuredConnection
 
 if TYPE_CHECKING:
-    from ...security.listeners import ListenerSecurity
+    from coordinator.server.security.listeners import ListenerSecurity
+
     from .turns import Turns
 
 
@@ -177,6 +178,10 @@ class MemoryTransport(asyncio.Transport):
         for data in frozen:
             self._reach_broker(data)
 
+    def cut(self) -> None:
+        """The client's process has ended; what it sent and the broker has not read is lost."""
+        self._lost_by_client()
+
     def _lost_by_client(self) -> None:
         if not self.connection.closed:
             data_log.closed(
@@ -186,7 +191,7 @@ class MemoryTransport(asyncio.Transport):
                 self.connection.client_id,
                 self._now(),
             )
-            self.connection.lost()
+            self.connection.lost(self._now())
             self._settle()
         self._ended(self)
 

@@ -15,11 +15,14 @@ from os import PathLike
 from random import Random
 from typing import Any
 
-from ...broker.build import topic_options
-from ...cluster_runtime import Brokers, ClusterOptions
-from ...configs.broker_configs import BrokerConfigs
-from ...emulator.options import EmulatorError
-from ...event_log import EventLog
+from coordinator.base.forgotten_awaits import await_is_watched
+from coordinator.base.keyword_errors import nearest_keywords
+from coordinator.events import EventLog
+from coordinator.kit.emulator.options import EmulatorError
+from coordinator.server.build import topic_options
+from coordinator.server.cluster_runtime import Brokers, ClusterOptions
+from coordinator.server.settings.broker_configs import BrokerConfigs
+
 from ..asynchronous import AsyncKafka
 from .brokers import VirtualBrokers
 from .secured import Secured
@@ -33,6 +36,8 @@ class VirtualKafkaWarning(UserWarning):
     """A run that could be repeated only under a fixed PYTHONHASHSEED."""
 
 
+@await_is_watched
+@nearest_keywords
 class VirtualKafka(AsyncKafka):
     """Brokers under virtual time, made by `virtual_kafka`: the testing kit, of which everything
     that waits is awaited."""

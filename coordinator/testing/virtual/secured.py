@@ -2,7 +2,7 @@
 
 TLS is refused by name: its handshakes are the machine's own, in real time. The kit's peers without
 a user connect to a listener of their own, as a super user. Owns the options and how a user gets in;
-the rest is `net.guard`'s and the emulator's.
+the rest is `server.net.guard`'s and the emulator's.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ...emulator.client_config import Access, config_for
-from ...emulator.options import EmulatorError
-from ...emulator.security_options import access, read_security
-from ...net.endpoints import Endpoint
-from ...net.guard import OWN_LISTENER, Guard
-from ...security.listeners import ListenerSecurity, SecurityProtocol
+from coordinator.kit.emulator.client_config import Access, config_for
+from coordinator.kit.emulator.options import EmulatorError
+from coordinator.kit.emulator.security_options import access, read_security
+from coordinator.server.net.endpoints import Endpoint
+from coordinator.server.net.guard import OWN_LISTENER, Guard
+from coordinator.server.security.listeners import ListenerSecurity, SecurityProtocol
 
 if TYPE_CHECKING:
-    from ...broker.core import Broker
-    from ...configs.broker_configs import BrokerConfigs
+    from coordinator.server.broker import Broker
+    from coordinator.server.settings.broker_configs import BrokerConfigs
 
 PROTOCOLS: Final = (SecurityProtocol.PLAINTEXT, SecurityProtocol.SASL_PLAINTEXT)
 OWN_PORT: Final = 9093
@@ -62,7 +62,8 @@ class Secured:
         return None if self._guard is None else self._guard.settings(listener)
 
     def access(self, servers: str, user: str | None, mechanism: str | None = None) -> Access:
-        """How a user gets in. Raises EmulatorError for one that there is not."""
+        """Return a user's way into a listener. Raises EmulatorError for a user that does not
+        exist."""
         return access(self._options, self._guard, servers, self.listener, user, mechanism)
 
     def client_config(

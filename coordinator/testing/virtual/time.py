@@ -192,7 +192,7 @@ class VirtualTime:
 
     @property
     def waits_for_real_io(self) -> bool:
-        """May real things be done, while time stands still?"""
+        """Return whether real input and output may happen while time stands still."""
         return self._real_io == "wait"
 
     def refuse_connection(self, host: object, port: object, known: str) -> None:
@@ -207,7 +207,7 @@ class VirtualTime:
 
 
 def _frame() -> str:
-    """Whose code asked: the innermost frame outside asyncio and this package."""
+    """Return the innermost frame outside asyncio and this package: the code that asked."""
     for frame in reversed(traceback.extract_stack()):
         if not any(part in frame.filename for part in _OWN):
             return f"{frame.filename}:{frame.lineno} in {frame.name}"

@@ -2,21 +2,17 @@
 
 What most clients ask for has a module for each API; APIs that are rarely asked for share one with
 their likes, such as `acls`. Owns the way from an API key to its classes. `ENTRIES` spares the
-start-up a look at 44 files; a module it does not name (a new API is one new file) is found by the key
+start-up a look at every file; a module it does not name (a new API is one new file) is found by the key
 that its classes declare. Does not depend on the fields of messages.
 """
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from coordinator.wire.primitives import WireError
-from coordinator.wire.schema import Request, Response
-
-if TYPE_CHECKING:
-    from importlib.machinery import ModuleSpec
+from ..primitives import WireError
+from ..schema import Request, Response
 
 
 class Entry(NamedTuple):
@@ -161,21 +157,6 @@ def _load(key: int) -> tuple[type[Request], type[Response]]:
     _requests[key], _responses[key] = request, response
     return request, response
 
-
-class _FormerModules:
-    """A finder of the import system, asked last: modules that share a file with others now."""
-
-    @staticmethod
-    def find_spec(name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        package, _, last = name.rpartition(".")
-        if package != __name__:
-            return None
-        from ..former_messages import spec_of
-
-        return spec_of(last, ENTRIES.values())
-
-
-sys.meta_path.append(_FormerModules)
 
 _found: dict[int, Entry] | None = None
 

@@ -15,7 +15,7 @@ from aiokafka.coordinator.assignors.range import RangePartitionAssignor
 from aiokafka.coordinator.assignors.roundrobin import RoundRobinPartitionAssignor
 from aiokafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
-from coordinator.emulator.client_config import with_ssl_context
+from coordinator.kit.emulator.client_config import with_ssl_context
 from integration_tests.clients.agents.host import (
     Listener,
     Partition,

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple, Protocol
 
-from coordinator.errors import ErrorCode
+from coordinator.base.errors import ErrorCode
 
 AFTER_FAILURE_S = 0.1
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from integration_tests.cluster.registry import scenario
+from integration_tests.cluster.scenarios.phases import large_topic, throttled
+from integration_tests.cluster.scenarios.reassignments import reassign
 from integration_tests.cluster.scenarios.refusals import fetch
 from integration_tests.cluster.stage import Cluster
 from integration_tests.wire.raw import Plain
@@ -73,3 +75,28 @@ def a_session_of_a_consumer_with_a_rack(c: Cluster) -> None:
                 rack_id="b",
                 topics=[],
             )
+
+
+@scenario
+def a_replica_that_is_not_in_sync(c: Cluster) -> None:
+    """A follower outside the ISR is not named, though it has the offset (KAFKA-14372); once it is
+    in sync it is."""
+    with throttled(c):
+        name = large_topic(c, "t", [1, 2])
+        topic_id = c.topic_id(name)
+        reassign(c, name, {0: [1, 2, 3]})
+        c.until(name, 0, replica_nodes=[1, 2, 3])
+
+        def has_a_record() -> bool:
+            topics = [{"topic": name, "partitions": [0]}]
+            answer = c.quietly("DescribeLogDirs", 4, 3, topics=topics)
+            found = answer["results"][0]["topics"]
+            return bool(found and found[0]["partitions"][0]["partition_size"])
+
+        c.s.until(has_a_record, "3 never copied a record")
+        for offset in (0, 5):
+            fetch(c.at(1), name, topic_id, offset=offset, rack="c")
+        fetch(c.at(1), name, topic_id, offset=5, rack="b")
+    c.until(name, 0, isr_nodes={1, 2, 3})
+    c.committed_at(name, 3, 5)
+    fetch(c.at(1), name, topic_id, offset=0, rack="c")

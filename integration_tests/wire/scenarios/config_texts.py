@@ -48,49 +48,31 @@ RESETS = (
     *("by_duration:P106751991167301D", "by_duration:PT" + "9" * 1_000 + "S", "by_duration:PT.5S"),
 )
 MATCHES = (
-    *(
-        "a",
-        "",
-        " ",
-        "=a",
-        "a=",
-        "a==",
-        "a=b",
-        "\u00a0",
-        "a\u00a0",
-        "a{2,3}",
-        "a{2}{3}",
-        "a**",
-        "a*+",
-    ),
-    *(
-        "(",
-        "(?<!(ab)*)b",
-        "(?<!a*)b",
-        "\\Q(",
-        "[a-z&&[^b]]",
-        "[&&]",
-        "\\p{IsGreek}",
-        "\\p{InNothing}",
-    ),
-    *(
-        "(?P<a>b)",
-        "(?<n>a)\\k<n>",
-        "\\k<n>",
-        "\\N{NULL}",
-        "\\N{NUL}",
-        "\\x{110000}",
-        "\\",
-        "(?x)#(\n)",
-    ),
-    *("a{99999999999}", "(" * 300 + ")" * 300, "(" * 3_000 + ")" * 3_000, "[" * 11_000),
+    "a",
+    "",
+    " ",
+    "=a",
+    "a=",
+    "a==",
+    "a=b",
+    "\u00a0",
+    "a\u00a0",
+    "a{2}{3}",
+    "a*+",
+    "(?<!a*)b",
+    "\\Q(",
+    "[a-z&&[^b]]",
+    "\\p{IsGreek}",
+    "(?<n>a)\\k<n>",
+    "\\N{NULL}",
+    "(" * 300 + ")" * 300,
 )
 
 
 @scenario(since="4.3")
 def values_read_as_java_reads_them(s: Session) -> None:
     """Blanks up to U+0020 and no others, digits of every script, hexadecimal fractions, durations,
-    and the patterns of a client-metrics subscription, which are Java's."""
+    and the form of the patterns of a client-metrics subscription."""
     a = s.connect()
     t, metrics, group = topic(s, "t"), s.name("m"), s.name("g")
     for value in NUMBERS:

@@ -383,6 +383,44 @@ def which_of_two_faults_is_told(s: Session) -> None:
         alter(a, TOPIC, missing, ("nope", SET, "1"))
 
 
+@scenario(since="4.3", alone=True)
+def levels_of_loggers(s: Session) -> None:
+    """KIP-412: one without a level has the root's; a request changes all that it names, or nothing."""
+    a, name = s.connect(), "org.apache.kafka.coordinator.group.GroupCoordinatorService"
+
+    def show() -> None:
+        for keys in ([name], ["root"], [s.name("logger")]):
+            resource = {"resource_type": 8, "resource_name": "1", "configuration_keys": keys}
+            a.ask("DescribeConfigs", 4, include_synonyms=True, resources=[resource])
+
+    def change(*changes: tuple[str, int, str | None], node: str = "1", check: bool = False) -> None:
+        rows = [{"name": of, "config_operation": op, "value": to} for of, op, to in changes]
+        resource = {"resource_type": 8, "resource_name": node, "configs": rows}
+        a.ask("IncrementalAlterConfigs", 1, validate_only=check, resources=[resource])
+
+    for node in ("", "2", "abc"):
+        resource = {"resource_type": 8, "resource_name": node, "configuration_keys": ["root"]}
+        a.ask("DescribeConfigs", 4, resources=[resource])
+        change(("root", SET, "DEBUG"), node=node)
+    show()
+    change(("root", SET, "DEBUG"), check=True)
+    change((name, SET, "DEBUG"))
+    show()
+    for level in ("LOUD", "debug", "OFF", "", None):
+        change((name, SET, level))
+    change((name, SET, "ERROR"), (s.name("logger"), SET, "ERROR"))
+    change((name, SET, "ERROR"), (name, SET, "WARN"))
+    change((name, APPEND, "ERROR"))
+    change(("root", DELETE, None))
+    show()
+    change((name, DELETE, None))
+    change(("root", SET, "FATAL"))
+    show()
+    change(("root", SET, "INFO"))
+    change()
+    show()
+
+
 @scenario(since="4.3")
 def operations_on_loggers_that_there_are_not(s: Session) -> None:
     """What a logger cannot be asked for (42) is told before that there is none of the name (40)."""

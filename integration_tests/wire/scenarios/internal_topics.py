@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from coordinator.common.java_hash import coordinator_partition
+from coordinator.base.java_hash import coordinator_partition
 from integration_tests.wire.people import topic
 from integration_tests.wire.raw import Plain
 from integration_tests.wire.recorder import Link, Session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from integration_tests.wire.batches import batch
 from integration_tests.wire.consumers import Consumer
@@ -66,10 +66,7 @@ def _member(n: Names) -> Plain:
     return {"group_id": n.group, "generation_id": 1, "member_id": "m", "group_instance_id": None}
 
 
-@scenario("security")
-def groups(s: Session) -> None:
-    """JoinGroup to LeaveGroup want Read of the group; to describe it Describe, to delete it
-    Delete."""
+def _of_groups() -> list[Probe]:
     join = {
         "session_timeout_ms": 10_000,
         "rebalance_timeout_ms": 10_000,
@@ -79,7 +76,7 @@ def groups(s: Session) -> None:
         "protocols": [],
         "reason": None,
     }
-    probes = [
+    return [
         *(
             Probe("JoinGroup", v, lambda n: {"group_id": n.group, **join}, (GROUP,), NO_GROUP)
             for v in (2, 9)
@@ -171,13 +168,16 @@ def groups(s: Session) -> None:
             )
         ),
     ]
-    _play(s, probes)
 
 
 @scenario("security")
-def offsets(s: Session) -> None:
-    """Committing wants Read of the group and of the topics, fetching Describe of both, deleting
-    Delete of the group and Read of the topics."""
+def groups(s: Session) -> None:
+    """JoinGroup to LeaveGroup want Read of the group; to describe it Describe, to delete it
+    Delete."""
+    _play(s, _of_groups())
+
+
+def _of_offsets() -> list[Probe]:
     wrong = ("Describe group {group}", "Describe topic {t}")
 
     def commit(n: Names) -> Plain:
@@ -197,7 +197,7 @@ def offsets(s: Session) -> None:
             "topics": [{"name": n.t, "partitions": rows}, {"name": n.none, "partitions": rows}],
         }
 
-    probes = [
+    return [
         Probe("OffsetCommit", 8, commit, ("Read group {group}",), wrong),
         Probe("OffsetCommit", 8, commit, ("Read group {group}", "Read topic {t}"), wrong),
         *(
@@ -264,13 +264,16 @@ def offsets(s: Session) -> None:
             ("Delete group {group}",),
         ),
     ]
-    _play(s, probes)
 
 
 @scenario("security")
-def topics(s: Session) -> None:
-    """Metadata and its kin want Describe, changes Create, Alter, Delete; by id what is hidden is
-    told from what there is not (ACL-1, ACL-2, REF-11)."""
+def offsets(s: Session) -> None:
+    """Committing wants Read of the group and of the topics, fetching Describe of both, deleting
+    Delete of the group and Read of the topics."""
+    _play(s, _of_offsets())
+
+
+def _of_topics() -> list[Probe]:
 
     def metadata(n: Names) -> Plain:
         return {
@@ -308,7 +311,7 @@ def topics(s: Session) -> None:
             for name in (n.t, n.none)
         ],
     }
-    probes = [
+    return [
         *(Probe("Metadata", v, metadata, describe, wrong) for v in (4, 9, 10)),
         Probe(
             "Metadata",
@@ -442,12 +445,16 @@ def topics(s: Session) -> None:
             for topic_id in ("", "ab" * 16)
         ),
     ]
-    _play(s, probes)
 
 
 @scenario("security")
-def records(s: Session) -> None:
-    """Produce wants Write, Fetch Read, each for its topics; a transaction Write of its id."""
+def topics(s: Session) -> None:
+    """Metadata and its kin want Describe, changes Create, Alter, Delete; by id what is hidden is
+    told from what there is not (ACL-1, ACL-2, REF-11)."""
+    _play(s, _of_topics())
+
+
+def _of_records() -> list[Probe]:
 
     def produce(n: Names, transactional_id: str | None = None) -> Plain:
         rows = [{"index": 0, "records": batch(b"v")}]
@@ -498,7 +505,7 @@ def records(s: Session) -> None:
             "producer_epoch": -1,
         }
 
-    probes = [
+    return [
         Probe(
             "Produce",
             9,
@@ -644,12 +651,15 @@ def records(s: Session) -> None:
             ("Describe cluster", "Write topic {none}"),
         ),
     ]
-    _play(s, probes)
 
 
 @scenario("security")
-def configurations(s: Session) -> None:
-    """By the kind of resource: topics, groups, all else by the cluster (REF-12)."""
+def records(s: Session) -> None:
+    """Produce wants Write, Fetch Read, each for its topics; a transaction Write of its id."""
+    _play(s, _of_records())
+
+
+def _of_configurations() -> list[Probe]:
 
     def described(n: Names) -> Plain:
         return {
@@ -675,7 +685,7 @@ def configurations(s: Session) -> None:
         }
 
     shuffled = {"shuffled": "responses"}
-    probes = [
+    return [
         Probe(
             "DescribeConfigs",
             4,
@@ -701,15 +711,18 @@ def configurations(s: Session) -> None:
             shuffled,
         ),
     ]
-    _play(s, probes)
 
 
 @scenario("security")
-def the_cluster(s: Session) -> None:
-    """What concerns the whole cluster: 31, each where the API has room for it (REF-13)."""
+def configurations(s: Session) -> None:
+    """By the kind of resource: topics, groups, all else by the cluster (REF-12)."""
+    _play(s, _of_configurations())
+
+
+def _of_the_cluster() -> list[Probe]:
     describe, alter = ("Describe cluster",), ("Alter cluster",)
     partition = [{"topic": "none", "partitions": [0, 1]}]
-    probes = [
+    return [
         Probe(
             "DescribeCluster",
             2,
@@ -851,7 +864,12 @@ def the_cluster(s: Session) -> None:
             ("AlterConfigs cluster",),
         ),
     ]
-    _play(s, probes)
+
+
+@scenario("security")
+def the_cluster(s: Session) -> None:
+    """What concerns the whole cluster: 31, each where the API has room for it (REF-13)."""
+    _play(s, _of_the_cluster())
 
 
 @scenario("security")
@@ -1023,3 +1041,14 @@ def share_sessions(s: Session) -> None:
     a.acknowledge((1, 1, ACCEPT))
     grant(s, alice, group)
     a.close((1, 1, ACCEPT))
+
+
+PROBES: Final[dict[str, Callable[[], list[Probe]]]] = {
+    "groups": _of_groups,
+    "offsets": _of_offsets,
+    "topics": _of_topics,
+    "records": _of_records,
+    "configurations": _of_configurations,
+    "the_cluster": _of_the_cluster,
+}
+"""All probes, by what they are about."""

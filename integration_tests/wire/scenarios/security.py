@@ -264,3 +264,23 @@ def scram_credentials_described(s: Session) -> None:
     credentials(a, user, user, s.name("nobody"), s.name("nobody"))
     a.ask("DescribeUserScramCredentials", 0, only="results", users=None)
     a.ask("DescribeUserScramCredentials", 0, only="results", users=[])
+
+
+@scenario("security", since="4.4")
+def settings_of_listeners_and_the_authorizer(s: Session) -> None:
+    """Those that were given are shown: a listener's own beside that of all listeners, the super users
+    without value. Addresses that are told are shown if they were given."""
+    keys = [
+        "listener.name.reauth.plain.connections.max.reauth.ms",
+        "listener.name.sasl.plain.connections.max.reauth.ms",
+        "super.users",
+        "advertised.listeners",
+    ]
+    resource = {"resource_type": 4, "resource_name": "1"}
+    for key in keys:
+        s.stage().ask(
+            "DescribeConfigs",
+            4,
+            include_synonyms=True,
+            resources=[{**resource, "configuration_keys": [key]}],
+        )

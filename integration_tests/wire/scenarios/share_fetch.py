@@ -171,6 +171,18 @@ def nothing_is_initialized(s: Session) -> None:
     a.fetch(group_id=stranger, max_wait_ms=600)
 
 
+@scenario(PROFILE, since="4.4")
+def nothing_is_initialized_and_nobody_waits(s: Session) -> None:
+    """SH-FT-1: nothing is said of a partition whose state is not known yet, be it again and again."""
+    shared = Shared(s, 1)
+    a = shared.sharer("a")
+    other = s.name("h")
+    for _ in range(3):
+        a.begin(0, group_id=other, max_wait_ms=0)
+        a.fetch(group_id=other)
+        a.fetch(group_id=other)
+
+
 @scenario(PROFILE, since="4.2")
 def where_a_group_begins(s: Session) -> None:
     """Latest by default; an initialized start offset counts before that."""

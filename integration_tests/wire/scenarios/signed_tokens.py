@@ -48,7 +48,7 @@ def other_key() -> Any:
 
 def cases() -> Iterator[tuple[str, str]]:
     """Tokens, each with what is special about it. Instants are far from the limits, or at one that
-    time only moves away from; `tests/security/token_clocks.py` has both sides of each."""
+    time only moves away from; `tests/server/security/token_clocks.py` has both sides of each."""
     now_s = int(time.time())
     yield "right", signed()
     yield "without a key's id", signed(kid=None)

@@ -1,0 +1,110 @@
+"""One clock for several files: the offset of a file's clock follows from what both ends log, such as
+the generation that a broker stabilizes and a client joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from statistics import median
+
+from .facts import ClientJoined, ClientLeaving, Joined, Left, Seen, Stabilized
+from .reading import FileReport
+
+_QUARTER_MS = 900_000
+SAME_MS = 1_500
+"""Clocks that differ by less are taken for one: an answer takes its time."""
+
+_Mark = tuple[str, object]
+
+
+def one_clock(seen: list[Seen], reports: Mapping[str, FileReport]) -> list[Seen]:
+    """Put all facts on the clock of the broker, or of the first file that others can be compared
+    with; note in the reports what was found. The facts come back in the order of time."""
+    seen = _with_zones(seen, reports)
+    marks = _marks(seen)
+    reference = _reference(seen, marks)
+    if reference is not None:
+        base = marks[reference]
+        report = reports.get(reference)
+        if report is not None:
+            report.clock_offset_ms = 0
+        for file, of_file in marks.items():
+            shared = [of_file[mark] - base[mark] for mark in of_file if mark in base]
+            if file == reference or not shared:
+                continue
+            offset = round(median(shared))
+            reports[file].clock_offset_ms = offset
+            if abs(offset) >= SAME_MS:
+                seen = [
+                    each._replace(at=each.at - offset)
+                    if each.evidence.file == file and each.at is not None
+                    else each
+                    for each in seen
+                ]
+    order = {name: number for number, name in enumerate(reports)}
+    back = {name for name, report in reports.items() if report.newest_first}
+
+    def place(each: Seen) -> tuple[int, int, int]:
+        file, line = each.evidence.file, each.evidence.line
+        return each.at or 0, order.get(file, 0), -line if file in back else line
+
+    return sorted(seen, key=place)
+
+
+def _with_zones(seen: list[Seen], reports: Mapping[str, FileReport]) -> list[Seen]:
+    """A file without a zone that shares instants with one that has a zone: whole quarters of an
+    hour between them are its zone."""
+    marks = _marks(seen)
+    known = {file for file in marks if reports[file].offset is not None}
+    for file, of_file in marks.items():
+        if file in known:
+            continue
+        shared = [
+            of_file[mark] - marks[other][mark]
+            for other in known
+            for mark in of_file
+            if mark in marks[other]
+        ]
+        if not shared or max(of_file.values()) < 30 * 86_400_000:
+            continue
+        offset = round(median(shared) / _QUARTER_MS) * 15
+        if abs(offset) > 14 * 60:
+            continue
+        reports[file].offset = offset
+        seen = [
+            each._replace(at=each.at - offset * 60_000)
+            if each.evidence.file == file and each.at is not None
+            else each
+            for each in seen
+        ]
+    return seen
+
+
+def _marks(seen: Iterable[Seen]) -> dict[str, dict[_Mark, int]]:
+    """Of each file the instants that others log too, by what happened."""
+    found: dict[str, dict[_Mark, int]] = {}
+    for each in seen:
+        mark = _mark(each)
+        if mark is not None and each.at is not None:
+            found.setdefault(each.evidence.file, {}).setdefault(mark, each.at)
+    return found
+
+
+def _mark(each: Seen) -> _Mark | None:
+    match each.fact:
+        case Stabilized(group, generation):
+            return "generation", (group, generation)
+        case ClientJoined(_, group, _, generation) if group is not None:
+            return "generation", (group, generation)
+        case Left(_, member) if member:
+            return "left", member
+        case ClientLeaving(_, _, member) if member:
+            return "left", member
+        case _:
+            return None
+
+
+def _reference(seen: Iterable[Seen], marks: Mapping[str, object]) -> str | None:
+    for each in seen:
+        if isinstance(each.fact, Stabilized | Joined | Left) and each.evidence.file in marks:
+            return each.evidence.file
+    return next(iter(marks), None)

@@ -1,0 +1,80 @@
+"""Files in, a diagnosis out: what `coordinator diagnose` does, without its options."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from .facts import Seen
+from .joining import Window, told
+from .packed import Lines, Progress, UnreadableError, sources
+from .people import People
+from .reading import FileReader, FileReport
+from .story import GroupStory
+
+MOST_FACTS = 250_000
+"""How many facts are kept; a log that has more is about many groups."""
+
+
+class Diagnosis(NamedTuple):
+    """What was read and what it tells. `unreadable`: sentences about files that could not be."""
+
+    reports: dict[str, FileReport]
+    groups: dict[str, GroupStory]
+    people: People
+    unreadable: list[str]
+
+
+def diagnose(
+    paths: Iterable[str],
+    *,
+    zone: int | None = None,
+    window: Window | None = None,
+    group: str | None = None,
+    progress: Progress | None = None,
+) -> Diagnosis:
+    """Read files (`-` is standard input) and tell their groups' stories.
+
+    `zone`: minutes east of UTC of stamps that carry no zone. `window`: which instants are told.
+    `group`: the facts of other groups are not kept. `progress`: is told how far reading is.
+    Raises nothing for a file that cannot be read: `unreadable` names it.
+    """
+    reports: dict[str, FileReport] = {}
+    seen: list[Seen] = []
+    unreadable: list[str] = []
+    for path in paths:
+        try:
+            for name, lines in sources(path, progress):
+                _read(FileReader(name, zone, group), lines, reports, seen)
+        except UnreadableError as error:
+            unreadable.append(str(error))
+    groups, people = told(seen, reports, window)
+    return Diagnosis(reports, groups, people, unreadable)
+
+
+def diagnose_text(text: str, name: str = "paste", *, zone: int | None = None) -> Diagnosis:
+    """The same of a text in memory."""
+    return diagnose_texts([(name, text)], zone=zone)
+
+
+def diagnose_texts(texts: Iterable[tuple[str, str]], *, zone: int | None = None) -> Diagnosis:
+    """The same of several texts in memory, each with its name."""
+    reports: dict[str, FileReport] = {}
+    seen: list[Seen] = []
+    for name, text in texts:
+        _read(FileReader(name, zone), iter(text.splitlines(keepends=True)), reports, seen)
+    groups, people = told(seen, reports)
+    return Diagnosis(reports, groups, people, [])
+
+
+def _read(
+    reader: FileReader, lines: Lines, reports: dict[str, FileReport], seen: list[Seen]
+) -> None:
+    reports[reader.report.name] = reader.report
+    for each in reader.read(lines):
+        seen.append(each)
+        if len(seen) >= MOST_FACTS:
+            raise UnreadableError(
+                f"{reader.report.name}: not read behind line {each.evidence.line}: there are {MOST_FACTS} facts by then. "
+                "Choose a group with --group"
+            )

@@ -1,0 +1,102 @@
+"""The orders in which Java's collections show a member's partitions, topics and assignors on the
+wire.
+
+Owns nothing but arithmetic: values in, the same values out in the order of a HashMap, a HashSet or
+Kafka's TimelineHashMap. Buckets of nine keys and more, which Java turns into trees, are not
+modelled (HM-5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final, TypeVar
+
+from coordinator.base.java_hash import java_hash, set_capacity, spread
+
+K = TypeVar("K")
+
+_DEFAULT_CAPACITY: Final = 16
+_MIXED: Final = 1 << 16
+"""From here on `spread` changes a number that is not negative."""
+_MANY: Final = 1 << 14
+"""So many names, which a client may send, would drive all others out of the cache."""
+_GOLDEN: Final = -7046029254386353131 & 0xFFFFFFFFFFFFFFFF
+
+
+#: Member ids are put in order at every new target, and there may be thousands.
+_hash = lru_cache(maxsize=1 << 16)(java_hash)
+
+
+def uuid_hash(topic_id: bytes) -> int:
+    """Uuid.hashCode of 16 bytes, as an unsigned 32-bit number (HM-1)."""
+    both = int.from_bytes(topic_id[:8], "big") ^ int.from_bytes(topic_id[8:], "big")
+    return (both >> 32) ^ (both & 0xFFFFFFFF)
+
+
+def grown(capacity: int, size: int) -> int:
+    """The buckets after puts brought a table to so many entries (HM-2)."""
+    while size * 4 > capacity * 3:
+        capacity *= 2
+    return capacity
+
+
+def int_order(numbers: Sequence[int], capacity: int = _DEFAULT_CAPACITY) -> list[int]:
+    """Partition numbers, given in the order they are put, as a table iterates them that had
+    `capacity` buckets (HM-3)."""
+    if len(numbers) < 2:
+        return list(numbers)
+    mask, greatest = grown(capacity, len(numbers)) - 1, max(numbers)
+    if greatest >= _MIXED:
+        return sorted(numbers, key=lambda number: spread(number) & mask)
+    return sorted(numbers) if greatest <= mask else sorted(numbers, key=mask.__and__)
+
+
+def uuid_order(ids: Sequence[bytes], capacity: int = _DEFAULT_CAPACITY) -> list[bytes]:
+    """Topic ids, given in the order they are put, as a table iterates them that had `capacity`
+    buckets (HM-3)."""
+    if len(ids) < 2:
+        return list(ids)
+    mask = grown(capacity, len(ids)) - 1
+    return sorted(ids, key=lambda topic_id: spread(uuid_hash(topic_id)) & mask)
+
+
+def name_order(names: Sequence[str], capacity: int | None = None) -> list[str]:
+    """Names as `new HashSet(list)` iterates them, or a table that had `capacity` buckets (HM-3,
+    HM-4)."""
+    if len(names) < 2:
+        return list(names)
+    mask = grown(set_capacity(len(names)) if capacity is None else capacity, len(names)) - 1
+    if len(names) > _MANY:
+        return _by([spread(java_hash(name)) & mask for name in names], names)
+    return _by([code & mask for code in map(_spread, names)], names)
+
+
+def timeline_order(keys: Iterable[str]) -> list[str]:
+    """Keys, given in the order they came, as Kafka's TimelineHashMap iterates them that was made
+    empty and never shrank."""
+    unique = list(keys)
+    capacity = 2
+    while (len(unique)) * 3 > capacity * 4:
+        capacity *= 2
+    shift = 65 - (32 - (32 - capacity.bit_length()))
+    return _by([code >> shift for code in map(_mixed, unique)], unique)
+
+
+def _by(ranks: list[int], names: Sequence[str]) -> list[str]:
+    """The names in the order of their ranks; those of one rank stay in the order they have."""
+    return [names[index] for index in sorted(range(len(names)), key=ranks.__getitem__)]
+
+
+@lru_cache(maxsize=1 << 16)
+def _spread(key: str) -> int:
+    """The hash code as HashMap mixes it (HM-1)."""
+    return spread(_hash(key))
+
+
+@lru_cache(maxsize=1 << 16)
+def _mixed(key: str) -> int:
+    """The hash code as a signed number, times the constant that BaseHashTable.findSlot spreads it
+    with, in 64 bits."""
+    code = _hash(key)
+    return ((code - ((code & 0x8000_0000) << 1)) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF

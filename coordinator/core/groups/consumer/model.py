@@ -1,0 +1,349 @@
+"""The membership of a consumer group: the state that its events fold into. Only `evolve` writes it;
+every rule lives elsewhere.
+
+Members are immutable values. Counts of subscriptions, votes and owners are kept beside them, so
+that no request walks over all members. `checked_version` and `resolved_version` are soft: they say
+which version of the topics the group was last compared with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from coordinator.base.errors import ErrorCode
+from coordinator.base.java_hash import copy_capacity
+from coordinator.events.groups.consumer import ClassicSettings, HeldPartitions
+
+from .java_order import name_order, timeline_order
+
+if TYPE_CHECKING:
+    from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatResponse
+    from coordinator.wire.schema import KeptResponse
+
+    from .environment import GroupSettings
+
+Held = Mapping[bytes, Mapping[int, int]]
+"""Topic id -> partition -> the epoch at which the member got it. In the order in which Java's maps
+iterate."""
+
+Partitions = Mapping[bytes, tuple[int, ...]]
+
+NOTHING: Final[Held] = {}
+NO_PARTITIONS: Final[Mapping[int, int]] = {}
+LEFT_FOR_NOW: Final = -2
+"""The epoch of a static member that left for a while (K8-LV-2)."""
+
+
+class MemberState(Enum):
+    """State of a member on its way to the target assignment (K8-REC-1)."""
+
+    STABLE = "stable"
+    UNREVOKED = "unrevoked partitions"
+    UNRELEASED = "unreleased partitions"
+
+    __hash__ = object.__hash__
+
+
+class Member(NamedTuple):
+    """One member as the coordinator knows it. `classic` is None for members of the consumer
+    protocol."""
+
+    member_id: str
+    member_epoch: int = 0
+    previous_epoch: int = -1
+    state: MemberState = MemberState.STABLE
+    instance_id: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    rebalance_timeout_ms: int = -1
+    topics: frozenset[str] = frozenset()
+    regex: str = ""
+    assignor: str | None = None
+    held: Held = NOTHING
+    revoking: Held = NOTHING
+    classic: ClassicSettings | None = None
+    told: tuple[HeldPartitions, ...] = ()
+    """The partitions in the event that `held` was read from: equal texts are not read twice."""
+
+    def is_reconciled_to(self, epoch: int) -> bool:
+        """True if nothing is left to do for the member at that assignment epoch (K8-REC-1)."""
+        return self.state is MemberState.STABLE and self.member_epoch == epoch
+
+
+class SubscriberCount(NamedTuple):
+    """Number of members that name a topic, and of regular expressions that match it."""
+
+    by_name: int
+    by_regex: int
+
+
+_NOBODY: Final = SubscriberCount(0, 0)
+
+
+def add_names(
+    subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int
+) -> None:
+    """Count so many members and regular expressions more for each of the topics.
+
+    A member may name a hundred thousand topics: equal counts are one value, made once, and names
+    that all had equal counts change at once.
+    """
+    found = set(map(subscribers.get, names)) if subscribers else {None}
+    more = {
+        old: SubscriberCount(old.by_name + by_name, old.by_regex + by_regex)
+        for old in {count or _NOBODY for count in found}
+    }
+    if len(more) == 1:
+        subscribers.update(dict.fromkeys(names, *more.values()))
+    else:
+        subscribers.update({name: more[subscribers.get(name, _NOBODY)] for name in names})
+
+
+def remove_names(
+    subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int
+) -> None:
+    """Count so many less; topics that nobody subscribes to any more go."""
+    found = list(map(subscribers.pop, names))
+    less = {
+        old: SubscriberCount(old.by_name - by_name, old.by_regex - by_regex) for old in set(found)
+    }
+    if set(less.values()) != {_NOBODY}:
+        subscribers.update(
+            {
+                name: left
+                for name, old in zip(names, found, strict=True)
+                if (left := less[old]) != _NOBODY
+            }
+        )
+
+
+def replace_names(
+    subscribers: dict[str, SubscriberCount], old: frozenset[str], new: frozenset[str]
+) -> None:
+    """Count a member that named `old` among those that name `new`."""
+    if old == new:
+        return
+    if not old.isdisjoint(new):
+        old, new = old - new, new - old
+    remove_names(subscribers, old, 1, 0)
+    add_names(subscribers, new, 1, 0)
+
+
+class GroupState(Enum):
+    """A consumer group's state, spelled as Kafka spells it (K8-REC-7)."""
+
+    EMPTY = "Empty"
+    ASSIGNING = "Assigning"
+    RECONCILING = "Reconciling"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Following(NamedTuple):
+    """The next event's account of a member's partitions, as long as all the rest here is still
+    the same."""
+
+    held: Held
+    target: Partitions
+    names: frozenset[str]
+    topics_version: int
+    told: tuple[HeldPartitions, ...]
+
+
+class Renewal(NamedTuple):
+    """The answer to the last short heartbeat of a member, and what that depended on. `kept` and
+    `response` are the same answer."""
+
+    member: Member
+    client_id: str
+    client_host: str
+    settings: GroupSettings
+    response: ConsumerGroupHeartbeatResponse
+    kept: KeptResponse
+
+
+class ConsumerMembership:
+    """Members of a consumer group, their partitions and their target assignment. `evolve` is its
+    only writer."""
+
+    __slots__ = (
+        "assignment_epoch",
+        "assignment_ms",
+        "assignor_votes",
+        "checked_version",
+        "classic_members",
+        "classic_support",
+        "followings",
+        "group_epoch",
+        "group_id",
+        "loading",
+        "members",
+        "metadata_hash",
+        "owner_epochs",
+        "regex_members",
+        "regexes",
+        "regexes_ms",
+        "renewals",
+        "resolved_version",
+        "static_members",
+        "subscribers",
+        "targets",
+    )
+
+    def __init__(self, group_id: str, *, loading: bool = False) -> None:
+        self.group_id = group_id
+        self.loading = loading
+        """It is being folded from durable events alone, and nobody is served from it yet (ERR-7).
+        """
+        self.group_epoch = 1
+        self.assignment_epoch = 0
+        self.assignment_ms: int | None = None
+        """When the last target assignment was computed; None: there was none, or no assignor
+        was asked for it (KIP-1263)."""
+        self.metadata_hash = 0
+        self.members: dict[str, Member] = {}
+        self.static_members: dict[str, str] = {}
+        self.targets: dict[str, Partitions] = {}
+        self.owner_epochs: dict[bytes, dict[int, int]] = {}
+        """Topic id -> partition -> epoch of the member that has it or has yet to revoke it
+        (K8-REC-5)."""
+        self.subscribers: dict[str, SubscriberCount] = {}
+        self.regexes: dict[str, frozenset[str]] = {}
+        """Resolved regular expressions and the topics they match."""
+        self.regexes_ms: dict[str, int] = {}
+        self.regex_members: dict[str, int] = {}
+        self.assignor_votes: dict[str, int] = {}
+        self.classic_members = 0
+        self.classic_support: dict[str, int] = {}
+        self.renewals: dict[str, Renewal] = {}
+        """How members' heartbeats that say nothing new were answered last (see `renewal`)."""
+        self.followings: dict[str, Following] = {}
+        """The account of members that only follow the group's epoch (see `following`)."""
+        self.checked_version: int | None = None
+        self.resolved_version: int | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """True if nobody ever was a member."""
+        return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
+
+    @property
+    def protocol_type(self) -> str:
+        """As the members' subscriptions say."""
+        return "consumer"
+
+    @property
+    def state(self) -> GroupState:
+        """The state that List and Describe show (K8-REC-7)."""
+        if not self.members:
+            return GroupState.EMPTY
+        if self.group_epoch > self.assignment_epoch:
+            return GroupState.ASSIGNING
+        if all(member.is_reconciled_to(self.assignment_epoch) for member in self.members.values()):
+            return GroupState.STABLE
+        return GroupState.RECONCILING
+
+    def target(self, member_id: str) -> Partitions:
+        """A member's target; nothing if there is no target for it."""
+        return self.targets.get(member_id, {})
+
+    def owner_epoch(self, topic_id: bytes, partition: int) -> int:
+        """The epoch of a partition's owner; -1 if it is free (K8-REC-5)."""
+        return self.owner_epochs.get(topic_id, {}).get(partition, -1)
+
+    def preferred_assignor(self) -> str | None:
+        """The assignor most members ask for, None if nobody asks (K8-TGT-1)."""
+        return _most(self.assignor_votes, timeline_order(self.assignor_votes))
+
+    def preferred_assignor_if(self, old: Member | None, new: Member) -> str | None:
+        """The preferred assignor if `old` became `new` (K8-TGT-1). A name nobody voted for until
+        now comes first of its bucket, as with HashMap.compute; it decides ties between `uniform`
+        and `range`, which share theirs."""
+        votes = dict(self.assignor_votes)
+        names = timeline_order(votes)
+        if old is not None and old.assignor is not None:
+            votes[old.assignor] -= 1
+            if not votes[old.assignor]:
+                names.remove(old.assignor)
+        if new.assignor is not None:
+            votes[new.assignor] = votes.get(new.assignor, 0) + 1
+            if new.assignor not in names:
+                names.insert(0, new.assignor)
+        return _most(votes, name_order(names, copy_capacity(len(self.assignor_votes))))
+
+    # -- what a group's offsets and its administration ask of its membership (see
+    # groups.group.Membership)
+
+    def is_dead(self) -> bool:
+        """A consumer group is there or not; it is never Dead to anybody."""
+        return False
+
+    def refuse_offset_delete(self) -> ErrorCode:
+        """Offsets may be deleted at any time; those of subscribed topics are told one by one
+        (OD-2)."""
+        return ErrorCode.NONE
+
+    def refuse_delete(self) -> ErrorCode:
+        """Only a group without members may be deleted (DG-1)."""
+        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
+
+    def commit_proves_life(self) -> bool:
+        """Commits renew no session."""
+        return False
+
+    def offsets_may_expire(self) -> bool:
+        """Those of topics nobody subscribes to may (EXP-3)."""
+        return True
+
+    def offsets_unused_since_ms(self) -> int | None:
+        """Each offset counts from its commit."""
+        return None
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """True if a member's names or a resolved regular expression contain the topic (OD-2)."""
+        return topic in self.subscribers
+
+    def in_java_order(self) -> list[Member]:
+        """The members as Kafka's group iterates over them."""
+        return [self.members[member_id] for member_id in timeline_order(self.members)]
+
+    def snapshot(self) -> dict[str, object]:
+        """The whole hard state as plain values: equal snapshots mean equal memberships."""
+        soft = ("checked_version", "followings", "loading", "renewals", "resolved_version")
+        values = {name: getattr(self, name) for name in self.__slots__ if name not in soft}
+        values["members"] = dict(self.members)
+        values["targets"] = {
+            member_id: {t: frozenset(p) for t, p in target.items()}
+            for member_id, target in self.targets.items()
+        }
+        values["owner_epochs"] = {
+            topic: dict(owners) for topic, owners in self.owner_epochs.items()
+        }
+        for name in (
+            "static_members",
+            "subscribers",
+            "regexes",
+            "regexes_ms",
+            "regex_members",
+            "assignor_votes",
+            "classic_support",
+        ):
+            values[name] = dict(getattr(self, name))
+        return values
+
+    def __repr__(self) -> str:
+        return f"ConsumerMembership({self.group_id!r}, {self.state}, epoch {self.group_epoch}, {len(self.members)} members)"
+
+
+def _most(votes: Mapping[str, int], order: list[str]) -> str | None:
+    best = None
+    for name in order:
+        if votes[name] > 0 and (best is None or votes[name] > votes[best]):
+            best = name
+    return best

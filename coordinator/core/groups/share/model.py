@@ -1,0 +1,203 @@
+"""The membership of a share group: the state that its events fold into. Only `evolve` writes it;
+every rule lives elsewhere.
+
+Members are immutable values. Counts of subscriptions are kept beside them, so that no request walks
+over all members. `checked_version` is soft: which version of the topics the group was last compared
+with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from coordinator.base.errors import ErrorCode
+
+from ..consumer.java_order import timeline_order
+
+if TYPE_CHECKING:
+    from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatResponse
+    from coordinator.wire.schema import KeptResponse
+
+    from ..consumer.environment import GroupSettings
+
+Partitions = Mapping[bytes, tuple[int, ...]]
+"""Topic id -> partitions, both in the order in which Java's maps iterate."""
+
+NOTHING: Final[Partitions] = {}
+
+
+class Member(NamedTuple):
+    """One member as the coordinator knows it."""
+
+    member_id: str
+    member_epoch: int = 0
+    previous_epoch: int = -1
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    topics: frozenset[str] = frozenset()
+    held: Partitions = NOTHING
+
+
+class StatePartitions(NamedTuple):
+    """Partitions of one topic of which the share coordinator keeps state, or is asked to."""
+
+    topic: str
+    partitions: frozenset[int]
+    since_ms: int
+
+
+class GroupState(Enum):
+    """A share group's state, spelled as Kafka spells it (SH-HB-3)."""
+
+    EMPTY = "Empty"
+    STABLE = "Stable"
+    DEAD = "Dead"
+
+    def __str__(self) -> str:
+        return self.value
+
+
+class Renewal(NamedTuple):
+    """The answer to the last short heartbeat of a member, and what that depended on. `kept` and
+    `response` are the same answer."""
+
+    member: Member
+    client_id: str
+    client_host: str
+    settings: GroupSettings
+    response: ShareGroupHeartbeatResponse
+    kept: KeptResponse
+
+
+def recount(counts: dict[str, int], old: frozenset[str], new: frozenset[str]) -> None:
+    """Change how many members name each topic, where one names other topics than before. Names come
+    by the hundred thousand: most are counted without a step of Python each."""
+    gone = old - new if old else old
+    for name in {name for name in gone if counts[name] == 1}:
+        del counts[name]
+    counts.update({name: counts[name] - 1 for name in gone if name in counts})
+    added = new - old if old else new
+    known = added.intersection(counts) if counts else ()
+    more = {name: counts[name] + 1 for name in known}
+    counts.update(dict.fromkeys(added, 1))
+    counts.update(more)
+
+
+class ShareMembership:
+    """Members of a share group, their partitions, their target assignment, and the partitions of
+    which state is kept. `evolve` is its only writer."""
+
+    __slots__ = (
+        "assignment_epoch",
+        "assignment_ms",
+        "checked_version",
+        "deleting",
+        "group_epoch",
+        "group_id",
+        "initialized",
+        "initializing",
+        "loading",
+        "members",
+        "metadata_hash",
+        "renewals",
+        "subscribers",
+        "targets",
+    )
+
+    def __init__(self, group_id: str, *, loading: bool = False) -> None:
+        self.group_id = group_id
+        self.loading = loading
+        """It is being folded from durable events alone, and nobody is served from it yet (ERR-7).
+        """
+        self.group_epoch = 1
+        self.assignment_epoch = 0
+        self.assignment_ms: int | None = None
+        """When the last target assignment was computed; None: there was none, or no assignor was
+        asked for it (KIP-1263)."""
+        self.metadata_hash = 0
+        self.members: dict[str, Member] = {}
+        self.targets: dict[str, Partitions] = {}
+        self.subscribers: dict[str, int] = {}
+        """How many members name a topic."""
+        self.initializing: dict[bytes, StatePartitions] = {}
+        self.initialized: dict[bytes, StatePartitions] = {}
+        self.deleting: dict[bytes, str] = {}
+        """Names of the topics whose state is being deleted, by id."""
+        self.renewals: dict[str, Renewal] = {}
+        """How members' heartbeats that say nothing new were answered last (see `renewal`)."""
+        self.checked_version: int | None = None
+
+    @property
+    def is_new(self) -> bool:
+        """True if nobody ever was a member."""
+        return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
+
+    @property
+    def protocol_type(self) -> str:
+        """As ListGroups shows it (SH-LST-1)."""
+        return "share"
+
+    @property
+    def state(self) -> GroupState:
+        """The state that List and Describe show: members never wait for each other (SH-HB-3)."""
+        return GroupState.STABLE if self.members else GroupState.EMPTY
+
+    def target(self, member_id: str) -> Partitions:
+        """A member's target; nothing if there is no target for it."""
+        return self.targets.get(member_id, NOTHING)
+
+    # -- what a group's offsets and its administration ask of its membership (see
+    # groups.group.Membership)
+
+    def is_dead(self) -> bool:
+        """A share group is there or not; it is never Dead to anybody."""
+        return False
+
+    def refuse_offset_delete(self) -> ErrorCode:
+        """A share group has no committed offsets (SH-TYP-1)."""
+        return ErrorCode.GROUP_ID_NOT_FOUND
+
+    def refuse_delete(self) -> ErrorCode:
+        """Only a group without members may be deleted (SH-DEL-1)."""
+        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
+
+    def commit_proves_life(self) -> bool:
+        """Nobody commits to a share group."""
+        return False
+
+    def offsets_may_expire(self) -> bool:
+        """A share group has no committed offsets."""
+        return False
+
+    def offsets_unused_since_ms(self) -> int | None:
+        """A share group has no committed offsets."""
+        return None
+
+    def is_subscribed_to(self, topic: str) -> bool:
+        """True if a member names the topic."""
+        return topic in self.subscribers
+
+    def in_java_order(self) -> list[Member]:
+        """The members as Kafka's group iterates over them."""
+        return [self.members[member_id] for member_id in timeline_order(self.members)]
+
+    def snapshot(self) -> dict[str, object]:
+        """The whole hard state as plain values: equal snapshots mean equal memberships."""
+        soft = ("checked_version", "loading", "renewals")
+        values = {name: getattr(self, name) for name in self.__slots__ if name not in soft}
+        for name in (
+            "members",
+            "targets",
+            "subscribers",
+            "initializing",
+            "initialized",
+            "deleting",
+        ):
+            values[name] = dict(getattr(self, name))
+        return values
+
+    def __repr__(self) -> str:
+        return f"ShareMembership({self.group_id!r}, {self.state}, epoch {self.group_epoch}, {len(self.members)} members)"

@@ -1,0 +1,74 @@
+"""Two logs side by side: the first line in which they differ, what came before it, and what made it
+happen.
+
+The header and the name of the run do not count: two runs of one scenario are alike if everything
+that happened is. Reads each log once and keeps a bounded number of its lines. Does not depend on
+what the lines mean.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from itertools import zip_longest
+from typing import NamedTuple
+
+from .envelope import HEADER_STREAM
+from .line import Line
+
+_REMEMBERED = 100_000
+
+
+class Divergence(NamedTuple):
+    """Where two logs part. `before`: the lines that they have in common; a side is None where its
+    log has ended.
+
+    `causes`: of each side's line, what made it happen, the nearest first, as far as it is among the
+    latest lines.
+    """
+
+    before: list[Line]
+    one: Line | None
+    other: Line | None
+    causes: tuple[list[Line], list[Line]]
+
+
+def first_divergence(
+    one: Iterable[Line], other: Iterable[Line], context: int = 3
+) -> Divergence | None:
+    """The first difference; None if the logs are alike."""
+    common: deque[Line] = deque(maxlen=_REMEMBERED)
+    for left, right in zip_longest(_happened(one), _happened(other)):
+        if not _alike(left, right):
+            before = list(common)
+            return Divergence(
+                before[-context:] if context else [],
+                left,
+                right,
+                (_causes(left, before), _causes(right, before)),
+            )
+        common.append(left)
+    return None
+
+
+def _happened(lines: Iterable[Line]) -> Iterable[Line]:
+    return (line for line in lines if line.stream != HEADER_STREAM)
+
+
+def _alike(one: Line | None, other: Line | None) -> bool:
+    """Return whether two lines say the same, the name of their run aside."""
+    if one is None or other is None:
+        return one is other
+    return {**one.plain, "run": ""} == {**other.plain, "run": ""}
+
+
+def _causes(line: Line | None, before: list[Line]) -> list[Line]:
+    if line is None or line.cause is None:
+        return []
+    by_seq = {each.seq: each for each in before}
+    causes: list[Line] = []
+    found = by_seq.get(line.cause)
+    while found is not None:
+        causes.append(found)
+        found = None if found.cause is None else by_seq.get(found.cause)
+    return causes

@@ -1,0 +1,208 @@
+"""Events of stream `wire`: requests that came, and how they were answered; logins and refusals.
+
+Heartbeats, fetches and produces that succeed have no line: they come by the thousand and cause no
+event. Lines that belong to a group carry its id and the member's as places of the line.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .values import LeftOut
+
+
+class RequestSeen(NamedTuple):
+    """A request came that can change something or speaks for a member."""
+
+    api: str
+    version: int
+    client: str
+    """The client id in the request's header."""
+    peer: str
+    """The client's address."""
+    group_instance_id: LeftOut[str] = None
+    reason: LeftOut[str] = None
+    """The reason in a JoinGroup (KIP-800)."""
+    transactional_id: LeftOut[str] = None
+
+
+class RequestAnswered(NamedTuple):
+    """A request was answered without an error. The line's cause is the RequestSeen."""
+
+    api: str
+    waited_ms: int
+    """More than 0 if the request was parked."""
+
+
+class RequestRefused(NamedTuple):
+    """A request was answered with an error, be it for a part of it.
+
+    The line's cause is the RequestSeen. Requests that are not logged when they come, such as
+    heartbeats, have none: then `version`, `client` and `peer` are given, and not `waited_ms`.
+    """
+
+    api: str
+    version: LeftOut[int] = None
+    client: LeftOut[str] = None
+    peer: LeftOut[str] = None
+    waited_ms: LeftOut[int] = None
+    errors: tuple[str, ...] = ()
+    """Kafka's names of the errors, each once."""
+    protocol_type: LeftOut[str] = None
+    """Of a JoinGroup refused with INCONSISTENT_GROUP_PROTOCOL: what it offered."""
+    offered: LeftOut[tuple[str, ...]] = None
+    """Names of the first protocols of such a JoinGroup."""
+
+
+class ConnectionRefused(NamedTuple):
+    """A connection was closed because of the bytes that came through it."""
+
+    peer: str
+    why: str
+
+
+class Authenticated(NamedTuple):
+    """A client logged in by SASL, renewed its session, or showed its certificate."""
+
+    principal: str
+    """Such as User:billing."""
+    mechanism: str
+    """Of SASL; TLS for a certificate; NONE in a simulated world, where nobody logs in."""
+    listener: str
+    client: str
+    peer: str
+
+
+class AuthenticationFailed(NamedTuple):
+    """A login was refused; its connection is closed."""
+
+    principal: str | None
+    """The name that the client gave; None if it gave none."""
+    mechanism: str | None
+    why: str
+    listener: str
+    client: str
+    peer: str
+
+
+class AuthorizationRefused(NamedTuple):
+    """A request was refused for want of a permission, wholly or in part: an ACL denies it, or none
+    allows it. Of one request the first 20 refusals are logged."""
+
+    principal: str
+    operation: str
+    resource: str
+    """Type of the resource: topic, group, cluster, ..."""
+    name: str
+    api: str
+    host: str
+    client: str
+    peer: str
+    acl: str | None
+    """The ACL that denies it, or the last one that allowed it; None: there was none."""
+    acl_deleted_ms: int | None
+    """When that ACL was deleted; None: it is in force and denies."""
+
+
+class ClientThrottled(NamedTuple):
+    """A client is over its quota. Its response says so, and nothing is read from its connection for
+    `throttle_ms`."""
+
+    principal: str
+    api: str
+    throttle_ms: int
+    client: str
+    peer: str
+
+
+class TopicAutoCreated(NamedTuple):
+    """A topic was created because a client asked about it (auto.create.topics.enable)."""
+
+    client: str
+
+
+class ApiNotServed(NamedTuple):
+    """A client asked for an API that is not served, or whose feature is off; logged once for each
+    client and API."""
+
+    api: str
+    key: int
+    version: int
+    client: str
+    peer: str
+
+
+class InternalTopicRead(NamedTuple):
+    """A client fetched from an internal topic, which has no records here; logged once for each
+    client and topic."""
+
+    client: str
+    peer: str
+
+
+class FetchOutOfRange(NamedTuple):
+    """A client asked for an offset that retention had deleted; logged once until it asks for
+    another one. The line carries broker, topic and partition as places."""
+
+    offset: int
+    log_start_offset: int
+    log_end_offset: int
+    reason: str
+    """As of SegmentsDeleted."""
+    client: str
+    peer: str
+
+
+class FetchWentOn(NamedTuple):
+    """A client that had asked for a deleted offset asks for another one."""
+
+    offset: int
+    asked_before: int
+    log_start_offset: int
+    log_end_offset: int
+    client: str
+    peer: str
+
+
+class MemberDisconnected(NamedTuple):
+    """A client has closed the connection over which it last spoke for its member. It is still in the
+    group: its process may have ended, or it connects again."""
+
+    client: str
+    peer: str
+
+
+class MemberReconnected(NamedTuple):
+    """A member that was disconnected speaks again, over another connection."""
+
+    client: str
+    peer: str
+
+
+class LogGap(NamedTuple):
+    """The file could not be written for a while: lines of this stream are missing."""
+
+    left_out: int
+    """How many."""
+    since_ms: int
+    """Instant of the first missing line; the last one's is the line's own."""
+
+
+Event = (
+    RequestSeen
+    | RequestAnswered
+    | RequestRefused
+    | ConnectionRefused
+    | Authenticated
+    | AuthenticationFailed
+    | AuthorizationRefused
+    | ClientThrottled
+    | TopicAutoCreated
+    | ApiNotServed
+    | InternalTopicRead
+    | FetchOutOfRange
+    | FetchWentOn
+    | MemberDisconnected
+    | MemberReconnected
+    | LogGap
+)

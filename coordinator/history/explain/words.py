@@ -1,0 +1,72 @@
+"""Numbers and names as a reader likes them: durations, instants, lists, partition ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Final
+
+from coordinator.base.printable import printable as printable
+
+
+def duration(ms: int) -> str:
+    """`120 ms`, `6 s`, `6.25 s`, `5 min`, `1 min 5 s`."""
+    if ms < 1000:
+        return f"{ms} ms"
+    if ms < 60_000:
+        return f"{ms / 1000:.2f}".rstrip("0").rstrip(".") + " s"
+    minutes, rest = divmod(ms, 60_000)
+    return f"{minutes} min" + (f" {duration(rest)}" if rest >= 1000 else "")
+
+
+def instant(ms: int) -> str:
+    """Seconds since the run's zero, to the millisecond: `12.345 s`."""
+    return f"{ms / 1000:.3f} s"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
+
+
+def counted(noun: str, words: Sequence[str], most: int = 8) -> str:
+    """`member a`, `members a and b`; of many only the first few by name."""
+    if len(words) == 1:
+        return f"{noun} {words[0]}"
+    if len(words) > most:
+        return f"{len(words)} {noun}s ({', '.join(words[:3])}, ...)"
+    return f"{noun}s {listed(words)}"
+
+
+def ranges(numbers: Collection[int]) -> str:
+    """`0-5, 8`."""
+    parts: list[str] = []
+    ordered = sorted(numbers)
+    start = 0
+    for at in range(1, len(ordered) + 1):
+        if at == len(ordered) or ordered[at] != ordered[at - 1] + 1:
+            parts.append(
+                str(ordered[start]) if at == start + 1 else f"{ordered[start]}-{ordered[at - 1]}"
+            )
+            start = at
+    return ", ".join(parts)
+
+
+def partitions(by_topic: Mapping[str, Collection[int]]) -> str:
+    """`orders 0-5, 8; payments 1`, or `nothing`."""
+    return (
+        "; ".join(
+            f"{printable(topic)} {ranges(numbers)}"
+            for topic, numbers in by_topic.items()
+            if numbers
+        )
+        or "nothing"
+    )
+
+
+_WORD: Final = re.compile(r"([^ ,;:()]+)")
+
+
+def renamed(text: str, name: Callable[[str], str]) -> str:
+    """A reason in Kafka's words, its member ids being names."""
+    return printable("".join(map(name, _WORD.split(text))))

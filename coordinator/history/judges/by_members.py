@@ -1,0 +1,210 @@
+"""Ownership and settling by the members' own word alone: for runs on brokers that write no log, such as
+a live run on somebody else's Kafka.
+
+Owns who has what as applications are told. What the brokers know is not looked at, so less is found
+than by `ownership` and `liveness`: nothing of members whose hosts or links something was done to.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from coordinator.events.handlers import kinds_of, on
+from coordinator.events.members import (
+    MemberClosed,
+    MemberClosing,
+    MemberCrashed,
+    MemberEvent,
+    MemberFailed,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+)
+
+from .base import NEVER, Judge, Line
+from .disturbances import Disturbances
+from .quiet import Quiet
+from .running_members import RunningMembers
+
+_HEARS_MS: Final = 15_000
+"""So long after something was done to a member it has heard whether it is one still."""
+
+_Place = tuple[str, int]
+
+
+class _Owners:
+    """The clients of each group that have each partition, and the generation or epoch since which
+    they have it."""
+
+    def __init__(self) -> None:
+        self._has: dict[tuple[str, str], dict[_Place, int]] = {}
+
+    def see(self, group: str, line: Line, event: MemberEvent) -> None:
+        whose = group, event.client
+        match event:
+            case (
+                MemberStarted()
+                | MemberClosing()
+                | MemberClosed()
+                | MemberCrashed()
+                | MemberFailed()
+            ):
+                self._has.pop(whose, None)
+            case PartitionsAssigned(partitions=places):
+                since = line.generation if event.member_epoch is None else event.member_epoch
+                self._has.setdefault(whose, {}).update(dict.fromkeys(places, since or 0))
+            case PartitionsRevoked(partitions=places) | PartitionsLost(partitions=places):
+                for place in places:
+                    self._has.get(whose, {}).pop(place, None)
+
+    def of(self, group: str, place: _Place) -> dict[str, int]:
+        """Return the clients that have a partition, each with the generation or epoch."""
+        return {
+            client: has[place]
+            for (other, client), has in self._has.items()
+            if other == group and place in has
+        }
+
+
+class OwnedOnce(Judge):
+    """No partition is two members' at once."""
+
+    name = "owned_once"
+    promise = (
+        "by the members' own word no partition is given to a member while another has it that is well: neither its host, its links or its "
+        "requests were disturbed, nor its application is at work, or stalled; who was given it in the same generation has 15 s to "
+        "learn that it was replaced by a member of the same group.instance.id"
+    )
+    needs = frozenset({"member"})
+    timed = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._owners = _Owners()
+        self._running = RunningMembers()
+        self._disturbances = Disturbances()
+        self._ids: dict[tuple[str, str], str] = {}
+        self._doubles: list[tuple[Line, str, _Place, str, int]] = []
+        """What was given to two in one generation: the line of the second, the group, the partition,
+        the first and its generation. In order of time."""
+
+    @on(*Disturbances.handlers)
+    def _disturbed(self, line: Line, _: object) -> None:
+        self._disturbances.see(line)
+
+    @on(*kinds_of("member"))
+    def _told(self, line: Line, event: MemberEvent) -> None:
+        if line.group is None:
+            return
+        group = line.group
+        if line.member:
+            self._ids[group, event.client] = line.member
+        if isinstance(event, PartitionsAssigned):
+            self._given(line, group, event)
+        self._owners.see(group, line, event)
+        self._running.told(group, line.member, event)
+
+    def _given(self, line: Line, group: str, event: PartitionsAssigned) -> None:
+        now = line.generation if event.member_epoch is None else event.member_epoch
+        for place in event.partitions:
+            for other, since in self._owners.of(group, place).items():
+                if other == event.client:
+                    continue
+                if event.member_epoch is None and since == now:
+                    self._doubles.append((line, group, place, other, since))
+                    self.due_ms = min(self.due_ms, line.at_ms + _HEARS_MS)
+                elif self._is_well(line.at_ms, group, other):
+                    self._accuse(line, group, place, other, "and has not given it up")
+                    return
+
+    def _accuse(self, line: Line, group: str, place: _Place, other: str, how: str) -> None:
+        text = f"{line.event.client} of group {group} is given {place[0]}-{place[1]}"
+        self.blame(line, f"{text}, which {other} was given {how}")
+
+    def passed(self, now_ms: int) -> None:
+        while self._doubles and self._doubles[0][0].at_ms + _HEARS_MS <= now_ms:
+            line, group, place, other, since = self._doubles.pop(0)
+            has = self._owners.of(group, place)
+            both = has.get(other) == since and line.event.client in has
+            if both and self._is_well(now_ms, group, other):
+                self._accuse(line, group, place, other, f"in generation {since}, too")
+        self.due_ms = self._doubles[0][0].at_ms + _HEARS_MS if self._doubles else NEVER
+
+    def _is_well(self, now_ms: int, group: str, client: str) -> bool:
+        calm_since = self._disturbances.calm_since(client)
+        member = self._ids.get((group, client), "")
+        return (
+            calm_since is not None
+            and calm_since + _HEARS_MS <= now_ms
+            and self._running.client_of(group, member) is not None
+        )
+
+
+class SettledWithin(Judge):
+    """Once nothing is done any more, members have what they have. `learns_ms`: as of
+    `StableWithin`."""
+
+    name = "settled_within"
+    promise = (
+        "when churn and faults are over, and the bound has passed, each partition that a member of a group had is one member's by the "
+        "members' own word, as long as any runs, and none is given or taken any more"
+    )
+    needs = frozenset({"member"})
+    timed = True
+
+    def __init__(self, bound_ms: int, learns_ms: int = 0) -> None:
+        super().__init__()
+        self._bound_ms = bound_ms
+        self._quiet = Quiet(learns_ms)
+        self._owners = _Owners()
+        self._running: dict[str, set[str]] = {}
+        self._seen: dict[str, dict[_Place, Line]] = {}
+        """Of each group the partitions that a member had, and the last line about each."""
+        self._late: list[Line] = []
+        """What was given or taken after the bound, as far as nothing was done later."""
+        self._ended_at = 0
+
+    @on(*Quiet.handlers)
+    @on(*kinds_of("member"))
+    def _follow(self, line: Line, event: object) -> None:
+        since = self._quiet.since
+        self._quiet.see(line)
+        if self._quiet.since != since:
+            self._late.clear()
+        if line.stream == "member" and line.group is not None:
+            self._told(line, line.group, event)
+
+    def _told(self, line: Line, group: str, event: Any) -> None:
+        match event:
+            case MemberStarted():
+                self._running.setdefault(group, set()).add(event.client)
+            case MemberClosing() | MemberClosed() | MemberCrashed() | MemberFailed():
+                self._running.get(group, set()).discard(event.client)
+            case PartitionsAssigned() | PartitionsRevoked() | PartitionsLost():
+                seen = self._seen.setdefault(group, {})
+                seen.update(dict.fromkeys(event.partitions, line))
+                if event.partitions and line.at_ms > self._quiet.since + self._bound_ms:
+                    self._late.append(line)
+        self._owners.see(group, line, event)
+
+    def passed(self, now_ms: int) -> None:
+        self._ended_at = now_ms
+
+    def finish(self) -> None:
+        if self._ended_at < self._quiet.since + self._bound_ms:
+            return
+        for line in self._late[:1]:
+            what = "is given" if line.kind is PartitionsAssigned else "loses"
+            text = f"{line.event.client} of group {line.group} {what} partitions"
+            self.blame(line, f"{text}, although nothing was done since {self._quiet.since} ms")
+        for group, seen in self._seen.items():
+            if not self._running.get(group):
+                continue
+            for place, line in seen.items():
+                owners = self._owners.of(group, place)
+                if len(owners) != 1:
+                    whose = " and ".join(sorted(owners)) or "nobody"
+                    text = f"{place[0]}-{place[1]} is {whose}'s in group {group}"
+                    self.blame(line, f"{text}, {self._bound_ms} ms after the last churn or fault")
+                    break

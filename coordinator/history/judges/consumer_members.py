@@ -1,0 +1,180 @@
+"""Members of consumer groups (KIP-848): each change of what they ask for gets a new group epoch, and
+static members that leave for a while stay members.
+
+Owns what each member subscribes to by name. Epochs that go back are `generations`' matter.
+"""
+
+from __future__ import annotations
+
+from coordinator.events.groups import GroupDeleted, GroupLoaded, GroupUnloaded
+from coordinator.events.groups.consumer import (
+    ConsumerGroupCreated,
+    ConsumerGroupDowngraded,
+    ConsumerGroupUpgraded,
+    ConsumerMemberReconciled,
+    ConsumerMemberRemoved,
+    ConsumerMemberReplaced,
+    ConsumerMemberSubscribed,
+    GroupEpochBumped,
+    MembershipReset,
+    Removal,
+    TargetAssigned,
+)
+from coordinator.events.handlers import on
+from coordinator.events.members import MemberClosing
+from coordinator.events.wire import RequestSeen
+
+from .base import Judge, Line
+
+_Topics = frozenset[str] | None
+"""What a member subscribes to; None: by a pattern, or not known."""
+
+
+class _Group:
+    """The known facts of a consumer group."""
+
+    __slots__ = ("due", "topics", "upgraded", "whole")
+
+    def __init__(self, *, whole: bool) -> None:
+        self.topics: dict[str, _Topics] = {}
+        self.whole = whole
+        """Whether all members are known: who is not among them is new."""
+        self.upgraded: set[str] = set()
+        """Members that came with their classic group, and are to be told of."""
+        self.due: tuple[Line, str] | None = None
+        """A change for which no group epoch has come yet."""
+
+
+class ChangesBumpEpochs(Judge):
+    """A group epoch for each change of members and their subscriptions."""
+
+    name = "changes_bump_epochs"
+    promise = (
+        "the group epoch of a consumer group rises, in the same instant, whenever a member comes that subscribes to something, subscribes "
+        "to other topics, or is removed (K8-HB-1, K8-LV-1), so that a new target is due; members of a classic group that is upgraded keep "
+        "its generation as their group epoch (K8-MIG-1)"
+    )
+    unasked = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._groups: dict[str, _Group] = {}
+
+    def _of(self, line: Line) -> _Group:
+        name = line.group or ""
+        group = self._groups.get(name)
+        if group is None:
+            group = self._groups[name] = _Group(whole=False)
+        if group.due is not None and line.at_ms > group.due[0].at_ms:
+            changed, what = group.due
+            group.due = None
+            self.blame(changed, f"{what} group {name}, and its group epoch did not rise")
+        return group
+
+    @on(ConsumerGroupCreated)
+    def _created(self, line: Line, _: ConsumerGroupCreated) -> None:
+        self._of(line)
+        self._groups[line.group or ""] = _Group(whole=True)
+
+    @on(ConsumerGroupUpgraded)
+    def _upgraded(self, line: Line, event: ConsumerGroupUpgraded) -> None:
+        self._of(line)
+        group = self._groups[line.group or ""] = _Group(whole=True)
+        group.upgraded = set(event.members)
+
+    @on(GroupLoaded, GroupUnloaded, GroupDeleted, MembershipReset)
+    def _begins_anew(
+        self, line: Line, _: GroupLoaded | GroupUnloaded | GroupDeleted | MembershipReset
+    ) -> None:
+        self._groups.pop(line.group or "", None)
+
+    @on(ConsumerGroupDowngraded)
+    def _downgraded(self, line: Line, _: ConsumerGroupDowngraded) -> None:
+        self._groups.pop(line.group or "", None)
+
+    @on(ConsumerMemberSubscribed)
+    def _subscribed(self, line: Line, event: ConsumerMemberSubscribed) -> None:
+        group, member = self._of(line), event.member_id
+        is_known = member in group.topics or group.whole
+        before = group.topics.get(member, frozenset())
+        now = group.topics[member] = _topics(event)
+        if member in group.upgraded:
+            group.upgraded.discard(member)
+        elif is_known and before is not None and now is not None and now != before:
+            group.due = line, f"{member} subscribes to other topics than before in"
+
+    @on(ConsumerMemberReplaced)
+    def _replaced(self, line: Line, event: ConsumerMemberReplaced) -> None:
+        group = self._of(line)
+        group.topics.pop(event.replaced, None)
+        group.topics[event.member_id] = _topics(event.subscription)
+
+    @on(ConsumerMemberRemoved)
+    def _removed(self, line: Line, event: ConsumerMemberRemoved) -> None:
+        group = self._of(line)
+        group.topics.pop(event.member_id, None)
+        group.due = line, f"{event.member_id} was removed from"
+
+    @on(GroupEpochBumped)
+    def _bumped(self, line: Line, _: GroupEpochBumped) -> None:
+        self._of(line).due = None
+
+    @on(ConsumerMemberReconciled, TargetAssigned)
+    def _goes_on(self, line: Line, _: ConsumerMemberReconciled | TargetAssigned) -> None:
+        self._of(line)
+
+
+def _topics(said: ConsumerMemberSubscribed) -> _Topics:
+    return None if said.topic_regex or said.classic is not None else frozenset(said.topics)
+
+
+class StaticMembersMayReturn(Judge):
+    """A static member that closes is a member until its session is over."""
+
+    name = "static_members_may_return"
+    promise = (
+        "a static member of a consumer group whose process closes, and so sends epoch -2, is a member until its session is over or its "
+        "successor replaces it (K8-LV-2), unless an administrator removes it"
+    )
+    needs = frozenset({"group", "member", "wire"})
+    unasked = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._static: set[tuple[str, str]] = set()
+        self._closing: set[tuple[str, str]] = set()
+        self._asked: set[int] = set()
+        """Lines of LeaveGroup requests, which are of administrators here, and of what came of them."""
+
+    @on(ConsumerMemberSubscribed)
+    def _subscribed(self, line: Line, event: ConsumerMemberSubscribed) -> None:
+        whose = line.group or "", event.member_id
+        if event.group_instance_id is not None and event.classic is None:
+            self._static.add(whose)
+        else:
+            self._static.discard(whose)
+
+    @on(ConsumerMemberReplaced)
+    def _replaced(self, line: Line, event: ConsumerMemberReplaced) -> None:
+        self._subscribed(line, event.subscription._replace(member_id=event.member_id))
+
+    @on(RequestSeen)
+    def _seen(self, line: Line, event: RequestSeen) -> None:
+        if event.api == "leave_group":
+            self._asked.add(line.seq)
+
+    @on(MemberClosing)
+    def _closes(self, line: Line, _: MemberClosing) -> None:
+        if line.member:
+            self._closing.add((line.group or "", line.member))
+
+    @on(ConsumerMemberRemoved)
+    def _removed(self, line: Line, event: ConsumerMemberRemoved) -> None:
+        whose = line.group or "", event.member_id
+        if line.cause in self._asked:
+            self._asked.add(line.seq)
+        elif event.reason == Removal.LEFT and whose in self._static & self._closing:
+            self.blame(
+                line,
+                f"{event.member_id} of group {line.group}, a static member whose process closes, is removed at once",
+            )

@@ -1,0 +1,129 @@
+"""Epochs fence: who begins anew under a transactional id gets an epoch that nobody had before, and a
+member of a consumer group (KIP-848) is heard at its own epoch or the one before alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from coordinator.events.availability import LogTruncated
+from coordinator.events.groups import GroupDeleted, GroupLoaded
+from coordinator.events.groups.consumer import (
+    ConsumerMemberReconciled,
+    ConsumerMemberRemoved,
+    ConsumerMemberReplaced,
+    MembershipReset,
+    PreviousEpochAccepted,
+)
+from coordinator.events.handlers import on
+from coordinator.events.transactions import (
+    ProducerInitialized,
+    TransactionalIdDeleted,
+    TransactionalIdExpired,
+    TransactionCompleted,
+    TransactionPrepared,
+)
+
+from .base import Judge, Line
+
+_ANEW: Final = -1
+
+
+class EpochsFence(Judge):
+    """A producer that begins anew has another epoch than any before it."""
+
+    name = "epochs_fence"
+    promise = (
+        "whoever begins anew under a transactional id gets another producer id, or a higher epoch than any before it, so that the one "
+        "before is fenced (KIP-98); only who asks again as the producer that it is may be told the same epoch again (KIP-360)"
+    )
+    needs = frozenset({"transaction"})
+    unasked = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._epochs: dict[tuple[str, int], int] = {}
+        """The highest epoch that a producer id of a transactional id was told."""
+
+    @on(LogTruncated)
+    def _truncated(self, _: Line, event: LogTruncated) -> None:
+        """Whoever loads the ids next may not know of the last epochs."""
+        if event.topic == "__transaction_state" and event.lost:
+            self._epochs.clear()
+
+    @on(TransactionalIdDeleted, TransactionalIdExpired)
+    def _forgotten(self, _: Line, event: TransactionalIdDeleted | TransactionalIdExpired) -> None:
+        name = event.transactional_id
+        self._epochs = {key: epoch for key, epoch in self._epochs.items() if key[0] != name}
+
+    @on(ProducerInitialized)
+    def _initialized(self, line: Line, event: ProducerInitialized) -> None:
+        name, epoch = event.transactional_id, event.producer_epoch
+        key = name, event.producer_id
+        before = self._epochs.get(key)
+        if before is not None and event.last_producer_epoch == _ANEW:
+            if epoch < before and line.cause is None:
+                # no request made it so: the write of the last epoch was not replicated in time, and
+                # who asked for it was refused
+                self._epochs[key] = epoch
+                return
+            if epoch <= before:
+                self.blame(
+                    line,
+                    f"a producer begins anew as {name}, with the id {key[1]} and the epoch {epoch}, and epoch {before} was another's",
+                )
+        self._was_told(event)
+
+    @on(TransactionPrepared)
+    def _prepared(self, _: Line, event: TransactionPrepared) -> None:
+        if event.last_producer_epoch < 0:  # else it is the markers', which is told to nobody
+            self._was_told(event)
+
+    @on(TransactionCompleted)
+    def _completed(self, _: Line, event: TransactionCompleted) -> None:
+        self._was_told(event)
+
+    def _was_told(
+        self, event: ProducerInitialized | TransactionPrepared | TransactionCompleted
+    ) -> None:
+        key = event.transactional_id, event.producer_id
+        self._epochs[key] = max(event.producer_epoch, self._epochs.get(key, -1))
+
+
+class MemberEpochsFence(Judge):
+    """A member of a consumer group that is behind by more than one epoch is refused."""
+
+    name = "member_epochs_fence"
+    promise = (
+        "a heartbeat in a consumer group that names neither its member's epoch nor 0 is taken only if it names the epoch before, whose "
+        "answer may have been lost; who is further behind is told that it is fenced (K8-EP-1)"
+    )
+    needs = frozenset({"group"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._previous: dict[str, dict[str, int]] = {}
+        """Group -> member -> the epoch before its own. A coordinator that loads a group may not
+        have its last lines, so members are known again from their next ones on."""
+
+    @on(GroupLoaded, MembershipReset, GroupDeleted)
+    def _begins_anew(self, line: Line, _: GroupLoaded | MembershipReset | GroupDeleted) -> None:
+        self._previous.pop(line.group or "", None)
+
+    @on(ConsumerMemberReconciled)
+    def _reconciled(self, line: Line, event: ConsumerMemberReconciled) -> None:
+        members = self._previous.setdefault(line.group or "", {})
+        members[event.member_id] = event.previous_member_epoch
+
+    @on(ConsumerMemberReplaced, ConsumerMemberRemoved)
+    def _gone(self, line: Line, event: ConsumerMemberReplaced | ConsumerMemberRemoved) -> None:
+        self._previous.get(line.group or "", {}).pop(event.member_id, None)
+
+    @on(PreviousEpochAccepted)
+    def _accepted(self, line: Line, event: PreviousEpochAccepted) -> None:
+        member, named = event.member_id, event.member_epoch
+        known = self._previous.get(line.group or "", {}).get(member)
+        if known is not None and named != known:
+            self.blame(
+                line,
+                f"a heartbeat of {member} at epoch {named} was taken, though the epoch before its own was {known}",
+            )

@@ -1,0 +1,253 @@
+"""All judges on one log, in one pass over its lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from coordinator.base.contradictions import UNFIT
+from coordinator.events.faults import SnapshotRestored
+from coordinator.events.line import LogError
+from coordinator.events.vocabulary import Unknown
+
+from ..world.consumer_groups import ConsumerGroups
+from ..world.shares.records import ShareLeaders
+from .assignments import AssignedWell
+from .base import Judge, Judgement, KnowsConsumerGroups, Line, Verdict
+from .cleaned_logs import LogsAreCleanedAsConfigured
+from .commits import (
+    CommitsStayWithinAssignment,
+    CommitsStayWithinGeneration,
+    CommittedOffsetsGrow,
+    OffsetsOnlyGoBackWhenAsked,
+)
+from .consumer_members import ChangesBumpEpochs, StaticMembersMayReturn
+from .expiry import OffsetsExpireInTime
+from .fencing import EpochsFence, MemberEpochsFence
+from .former_coordinators import ANSWERS, Coordinators
+from .generations import GenerationsGrow, OneLeader, StaticIdentity
+from .hearing import RebalancesAreHeardOf
+from .listeners import ListenersAreTold
+from .ownership import RevokedBeforeAssigned, SingleOwner
+from .reasons import ReasonsHold
+from .records import (
+    AcknowledgedRecordsStay,
+    DuplicatesAreUncommitted,
+    IdempotentWritesOnce,
+    NoRecordLostToTheGroup,
+)
+from .requests import AnsweredOnce
+from .revoking import CommittedBeforeRevoked
+from .sessions import SessionsEnd
+from .sharing import OF_SHARE_GROUPS
+from .timeouts import TimeoutsEnd
+from .transactions import OnlyCommittedIsRead, PipelinesWriteOnce, TransactionsAreMarked
+from .unstable import UnstableOffsetsAreWithheld
+
+ALL: tuple[type[Judge], ...] = (
+    SingleOwner,
+    RevokedBeforeAssigned,
+    CommitsStayWithinGeneration,
+    CommitsStayWithinAssignment,
+    OffsetsOnlyGoBackWhenAsked,
+    GenerationsGrow,
+    OneLeader,
+    StaticIdentity,
+    AnsweredOnce,
+    CommittedOffsetsGrow,
+    NoRecordLostToTheGroup,
+    DuplicatesAreUncommitted,
+    AcknowledgedRecordsStay,
+    IdempotentWritesOnce,
+    OnlyCommittedIsRead,
+    TransactionsAreMarked,
+    PipelinesWriteOnce,
+    SessionsEnd,
+    TimeoutsEnd,
+    AssignedWell,
+    ListenersAreTold,
+    CommittedBeforeRevoked,
+    UnstableOffsetsAreWithheld,
+    EpochsFence,
+    MemberEpochsFence,
+    ChangesBumpEpochs,
+    StaticMembersMayReturn,
+    LogsAreCleanedAsConfigured,
+)
+"""Every judge that a log alone is enough for."""
+OF_VIRTUAL_TIME: tuple[type[Judge], ...] = (RebalancesAreHeardOf, OffsetsExpireInTime, ReasonsHold)
+"""Judges that have to be told how exact a run's instants are, and what brokers are set to; and that
+nobody acts by hand."""
+
+
+class Panel:
+    """Judges of one log: `see` its lines in order, then take the `verdicts`. For each line the
+    handlers of its class of events are called, of all judges.
+
+    `judges`: what makes each, such as its class. `group`: of this group only. `streams`: those that
+    the log has, for one that is known to have them although no line of theirs was written.
+    """
+
+    def __init__(
+        self,
+        judges: Sequence[Callable[[], Judge]] = ALL,
+        *,
+        group: str | None = None,
+        streams: frozenset[str] | None = None,
+    ) -> None:
+        self._kinds = judges
+        self._group = group
+        self._streams = set(streams or ())
+        self._coordinators = Coordinators()
+        self._share_leaders = ShareLeaders()
+        self._shown: dict[type[Any], list[Callable[[Line, Any], None]]] = {}
+        """For each class of events, what looks at them."""
+        self._at_ms = 0
+        self._last: Line | None = None
+        self._over = False
+        self.gaps = 0
+        """Places where lines are missing from the log."""
+        self._found_whole: list[int] = []
+        """How many findings each judge had when the first line was missing."""
+        self._sit([kind() for kind in judges])
+
+    def see(self, line: Line) -> None:
+        """Look at the next line."""
+        stream, kind = line.stream, line.kind
+        if kind is SnapshotRestored:
+            self._share_leaders = ShareLeaders()
+            self._sit(
+                [
+                    one if one.goes_on else _anew(one, anew)
+                    for one, anew in zip(self._sitting, self._kinds, strict=True)
+                ]
+            )
+        if stream == "group" or kind in ANSWERS:
+            self._streams.add(stream)
+            for counted in self._coordinators.sort_out(line):
+                self._show(counted)
+        elif stream != "share" or self._share_leaders.counts(line):
+            self._show(line)
+
+    def gap(self) -> None:
+        """Lines before the next one are missing: what is found from here on may have begun in
+        them."""
+        self.gaps += 1
+        if self.gaps == 1:
+            self._found_whole = [len(one.findings) for one in self._sitting]
+
+    def _show(self, line: Line) -> None:
+        shown = self._shown.get(line.kind)
+        if shown is None:
+            shown = self._looking_at(line.kind, line.stream)
+        if self._group is not None and line.group not in (None, self._group):
+            return
+        self._last = line
+        at_ms = self._at_ms = line.at_ms
+        try:
+            if shown:
+                event = line.event
+                for look in shown:
+                    look(line, event)
+            for one in self._timed:
+                if at_ms >= one.due_ms:
+                    one.passed(at_ms)
+        except LogError:
+            raise
+        except UNFIT as error:
+            raise line.contradicts(error, _who_failed(error)) from error
+
+    def _looking_at(self, kind: type[Any], stream: str) -> list[Callable[[Line, Any], None]]:
+        self._streams.add(stream)
+        if kind is Unknown:  # of any stream
+            return []
+        looking = [one.looking_at(kind) for one in self._sitting]
+        found = self._shown[kind] = [look for look in looking if look is not None]
+        return found
+
+    def _sit(self, judges: list[Judge]) -> None:
+        """These are the judges from now on. What consumer groups are, they see together."""
+        self._sitting = judges
+        self._timed = [one for one in judges if one.timed]
+        self._shown.clear()
+        together = ConsumerGroups()
+        for one in judges:
+            if isinstance(one, KnowsConsumerGroups):
+                one.consumers = together
+
+    def verdicts(self, since: int = 0, streams: frozenset[str] = frozenset()) -> Iterator[Verdict]:
+        """The log has ended. `since`: findings before this line do not count. `streams`: as of
+        Panel."""
+        if not self._over:
+            self._over = True
+            self._end()
+        for number, one in enumerate(self._sitting):
+            found = one.findings[: self._found_whole[number]] if self.gaps else one.findings
+            missing = sorted(one.needs - self._streams - streams)
+            if one.unasked and (missing or one.idle):
+                continue
+            findings = tuple(finding for finding in found if finding.seq >= since)
+            if not findings and len(one.findings) > len(found) and not missing:
+                why = f"the beginning of what it found is not in this log ({self._gaps_told()})"
+                yield Verdict(one.name, one.promise, Judgement.NOT_JUDGED, (), why)
+            elif missing:
+                why = f"the log has no stream {' and no stream '.join(missing)}"
+                yield Verdict(one.name, one.promise, Judgement.NOT_JUDGED, (), why)
+            else:
+                yield Verdict(
+                    one.name,
+                    one.promise,
+                    Judgement.BROKEN if findings else Judgement.KEPT,
+                    findings,
+                )
+
+    def _end(self) -> None:
+        try:
+            for one in self._timed:
+                one.passed(self._at_ms)
+            for one in self._sitting:
+                one.finish()
+        except UNFIT as error:
+            if self._last is None:
+                raise
+            raise self._last.contradicts(error, _who_failed(error)) from error
+
+    def _gaps_told(self) -> str:
+        return f"{self.gaps} gap{'' if self.gaps == 1 else 's'}"
+
+
+def judge(
+    lines: Iterable[Line | dict[str, Any]],
+    judges: Sequence[Callable[[], Judge]] | None = None,
+    *,
+    group: str | None = None,
+    since: int = 0,
+    streams: frozenset[str] | None = None,
+) -> list[Verdict]:
+    """Return the verdicts of judges on a log; by default of all judges, and of those of share groups
+    if the log has any. `lines`: of a log, or as the test kit's `events()` returns them. `judges`,
+    `group`, `streams`: as of Panel. Raises LogError for a line that is none.
+
+    `since`: findings before this line do not count (what came before is seen all the same).
+    """
+    panel = Panel(judges or (*ALL, *OF_SHARE_GROUPS), group=group, streams=streams)
+    for line in lines:
+        panel.see(line if isinstance(line, Line) else Line.of(line))
+    return list(panel.verdicts(since))
+
+
+def _who_failed(error: Exception) -> str:
+    """Return the name of the judge that could not go on."""
+    trace, found = error.__traceback__, "a judge"
+    while trace is not None:
+        of = trace.tb_frame.f_locals.get("self")
+        found = of.name if isinstance(of, Judge) else found
+        trace = trace.tb_next
+    return found
+
+
+def _anew(one: Judge, kind: Callable[[], Judge]) -> Judge:
+    """A snapshot was restored: groups, records and transactions are not those that were seen."""
+    anew = kind()
+    anew.findings += one.findings
+    return anew

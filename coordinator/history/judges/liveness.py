@@ -1,0 +1,231 @@
+"""Liveness: when nothing is done to a group any more, it comes to rest. Each judge has a bound, which
+its maker gives."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from coordinator.events.groups import GroupDeleted, GroupLoaded, GroupUnloaded
+from coordinator.events.groups.classic import (
+    GenerationStarted,
+    GenerationStored,
+    GroupEmptied,
+    MemberRejoined,
+    RebalanceStarted,
+)
+from coordinator.events.groups.consumer import GroupEpochBumped, TargetAssigned
+from coordinator.events.handlers import on
+from coordinator.events.members import RequestRepeated
+from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
+
+from ..world.consumer_groups import CHANGES, ConsumerGroups
+from .awaited import Awaited, awaited_by
+from .base import Judge, Line
+from .ended_members import EndedMembers
+from .quiet import Quiet
+from .settled import Settled
+
+_CHANGES: Final = (
+    RebalanceStarted,
+    GenerationStarted,
+    GenerationStored,
+    GroupEmptied,
+    GroupDeleted,
+    GroupUnloaded,
+    GroupLoaded,
+)
+_REFUSALS = 10
+"""So many refusals of one kind has each client that is well, at most: a rebalance costs one."""
+
+
+class _Change(NamedTuple):
+    line: Line
+    rests: bool
+    state: str
+    """Of the group from then on."""
+
+
+class StableWithin(Judge):
+    """Once nothing is done any more, a group is Stable (or Empty) within the bound, and stays so;
+    the dead are out of it."""
+
+    name = "stable_within"
+    promise = (
+        "when churn and faults are over, each group is Stable or Empty within the bound, and stays so; and a member whose process has "
+        "ended is one no longer than its session lasts, so that others are given what it had; then each member's application has what its "
+        "group gave it, and each partition that was there is somebody's"
+    )
+    needs = frozenset({"group", "member"})
+    timed = True
+
+    def __init__(self, bound_ms: int, learns_ms: int = 0) -> None:
+        """`learns_ms`: so long may a client take to learn that a topic came, grew or went
+        (metadata.max.age.ms)."""
+        super().__init__()
+        self._bound_ms = bound_ms
+        self._quiet = Quiet(learns_ms)
+        self._ended_at = 0
+        self._changes: dict[str, list[_Change]] = {}
+        self._consumers = ConsumerGroups()  # its own: deleted topics keep their names here
+        self._ended = EndedMembers()
+        self._settled = Settled()
+        self._awaited = Awaited()
+        self._said: dict[int, str] = {}
+        """The reasons that clients gave for joining, by the lines of their requests and of what those
+        caused at once."""
+
+    @on(RequestSeen)
+    def _asked(self, line: Line, event: RequestSeen) -> None:
+        if event.reason and event.api == "join_group":
+            self._said[line.seq] = event.reason
+
+    @on(RequestAnswered, RequestRefused)
+    def _answered(self, line: Line, _: RequestAnswered | RequestRefused) -> None:
+        if line.cause is not None:
+            self._said.pop(line.cause, None)
+
+    @on(*EndedMembers.handlers, *Settled.handlers, *Quiet.handlers, *Awaited.handlers)
+    @on(*CHANGES, *_CHANGES)
+    def _follow(self, line: Line, event: object) -> None:
+        for part in (self._ended, self._settled, self._quiet):
+            part.see(line)
+        if line.stream != "group":
+            return
+        if line.cause in self._said and isinstance(event, MemberRejoined | RebalanceStarted):
+            self._said[line.seq] = self._said[line.cause]
+        self._awaited.see(line)
+        if (group := self._consumers.see(line)) is not None:
+            self._changes.setdefault(line.group or "", []).append(
+                _Change(line, group.rests(), group.state())
+            )
+        elif isinstance(event, _CHANGES):
+            rests = isinstance(event, GenerationStored | GroupEmptied | GroupDeleted) or (
+                isinstance(event, GroupLoaded) and event.state in ("Stable", "Empty")
+            )
+            state = self._awaited.state(line.group or "")
+            self._changes.setdefault(line.group or "", []).append(_Change(line, rests, state))
+
+    def passed(self, now_ms: int) -> None:
+        self._ended_at = now_ms
+
+    def finish(self) -> None:
+        due = self._quiet.since + self._bound_ms
+        if self._ended_at < due:
+            return
+        for group, member, since, line in self._ended.overdue(due):
+            self.blame(
+                line,
+                f"{member} has ended, and is a member of group {group} still, {due - since} ms later",
+            )
+        restless = False
+        for group, changes in self._changes.items():
+            before = [change for change in changes if change.line.at_ms <= due]
+            restless |= not changes[-1].rests or len(before) < len(changes)
+            if before and not before[-1].rests:
+                last = before[-1]
+                self.blame(
+                    last.line,
+                    f"group {group} {self._waits(group, last, last is changes[-1])}, {self._bound_ms} ms after the last churn or fault",
+                )
+            for change in changes[len(before) :]:
+                if change.line.kind in (RebalanceStarted, GroupEpochBumped):
+                    self.blame(
+                        change.line,
+                        f"group {group} rebalances ({self._reason(change.line)}), although nothing was done to it since "
+                        f"{self._quiet.since} ms",
+                    )
+        for unsettled in (
+            () if restless else self._settled.unsettled(self._consumers, self._quiet.since)
+        ):
+            self.blame(unsettled.line, unsettled.text)
+
+    def _reason(self, line: Line) -> str:
+        said = self._said.get(line.seq)
+        return f"{line.event.reason}" + (f', saying "{said}"' if said else "")
+
+    def _waits(self, group: str, change: _Change, is_so_still: bool) -> str:
+        """Return the state of a group that does not rest, and what it waits for if it still does."""
+        if change.line.kind is GroupUnloaded:
+            return "is not loaded by any coordinator"
+        consumers = self._consumers.get(group)
+        what = awaited_by(consumers) if consumers is not None else self._awaited.by(group)
+        return f"is {change.state}" + (f" and waits for {what}" if what and is_so_still else "")
+
+
+class RefusalsEnd(Judge):
+    """Once nothing is done any more, no client asks again and again for what is refused."""
+
+    name = "refusals_end"
+    promise = (
+        "when churn and faults are over, and the bound has passed, no client is refused the same again and again: it has learnt who leads, "
+        "who coordinates and what it is a member of; requests that are sent twice on purpose do not count"
+    )
+    needs = frozenset({"wire", "member"})
+
+    def __init__(self, bound_ms: int, learns_ms: int = 0) -> None:
+        """`learns_ms`: as of `StableWithin`."""
+        super().__init__()
+        self._bound_ms = bound_ms
+        self._quiet = Quiet(learns_ms)
+        self._refused: dict[tuple[str, str, str], list[Line]] = {}
+        """By client, API and error; of one client and API: those that came first, up to one too
+        many."""
+        self._repeats: set[str] = set()
+        """Clients that send requests twice."""
+
+    @on(*Quiet.handlers)
+    def _done(self, line: Line, _: object) -> None:
+        since = self._quiet.since
+        self._quiet.see(line)
+        if self._quiet.since != since:
+            self._refused.clear()
+
+    @on(RequestRepeated)
+    def _repeated(self, _: Line, event: RequestRepeated) -> None:
+        self._repeats.add(event.client)
+
+    @on(RequestRefused)
+    def _of_request(self, line: Line, event: RequestRefused) -> None:
+        if line.at_ms <= self._quiet.since + self._bound_ms or not event.client:
+            return
+        for error in event.errors:
+            lines = self._refused.setdefault((event.client, event.api, error), [])
+            if len(lines) <= _REFUSALS:
+                lines.append(line)
+
+    def finish(self) -> None:
+        for (client, api, error), lines in self._refused.items():
+            if len(lines) > _REFUSALS and client not in self._repeats:
+                self.blame(
+                    lines[-1],
+                    f"{client} is refused {api} with {error} time and again, although nothing was done since {self._quiet.since} ms",
+                )
+
+
+class FewRebalances(Judge):
+    """A group has no more generations, or a consumer group assignments, than the bound."""
+
+    name = "most_rebalances"
+    promise = "a group has at most so many generations, or a consumer group new assignments, as the scenario allows"
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+        self._begun: dict[str, int] = {}
+
+    @on(GenerationStarted)
+    def _generation(self, line: Line, _: GenerationStarted) -> None:
+        self._count(line)
+
+    def _count(self, line: Line) -> None:
+        begun = self._begun[line.group or ""] = self._begun.get(line.group or "", 0) + 1
+        if begun == self._most + 1:
+            self.blame(
+                line,
+                f"group {line.group} begins its generation number {begun}; {self._most} are allowed",
+            )
+
+    @on(TargetAssigned)
+    def _assigned(self, line: Line, event: TargetAssigned) -> None:
+        if event.assignor is not None:
+            self._count(line)

@@ -1,0 +1,56 @@
+"""The quiet time of a run: since when nothing has been done to its brokers, its members or their
+topics any more.
+
+What was done stands in the log: lines of stream `fault`, the comings, goings and stalls of members
+in stream `member`, and topics that came, grew or went.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from coordinator.events.cluster import PartitionsAdded, TopicCreated, TopicDeleted
+from coordinator.events.handlers import Reader, kinds_of, on
+from coordinator.events.members import (
+    ApplicationResumed,
+    ApplicationStalled,
+    MemberClosed,
+    MemberClosing,
+    MemberCrashed,
+    MemberFailed,
+    MemberStarted,
+)
+
+from .base import Line
+from .disturbances import NOTHING_DONE
+
+DONE_TO_MEMBERS: Final[tuple[type[Any], ...]] = (
+    MemberStarted,
+    MemberClosing,
+    MemberClosed,
+    MemberCrashed,
+    MemberFailed,
+    ApplicationStalled,
+    ApplicationResumed,
+)
+FAULTS: Final = tuple(kind for kind in kinds_of("fault") if kind not in NOTHING_DONE)
+"""Events of stream `fault` with which something is done."""
+_INTERNAL: Final = "__"
+
+
+class Quiet(Reader):
+    """`since`: the instant, in milliseconds, after which nothing was done. `learns_ms`: so long may
+    a client take to learn that a topic came, grew or went (metadata.max.age.ms)."""
+
+    def __init__(self, learns_ms: int = 0) -> None:
+        self.since = 0
+        self._learns_ms = learns_ms
+
+    @on(*FAULTS, *DONE_TO_MEMBERS)
+    def _done(self, line: Line, _: object) -> None:
+        self.since = max(self.since, line.at_ms)
+
+    @on(TopicCreated, PartitionsAdded, TopicDeleted)
+    def _of_topic(self, line: Line, event: TopicCreated | PartitionsAdded | TopicDeleted) -> None:
+        if line.at_ms > 0 and not event.topic.startswith(_INTERNAL):
+            self.since = max(self.since, line.at_ms + self._learns_ms)

@@ -1,0 +1,193 @@
+"""Rights: what is refused is what the ACLs do not allow, and nothing else.
+
+Owns its own reading of what ACLs mean, apart from the authorizer's.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from coordinator.events.acls import (
+    Acl,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+    read_acl,
+    word,
+)
+from coordinator.events.cluster import AclsCreated, AclsDeleted
+from coordinator.events.data import ConnectionClosed, RecordsAppended, RecordsServed
+from coordinator.events.faults import FaultInjected
+from coordinator.events.handlers import on
+from coordinator.events.wire import (
+    Authenticated,
+    AuthorizationRefused,
+    RequestAnswered,
+    RequestRefused,
+    RequestSeen,
+)
+
+from .base import Judge, Line
+
+_O = Operation
+_IMPLIED_BY: Final = {
+    _O.DESCRIBE: frozenset({_O.READ, _O.WRITE, _O.DELETE, _O.ALTER}),
+    _O.DESCRIBE_CONFIGS: frozenset({_O.ALTER_CONFIGS}),
+}
+_WANTS: Final = {
+    "join_group": _O.READ,
+    "sync_group": _O.READ,
+    "leave_group": _O.READ,
+    "offset_commit": _O.READ,
+    "offset_fetch": _O.DESCRIBE,
+}
+"""The requests of groups that the log has, whatever they are answered, and what they want of their
+group."""
+_REFUSED: Final = "GROUP_AUTHORIZATION_FAILED"
+_ANYBODY: Final = "User:*"
+WAITS_MS: Final = 30_000
+"""So long may a request to Fetch or to Produce wait at its broker after it was allowed."""
+_BY_WORD: Final = {word(each): each for each in Operation}
+
+
+def allowed(acls: list[Acl], principal: str, operation: int, resource: int, name: str) -> bool:
+    """True if ACLs allow something to somebody from anywhere: no denial is about it, and something
+    allows it, or what implies it."""
+    about = [
+        acl
+        for acl in acls
+        if acl.resource_type == resource
+        and acl.principal in (principal, _ANYBODY)
+        and (
+            name.startswith(acl.name)
+            if acl.pattern_type == PatternType.PREFIXED
+            else acl.name in (name, "*")
+        )
+    ]
+    implying = _IMPLIED_BY.get(Operation(operation), frozenset())
+    denied = any(
+        acl.permission == Permission.DENY and acl.operation in (operation, _O.ALL) for acl in about
+    )
+    return not denied and any(
+        acl.permission == Permission.ALLOW
+        and (acl.operation in (operation, _O.ALL) or acl.operation in implying)
+        for acl in about
+    )
+
+
+class _Asked(NamedTuple):
+    """A request of a group that is not answered."""
+
+    may: bool
+    api: str
+    who: str
+    wanted: Operation
+    group: str
+
+    def is_allowed(self, acls: list[Acl]) -> bool:
+        """True if ACLs allow it."""
+        return allowed(acls, self.who, self.wanted, ResourceType.GROUP, self.group)
+
+    def __str__(self) -> str:
+        return f"{self.api} of {self.who} to group {self.group}"
+
+
+class AclsDecide(Judge):
+    """A client with a right is not refused, and one without it does not succeed."""
+
+    name = "acls_decide"
+    promise = (
+        "what is refused for want of a right is what no ACL allows at that moment, or one denies; a request of a group "
+        "without the right to it is refused, and one with it is not; records come from a topic and go to it only by "
+        "those who may, or might when their request came"
+    )
+    needs = frozenset({"wire", "cluster"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._acls: list[Acl] = []
+        self._before: list[tuple[int, list[Acl]]] = []
+        """Until when other ACLs were in force, and which, the latest last."""
+        self._who: dict[str, str] = {}
+        self._asked: dict[int, _Asked] = {}
+        """Requests that are not answered. One whose right changes meanwhile, as it waits for a link
+        that is cut, may be answered either way."""
+
+    @on(AclsCreated)
+    def _created(self, line: Line, event: AclsCreated) -> None:
+        self._change(line, [*self._acls, *map(read_acl, event.acls)])
+
+    @on(AclsDeleted)
+    def _deleted(self, line: Line, event: AclsDeleted) -> None:
+        gone = set(map(read_acl, event.acls))
+        self._change(line, [acl for acl in self._acls if acl not in gone])
+
+    @on(Authenticated)
+    def _logged_in(self, _: Line, event: Authenticated) -> None:
+        self._who[event.peer] = event.principal
+
+    @on(ConnectionClosed)
+    def _closed(self, _: Line, event: ConnectionClosed) -> None:
+        self._who.pop(event.peer, None)
+
+    @on(FaultInjected)
+    def _met_a_fault(self, line: Line, event: FaultInjected) -> None:
+        if event.action == "fail":
+            self._asked.pop(line.cause or -1, None)  # nobody looked at rights
+
+    @on(RecordsServed)
+    def _served(self, line: Line, event: RecordsServed) -> None:
+        self._moved(line, event.peer, _O.READ, "read from")
+
+    @on(RecordsAppended)
+    def _appended(self, line: Line, event: RecordsAppended) -> None:
+        self._moved(line, event.peer, _O.WRITE, "wrote to")
+
+    def _change(self, line: Line, acls: list[Acl]) -> None:
+        self._before.append((line.at_ms, self._acls))
+        self._acls = acls
+        self._asked = {
+            seq: asked for seq, asked in self._asked.items() if asked.is_allowed(acls) == asked.may
+        }
+
+    @on(AuthorizationRefused)
+    def _refused(self, line: Line, event: AuthorizationRefused) -> None:
+        resource = ResourceType[event.resource.upper()]
+        who, what = event.principal, event.operation
+        if allowed(self._acls, who, _BY_WORD[what], resource, event.name):
+            self.blame(
+                line,
+                f"{who} is refused {what} on {event.resource} {event.name}, which an ACL allows",
+            )
+
+    @on(RequestSeen)
+    def _seen(self, line: Line, event: RequestSeen) -> None:
+        wanted, group = _WANTS.get(event.api), line.group
+        who = self._who.get(event.peer)
+        if wanted is None or group is None or who is None:
+            return
+        asked = _Asked(False, event.api, who, wanted, group)
+        self._asked[line.seq] = asked._replace(may=asked.is_allowed(self._acls))
+
+    @on(RequestAnswered, RequestRefused)
+    def _answered(self, line: Line, event: RequestAnswered | RequestRefused) -> None:
+        asked = self._asked.pop(line.cause or -1, None)
+        if asked is None:
+            return
+        is_refused = isinstance(event, RequestRefused) and _REFUSED in event.errors
+        if asked.may and is_refused:
+            self.blame(line, f"{asked} is refused, which an ACL allows")
+        elif not asked.may and not is_refused:
+            self.blame(line, f"{asked} is not refused, and no ACL allows it")
+
+    def _moved(self, line: Line, peer: str, operation: Operation, verb: str) -> None:
+        topic, who = line.topic or "", self._who.get(peer)
+        if who is None:  # a broker does it itself
+            return
+        since = line.at_ms - WAITS_MS
+        while self._before and self._before[0][0] < since:
+            del self._before[0]
+        lately = [self._acls, *(acls for _, acls in self._before)]
+        if not any(allowed(acls, who, operation, ResourceType.TOPIC, topic) for acls in lately):
+            self.blame(line, f"{who} {verb} topic {topic}, and no ACL allows it")

@@ -1,0 +1,76 @@
+"""Members that go on, by their own word: the process runs, and its application is neither at work on
+records nor has stopped polling.
+
+Owns no promise. Member ids are the members' own words, too; of a consumer or a share group, where a
+member may have nothing to tell for long, also those that came with its client id.
+"""
+
+from __future__ import annotations
+
+from coordinator.events.groups.consumer import ConsumerMemberSubscribed
+from coordinator.events.groups.share import ShareMemberSubscribed
+from coordinator.events.members import (
+    AcknowledgementsEnded,
+    ApplicationResumed,
+    ApplicationStalled,
+    MemberClosed,
+    MemberClosing,
+    MemberCrashed,
+    MemberEvent,
+    MemberFailed,
+    MemberStarted,
+    RecordsPolled,
+    RecordsProcessed,
+    SharedRecordsPolled,
+)
+
+_Key = tuple[str, str]
+"""Group and client."""
+
+
+class RunningMembers:
+    """The processes of a log, of all groups."""
+
+    def __init__(self) -> None:
+        self._ids: dict[_Key, str] = {}
+        """The member id of each process that runs; "" as long as it is not known."""
+        self._stalled: set[_Key] = set()
+        self._busy: set[_Key] = set()
+
+    def told(self, group: str, member: str | None, event: MemberEvent) -> None:
+        """Look at an event of a member of a group."""
+        whose = group, event.client
+        match event:
+            case MemberStarted():
+                self._ids[whose] = ""
+                self._stalled.discard(whose)
+                self._busy.discard(whose)
+            case MemberClosing() | MemberClosed() | MemberCrashed() | MemberFailed():
+                self._ids.pop(whose, None)
+                return
+            case ApplicationStalled():
+                self._stalled.add(whose)
+            case ApplicationResumed():
+                self._stalled.discard(whose)
+            case RecordsPolled() | SharedRecordsPolled():
+                self._busy.add(whose)
+            case RecordsProcessed() | AcknowledgementsEnded():
+                self._busy.discard(whose)
+        if member and whose in self._ids:
+            self._ids[whose] = member
+
+    def subscribed(
+        self, group: str, event: ConsumerMemberSubscribed | ShareMemberSubscribed
+    ) -> None:
+        """A member came to a consumer or a share group, or said something else about itself."""
+        whose = group, event.client_id
+        if whose in self._ids:
+            self._ids[whose] = event.member_id
+
+    def client_of(self, group: str, member: str) -> str | None:
+        """Return the client id of a member that runs and polls, None if it does not, or nobody can
+        say."""
+        for whose, known in self._ids.items():
+            if known == member and whose[0] == group:
+                return None if whose in self._stalled or whose in self._busy else whose[1]
+        return None

@@ -1,0 +1,153 @@
+"""Session timeout of each member by the log: the member's own for a classic group, the brokers'
+setting for a consumer group, the group's setting for a share group.
+
+Owns who is a member of which group. Does not depend on who is heard of, and when.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+from typing import Any, Final
+
+from coordinator.events.cluster import ConfigChanged
+from coordinator.events.groups import GroupDeleted
+from coordinator.events.groups.classic import (
+    GenerationStored,
+    GroupEmptied,
+    MemberRemoved,
+    MemberReplaced,
+)
+from coordinator.events.groups.consumer import (
+    ConsumerGroupCreated,
+    ConsumerGroupDowngraded,
+    ConsumerGroupUpgraded,
+    ConsumerMemberRemoved,
+    ConsumerMemberReplaced,
+    ConsumerMemberSubscribed,
+    MembershipReset,
+)
+from coordinator.events.groups.share import (
+    ShareGroupCreated,
+    ShareMemberRemoved,
+    ShareMemberSubscribed,
+)
+from coordinator.events.handlers import Reader, on
+
+from .base import Line
+from .of_shares import SettingOfGroups
+
+REMOVALS: Final = (MemberRemoved, ConsumerMemberRemoved, ShareMemberRemoved)
+REPLACEMENTS: Final = (MemberReplaced, ConsumerMemberReplaced)
+GROUP_GONE: Final[tuple[type[Any], ...]] = (
+    GroupEmptied,
+    GroupDeleted,
+    ConsumerGroupCreated,
+    ConsumerGroupUpgraded,
+    ConsumerGroupDowngraded,
+    ShareGroupCreated,
+    MembershipReset,
+)
+"""A group that has no members, or none of those that it had."""
+_MAX_SESSION: Final = "group.consumer.max.session.timeout.ms"
+_CONSUMER_SESSION_MS: Final = 60_000
+_SHARE_SESSION: Final = "share.session.timeout.ms"
+_MAX_SHARE_SESSION: Final = "group.share.max.session.timeout.ms"
+_SHARE_SESSION_MS: Final = 60_000
+_AS_ITS_GROUP: Final = 0
+"""In place of how long a session lasts: of a member of a share group, whose settings say it."""
+
+_Key = tuple[str, str]
+"""Group and member id."""
+
+
+class SessionLengths(Reader):
+    """The sessions of the members of all groups. `consumer_session_ms`: of members of consumer
+    groups; `share_session_ms`: of members of share groups that have no setting of their own; None:
+    as brokers are set to, if the log tells."""
+
+    def __init__(self, consumer_session_ms: int | None, share_session_ms: int | None) -> None:
+        self._consumer_session_ms = consumer_session_ms
+        self._session_is_known = consumer_session_ms is not None
+        self._share_sessions = SettingOfGroups(_SHARE_SESSION, share_session_ms)
+        self._longest_share_session_ms = _SHARE_SESSION_MS
+        self._sessions: dict[str, dict[str, int]] = {}
+        """How long the session of each member of a group lasts."""
+        self._at_most: set[_Key] = set()
+        """Members of which only the longest session is known that brokers allow."""
+
+    # -- what is set
+
+    def configured(self, config: Mapping[str, object]) -> None:
+        """The brokers' setting, as far as nobody has said it before."""
+        told = {name: int(str(value)) for name, value in config.items() if str(value).isdecimal()}
+        if self._consumer_session_ms is None:
+            self._consumer_session_ms = told.get(_MAX_SESSION)
+        if self._share_sessions.default is None:
+            self._share_sessions.default = told.get(f"group.{_SHARE_SESSION}")
+        self._longest_share_session_ms = told.get(_MAX_SHARE_SESSION, _SHARE_SESSION_MS)
+
+    @on(ConfigChanged)
+    def _set_anew(self, line: Line, event: ConfigChanged) -> None:
+        self._share_sessions.changed(line, event)
+
+    # -- who is a member
+
+    @on(GenerationStored)
+    def _stored(self, line: Line, event: GenerationStored) -> None:
+        self._sessions[line.group or ""] = {
+            member.member_id: member.session_timeout_ms for member in event.members
+        }
+
+    @on(*GROUP_GONE)
+    def _group_gone(self, line: Line, _: object) -> None:
+        self._sessions.pop(line.group or "", None)
+
+    @on(ConsumerMemberSubscribed)
+    def _subscribed(self, line: Line, event: ConsumerMemberSubscribed) -> None:
+        group = line.group or ""
+        if event.classic is not None:
+            session_ms = event.classic.session_timeout_ms
+        else:
+            if not self._session_is_known:
+                self._at_most.add((group, event.member_id))
+            session_ms = self._consumer_session_ms or _CONSUMER_SESSION_MS
+        self._sessions.setdefault(group, {})[event.member_id] = session_ms
+
+    @on(ShareMemberSubscribed)
+    def _shares(self, line: Line, event: ShareMemberSubscribed) -> None:
+        self._sessions.setdefault(line.group or "", {})[event.member_id] = _AS_ITS_GROUP
+
+    @on(*REPLACEMENTS)
+    def _replaced(self, line: Line, event: MemberReplaced | ConsumerMemberReplaced) -> None:
+        group = line.group or ""
+        members = self._sessions.setdefault(group, {})
+        session_ms = members.pop(event.replaced, 0)
+        if (group, event.replaced) in self._at_most:
+            self._at_most.add((group, event.member_id))
+        if session_ms:
+            own_ms = event.session_timeout_ms if isinstance(event, MemberReplaced) else 0
+            members[event.member_id] = max(session_ms, own_ms)
+
+    @on(*REMOVALS)
+    def _removed(
+        self, line: Line, event: MemberRemoved | ConsumerMemberRemoved | ShareMemberRemoved
+    ) -> None:
+        self._sessions.get(line.group or "", {}).pop(event.member_id, None)
+
+    def members(self, group: str) -> Set[str]:
+        """Return the members of a group."""
+        return self._sessions.get(group, {}).keys()
+
+    def lasts(self, group: str, member: str, since_ms: int) -> tuple[int | None, int | None]:
+        """Return how long a member's session lasts at least and at most, by all that was in force since an
+        instant; None: that is not known, as of who is no member."""
+        session_ms = self._sessions.get(group, {}).get(member)
+        if session_ms is None or (group, member) in self._at_most:
+            return None, session_ms
+        if session_ms != _AS_ITS_GROUP:
+            return session_ms, session_ms
+        set_ms = self._share_sessions.since(group, since_ms)
+        known = [each for each in set_ms if each is not None]
+        if len(known) < len(set_ms):
+            return None, max([self._longest_share_session_ms, *known])
+        return min(known), max(known)

@@ -1,0 +1,86 @@
+"""Offsets that are committed in transactions: only for partitions that whose they are still has.
+
+Kafka takes them otherwise, too: a producer need not say for which member it speaks (KIP-447), and
+the coordinator does not ask what that member was given. Whoever has the partition then answers its
+records once more.
+"""
+
+from __future__ import annotations
+
+from coordinator.events.groups.classic import GenerationStored
+from coordinator.events.groups.offsets import OffsetsCommitted, OffsetsPending
+from coordinator.events.handlers import on
+from coordinator.events.members import PartitionsAssigned
+
+from .base import Line
+from .commits import CommitsStayWithinAssignment
+
+_Place = tuple[str, int]
+
+
+class TransactionsStayWithinAssignment(CommitsStayWithinAssignment):
+    """No transaction commits offsets of partitions that its member had lost."""
+
+    name = "no_transaction_after_losing"
+    promise = (
+        "offsets in a transaction are of partitions that the member which they name has, or gave up in the rebalance that runs; "
+        "where they name none, not of a partition that another client's member has, whose work another producer or a peer of the test does"
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._owners: dict[str, dict[_Place, str]] = {}
+        """Of each group's stored generation the clients that have its partitions."""
+        self._works_for: dict[int, set[str]] = {}
+        """By producer the clients whose partitions it committed."""
+        self._peers: set[str] = set()
+
+    @on(PartitionsAssigned)
+    def _assigned(self, _: Line, event: PartitionsAssigned) -> None:
+        self._peers.add(event.client)
+
+    @on(GenerationStored)
+    def _stored(self, line: Line, event: GenerationStored) -> None:
+        super()._stored(line, event)
+        if event.protocol_type == "consumer":
+            given = self._given[line.group or ""]
+            self._owners[line.group or ""] = {
+                place: row.client_id
+                for row in event.members
+                for place in given[row.member_id].assigned()
+            }
+
+    @on(OffsetsCommitted)
+    def _committed(self, line: Line, event: OffsetsCommitted) -> None:
+        """Commits outside of transactions are another judge's."""
+
+    @on(OffsetsPending)
+    def _is_pending(self, line: Line, event: OffsetsPending) -> None:
+        if event.member_id:
+            self._judge(line, event.member_id, event.offsets)
+        else:
+            self._without_member(line, event, self._owners.get(line.group or "", {}))
+
+    def _without_member(self, line: Line, event: OffsetsPending, owners: dict[_Place, str]) -> None:
+        producer = event.producer_id
+        mine = self._works_for.setdefault(producer, set())
+        others = {
+            client
+            for other, clients in self._works_for.items()
+            if other != producer
+            for client in clients
+        } | self._peers
+        found = {
+            owners[place]: (place, row.offset)
+            for row in event.offsets
+            if (place := (row.topic, row.partition)) in owners
+        }
+        foreign = {client for client in found if mine and client not in mine and client in others}
+        for client in sorted(foreign):
+            (topic, index), offset = found[client]
+            self.blame(
+                line,
+                f"producer {producer}, which works for {', '.join(sorted(mine))}, committed {topic}-{index} at {offset} in a transaction "
+                f"while {client} had it",
+            )
+        mine.update(found.keys() - foreign)

@@ -1,0 +1,40 @@
+"""Times in which a partition had no owner although it had one before, by the members' own word.
+
+A partition counts from its first owner on, whenever no member's application has it. What the
+members were told is `owners.Told`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from coordinator.events.line import Line
+
+from .owners import Held, Place, Told
+
+
+class Gaps:
+    """All groups of a log: `found` is told of each time without an owner, as two instants."""
+
+    def __init__(self, found: Callable[[int, int], None]) -> None:
+        self._found = found
+        self._told = Told(self._held)
+        self._free_since: dict[tuple[str, Place], int] = {}
+
+    def see(self, line: Line) -> None:
+        """A line of stream `member`."""
+        self._told.see(line)
+
+    def finish(self, end_ms: int) -> None:
+        """The log has ended: who has none now has none until then."""
+        self._told.finish()
+        for since_ms in self._free_since.values():
+            self._found(since_ms, end_ms)
+        self._free_since.clear()
+
+    def _held(self, group: str, place: Place, held: Held, ended: Line | None) -> None:
+        since_ms = self._free_since.pop((group, place), None)
+        if since_ms is not None:
+            self._found(since_ms, held.at_ms)
+        if ended is not None:
+            self._free_since[group, place] = ended.at_ms

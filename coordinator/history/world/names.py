@@ -1,0 +1,47 @@
+"""Short names of members, by which everything that is read from a log calls them."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from coordinator.base.printable import printable
+
+_UUID_CHARS = 36
+_BASE64_CHARS = 22
+_SHORTEST = 4
+
+
+def split_member_id(member_id: str) -> tuple[str, str]:
+    """The name in front (client id or group instance id) and the uuid of a member id minted by the
+    coordinator (MID-1)."""
+    front, uuid = member_id[: -_UUID_CHARS - 1], member_id[-_UUID_CHARS:]
+    if len(member_id) > _UUID_CHARS and member_id[-_UUID_CHARS - 1] == "-" and uuid.count("-") == 4:
+        return front, uuid
+    return member_id, ""
+
+
+def consumer_name(client_id: str, member_id: str, taken: Container[str]) -> str:
+    """A member of the consumer protocol (KIP-848), whose id is its own: its client id and the first
+    letters of the id, if that is a UUID in base64; else as `short_name`."""
+    if not client_id or len(member_id) != _BASE64_CHARS:
+        return short_name(member_id, taken)
+    front, letters = printable(client_id), printable(member_id)
+    for size in range(_SHORTEST, _BASE64_CHARS):
+        name = f"{front}-{letters[:size]}"
+        if name not in taken:
+            return name
+    return letters
+
+
+def short_name(member_id: str, taken: Container[str]) -> str:
+    """The name in front and the first letters of the uuid, as many as it takes to be unlike the
+    names that are taken."""
+    front, uuid = split_member_id(member_id)
+    front = printable(front) or "member"
+    if not uuid:
+        return front if front not in taken else member_id
+    for size in range(_SHORTEST, _UUID_CHARS):
+        name = f"{front}-{uuid[:size]}"
+        if name not in taken:
+            return name
+    return member_id

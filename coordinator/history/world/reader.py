@@ -1,0 +1,103 @@
+"""One pass over a log for all who want to know what happened: `History`.
+
+Ask for the facts that are wanted, `see` each line in order, then `finish`. A fold that nobody asked
+for is not made, and what several are built on (consumer groups, moves) is followed once.
+Memberships and owners are folds of their own (`memberships`, `owners`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from coordinator.events.line import Line
+
+from .consumer_groups import ConsumerGroups
+from .gaps import Gaps
+from .moves import Moves
+from .settlings import Settling, Settlings
+from .spans import Spans
+from .timeline import Timeline
+
+See = Callable[[Line], object]
+T = TypeVar("T")
+
+
+class History:
+    """The facts of one run, for its subscribers. Facts that last are told when they are over,
+    and at the end of the log those that are not."""
+
+    def __init__(self) -> None:
+        self._all: list[See] = []
+        """Folds that see every line."""
+        self._of_stream: dict[str, list[See]] = {}
+        self._finish: list[Callable[[int], None]] = []
+        self._timeline: Timeline | None = None
+        self._moves: Moves | None = None
+        self._consumers: ConsumerGroups | None = None
+        self._spans: Spans | None = None
+
+    def timeline(self) -> Timeline:
+        """Rebalances of classic groups, with causes, phases, shares and waits. It has no words:
+        `coordinator.history.explain` has."""
+        if self._timeline is None:
+            self._timeline = Timeline()
+            self._all.append(self._timeline.feed)
+        return self._timeline
+
+    def moves(self) -> Moves:
+        """Partitions that change hands; `last` says how many did with the line that was seen last."""
+        if self._moves is None:
+            self._moves = self._first(Moves(), "group")
+        return self._moves
+
+    def consumer_groups(self) -> ConsumerGroups:
+        """KIP-848 groups: their members, epochs and targets as they are now."""
+        if self._consumers is None:
+            self._consumers = self._first(ConsumerGroups(), "group")
+        return self._consumers
+
+    def settlings(self, ended: Callable[[Settling], None]) -> None:
+        """Group epochs of KIP-848 groups."""
+        fold = Settlings(ended, self.consumer_groups(), self.moves())
+        self.subscribe(fold.see, ("group",), lambda end_ms: fold.finish())
+
+    def spans(self) -> Spans:
+        """Rebalances of classic groups: how long each took, and what moved with it."""
+        if self._spans is None:
+            self._spans = Spans(self.moves())
+            self.subscribe(self._spans.see, ("group",))
+        return self._spans
+
+    def gaps(self, found: Callable[[int, int], None]) -> None:
+        """Times in which a partition had no owner, by the members' own word."""
+        fold = Gaps(found)
+        self.subscribe(fold.see, ("member",), fold.finish)
+
+    def subscribe(
+        self, see: See, streams: tuple[str, ...], finish: Callable[[int], None] | None = None
+    ) -> None:
+        """Whoever wants the lines of some streams themselves, after the folds that were asked for
+        before have seen them. `finish`: is given the last instant."""
+        for stream in streams:
+            self._of_stream.setdefault(stream, []).append(see)
+        if finish is not None:
+            self._finish.append(finish)
+
+    def see(self, line: Line) -> None:
+        """The next line."""
+        for see in self._all:
+            see(line)
+        for see in self._of_stream.get(line.stream, ()):
+            see(line)
+
+    def finish(self, end_ms: int) -> None:
+        """The log has ended, at this instant."""
+        for finish in self._finish:
+            finish(end_ms)
+
+    def _first(self, fold: T, stream: str) -> T:
+        """A fold that others are built on: it sees each line before them."""
+        see: See = fold.see  # type: ignore[attr-defined]
+        self._of_stream.setdefault(stream, []).insert(0, see)
+        return fold

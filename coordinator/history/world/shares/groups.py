@@ -1,0 +1,81 @@
+"""Share groups (KIP-932) as a log tells them: who is a member, at which epoch, and what each has.
+
+Everything it follows is durable, so a coordinator that loads a group has it, too. Does not know of
+records: those are `records`.
+"""
+
+from __future__ import annotations
+
+from typing import Final, get_args
+
+from coordinator.events.groups.share import (
+    ShareEvent,
+    ShareGroupEpochBumped,
+    ShareMemberReconciled,
+    ShareMemberRemoved,
+    ShareMemberSubscribed,
+)
+from coordinator.events.handlers import Reader, on
+from coordinator.events.line import Line
+
+from ..blobs import Partitions
+from ..consumer_groups import by_topic
+
+KINDS: Final = frozenset(get_args(ShareEvent))
+"""Classes of the events that change a share group."""
+
+
+class ShareMember:
+    """One member: who it is to its application, its epoch, what it subscribes to and has."""
+
+    __slots__ = ("client_id", "epoch", "partitions", "topics")
+
+    def __init__(self) -> None:
+        self.client_id = ""
+        self.epoch = 0
+        self.topics: tuple[str, ...] = ()
+        self.partitions: Partitions = {}
+
+
+class ShareGroup(Reader):
+    """One share group: `see` each of its events."""
+
+    __slots__ = ("_left", "epoch", "members")
+
+    def __init__(self) -> None:
+        self.epoch = 1
+        self._left = "", ""  # who left last, and its name
+        self.members: dict[str, ShareMember] = {}
+
+    def state(self) -> str:
+        """The group's state as Kafka shows it."""
+        return "Stable" if self.members else "Empty"
+
+    @on(ShareMemberSubscribed)
+    def _subscribed(self, line: Line, event: ShareMemberSubscribed) -> None:
+        member = self.members.setdefault(event.member_id, ShareMember())
+        member.client_id, member.topics = event.client_id, event.topics
+
+    @on(ShareMemberRemoved)
+    def _removed(self, line: Line, event: ShareMemberRemoved) -> None:
+        self._left = event.member_id, self.name(event.member_id)
+        self.members.pop(event.member_id, None)
+
+    @on(ShareGroupEpochBumped)
+    def _bumped(self, line: Line, event: ShareGroupEpochBumped) -> None:
+        self.epoch = event.group_epoch
+
+    @on(ShareMemberReconciled)
+    def _reconciled(self, line: Line, event: ShareMemberReconciled) -> None:
+        member = self.members.setdefault(event.member_id, ShareMember())
+        member.epoch, member.partitions = event.member_epoch, by_topic(event.partitions)
+
+    def name(self, member_id: str) -> str:
+        """A member's client id, where only one member has it; else its member id."""
+        member = self.members.get(member_id)
+        if member is None and member_id == self._left[0]:
+            return self._left[1]
+        if member is None or not member.client_id:
+            return member_id
+        alike = sum(other.client_id == member.client_id for other in self.members.values())
+        return member.client_id if alike == 1 else member_id

@@ -1,0 +1,104 @@
+"""Records that share groups have in flight (KIP-932), as far as somebody wants to know why one came
+again: who is who, and by what each record was given back last.
+
+Does not know how many records there are, nor what is stored of them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final, NamedTuple
+
+from coordinator.events.groups.share import ShareMemberSubscribed
+from coordinator.events.handlers import Reader, on
+from coordinator.events.line import Line
+from coordinator.events.share_partitions import (
+    UNLOADED,
+    RecordsAcknowledged,
+    RecordsReleased,
+    SharePartitionClosed,
+    SharePartitionOpened,
+)
+
+_MOST_KEPT = 1_000
+"""Of so many ranges of a partition it is known why they were given back: the latest."""
+
+Key = tuple[str, str, int]
+LOCK_ENDED: Final = frozenset({"the lock ended", "a test ended the lock"})
+"""Reasons of RecordsReleased where a lock ended, by itself or by a test."""
+
+
+class GivenBack(NamedTuple):
+    """Records that came back, and the line that says how."""
+
+    first: int
+    last: int
+    line: Line
+
+
+class ShareLeaders:
+    """Leader of each share partition: the broker that opened it last. A former leader that learns
+    late of its successor closes its own copy then, which ends nothing at the successor."""
+
+    def __init__(self) -> None:
+        self._opened_by: dict[Key, int | None] = {}
+
+    def counts(self, line: Line) -> bool:
+        """True if a line of stream `share` is not of a former leader that closes."""
+        if line.kind is SharePartitionOpened:
+            self._opened_by[key_of(line)] = line.broker
+        elif line.kind is SharePartitionClosed:
+            key = key_of(line)
+            if self._opened_by.get(key, line.broker) != line.broker:
+                return False
+            self._opened_by.pop(key, None)
+        return True
+
+
+class ShareRecords(Reader):
+    """Names of members, and what came back of each share partition. `see` each line of the streams
+    `group` and `share`."""
+
+    def __init__(self) -> None:
+        self._clients: dict[str, dict[str, str]] = {}
+        self._back: dict[Key, deque[GivenBack]] = {}
+        self._leaders = ShareLeaders()
+
+    def see(self, line: Line) -> None:
+        """The next line."""
+        if self._leaders.counts(line):
+            super().see(line)
+
+    @on(ShareMemberSubscribed)
+    def _subscribed(self, line: Line, event: ShareMemberSubscribed) -> None:
+        self._clients.setdefault(line.group or "", {})[event.member_id] = event.client_id
+
+    @on(RecordsReleased, RecordsAcknowledged)
+    def _came_back(self, line: Line, event: RecordsReleased | RecordsAcknowledged) -> None:
+        back = self._back.setdefault(key_of(line), deque(maxlen=_MOST_KEPT))
+        back.extend(
+            GivenBack(of.first_offset, of.last_offset, line)
+            for of in event.records
+            if of.state == "Available"
+        )
+
+    @on(SharePartitionClosed)
+    def _closed(self, line: Line, event: SharePartitionClosed) -> None:
+        if event.reason != UNLOADED:  # else its leader goes on with what is stored
+            self._back.pop(key_of(line), None)
+
+    def name(self, group: str, member: str) -> str:
+        """A member's client id; its member id where that is not known."""
+        return self._clients.get(group, {}).get(member) or member
+
+    def given_back_by(self, line: Line, offset: int) -> Line | None:
+        """The line by which a record came back before this one."""
+        for of in reversed(self._back.get(key_of(line), ())):
+            if of.first <= offset <= of.last:
+                return of.line
+        return None
+
+
+def key_of(line: Line) -> Key:
+    """Return whose records a line is about."""
+    return line.group or "", line.topic or "", line.partition or 0

@@ -1,0 +1,116 @@
+"""The states of records of share partitions over time (KIP-932), and the two offsets between which
+records are in flight: the start offset (SPSO) and the one behind the last of them (SPEO).
+
+What lies before the start offset is done, and what comes after the end offset was given to nobody.
+Does not know what is written in the log of the partition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final, get_args
+
+from coordinator.events.line import Line
+from coordinator.events.share_partitions import (
+    UNLOADED,
+    AcknowledgedRange,
+    RecordRange,
+    RecordsAcknowledged,
+    RecordsAcquired,
+    RecordsArchived,
+    RecordsReleased,
+    SharePartitionClosed,
+    SharePartitionOpened,
+)
+
+from ..ranges import put, taken
+from .records import Key, ShareLeaders, key_of
+
+Change = (
+    SharePartitionOpened
+    | RecordsAcquired
+    | RecordsAcknowledged
+    | RecordsReleased
+    | RecordsArchived
+    | SharePartitionClosed
+)
+"""Events that change what is in flight."""
+_CHANGES: Final = frozenset(get_args(Change))
+HELD: Final = "Acquired"
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Records that are in one state from an instant on. `member`: who holds them, while they are
+    acquired. `until_ms`: when that ended, None if it has not."""
+
+    first: int
+    last: int
+    state: str
+    delivery_count: int
+    member: str | None
+    since_ms: int
+    until_ms: int | None = None
+
+
+class InFlight:
+    """One share partition: what is in flight, in the order of offsets, and its borders; None while
+    no leader serves it."""
+
+    __slots__ = ("end", "pieces", "start")
+
+    def __init__(self) -> None:
+        self.start: int | None = None
+        self.end: int | None = None
+        self.pieces: list[Stay] = []
+
+
+class ShareStays:
+    """All share partitions of a log. `told` hears of each stay that has ended. `see` each line of
+    stream `share`."""
+
+    def __init__(self, told: Callable[[Key, Stay], None]) -> None:
+        self.partitions: dict[Key, InFlight] = {}
+        self._told = told
+        self._leaders = ShareLeaders()
+
+    def see(self, line: Line) -> InFlight | None:
+        """The next line; the share partition that it changes, if it changes one."""
+        if line.kind not in _CHANGES or not self._leaders.counts(line):
+            return None
+        key, at_ms = key_of(line), line.at_ms
+        event: Change = line.event
+        there = self.partitions.setdefault(key, InFlight())
+        if isinstance(event, SharePartitionClosed) and event.reason == UNLOADED:
+            for held in [piece for piece in there.pieces if piece.state == HELD]:
+                self._end(key, taken(there.pieces, held.first, held.last), at_ms)
+            return there
+        if isinstance(event, SharePartitionOpened | SharePartitionClosed):
+            self._end(key, there.pieces, at_ms)
+            there.pieces, there.start, there.end = [], None, None
+            if isinstance(event, SharePartitionClosed):
+                return there
+        for of in event.records:
+            if not isinstance(of, AcknowledgedRange) or of.acknowledgement != "renew":
+                self._changed(key, there, line, of)
+        start = there.start = max(event.start_offset, 0)
+        self._end(key, taken(there.pieces, 0, start - 1), at_ms)
+        last = there.pieces[-1].last if there.pieces else start - 1
+        there.end = max(last + 1, there.end or 0, start)
+        return there
+
+    def _changed(
+        self, key: Key, there: InFlight, line: Line, of: RecordRange | AcknowledgedRange
+    ) -> None:
+        first, last, at_ms = of.first_offset, of.last_offset, line.at_ms
+        self._end(key, taken(there.pieces, first, last), at_ms)
+        held_by = line.member if of.state == HELD else None
+        put(
+            there.pieces,
+            Stay(first, last, of.state, of.delivery_count, held_by, at_ms),
+        )
+
+    def _end(self, key: Key, stays: list[Stay], at_ms: int) -> None:
+        for each in stays:
+            self._told(key, replace(each, until_ms=at_ms))

@@ -1,0 +1,144 @@
+"""The kit's requests to brokers, as a client: it waits until whom it needs is there, asks, and
+waits for the answer.
+
+    def truncated(reach, ...) -> Steps[int]:
+        yield from until(lambda: reach.unready("orders", 0))
+        answer = yield from asked(reach, leader, request, DeleteRecordsResponse)
+        return ...
+
+A generator between two requests, which gives what is still missing whenever it has to wait. Drivers
+go on with it: `Kit` on a thread, the control port and `produce_when_ready` on a loop. It does not
+depend on clocks: how long to wait is the driver's own affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from coordinator.server import apis
+
+from .in_process_requests import ControlError, ask_later
+from .waiting import Unmet
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from coordinator.server.broker import Broker
+    from coordinator.wire.schema import Request, Response
+
+    from .reachable_brokers import Reach
+    from .waiting import LoopFuture
+
+T = TypeVar("T")
+R = TypeVar("R", bound="Response")
+
+Steps = Generator[Unmet, None, T]
+"""Work in steps: each value says what is missing, and the work goes on once nothing is."""
+
+
+class Done(Protocol):
+    """Does work in steps, which may take so many seconds, and returns its result."""
+
+    def __call__(self, steps: Steps[T], timeout: float, /) -> T: ...
+
+
+class Errand(Generic[T]):
+    """Work under way at one emulator. Between two requests `go_on` is called until it has nothing
+    to wait for; then `result` is there."""
+
+    result: T
+
+    def __init__(self, reach: Reach, steps: Steps[T]) -> None:
+        self._reach = reach
+        self._steps = steps
+        self._unmet: Unmet = tuple
+
+    def go_on(self) -> LoopFuture[None] | None:
+        """Do what can be done now; what is to be waited for then, or None: it is done."""
+        try:
+            self._unmet = next(self._steps)
+        except StopIteration as end:
+            self.result = end.value
+            return None
+        return self._reach.waits.begin(self._unmet, lambda: None)
+
+    def ended(self, waited: Future[None], timeout: float) -> ControlError:
+        """The error of work that nobody waits for any more: what it lacks."""
+        self._reach.waits.end(waited)
+        waited.cancel()
+        lacking = self._unmet()
+        self._steps.close()
+        return ControlError(
+            f"{'; '.join(lacking) or 'it could go on only now'}; waited for {timeout:g} s"
+        )
+
+
+def without_waiting(steps: Steps[T], instead: str = "") -> T:
+    """The result of work that needs to wait for nothing. Raises ControlError for what would have to
+    wait; `instead`: what to call then."""
+    try:
+        unmet = next(steps)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    lacking = "; ".join(unmet())
+    steps.close()
+    raise ControlError(f"{lacking}{instead and '. '}{instead}")
+
+
+class UnansweredError(ControlError):
+    """A broker that was asked stopped before it answered: what became of the request is not
+    known."""
+
+
+def until(unmet: Unmet) -> Steps[None]:
+    """Wait until nothing is missing."""
+    while unmet():
+        yield unmet
+
+
+def asked(
+    reach: Reach,
+    broker: Broker,
+    message: Request,
+    kind: type[R],
+    *,
+    version: int | None = None,
+    counts: Callable[[], bool] = lambda: True,
+) -> Steps[R]:
+    """The answer to a request, now or when it comes. Raises UnansweredError if the broker stops
+    before, or its answer does not count any more."""
+    answers: list[R] = []
+    ask_later(broker, message, kind, reach.now(), answers.append, version=version)
+    title = apis.title(message.api_key)
+
+    def unmet() -> tuple[str, ...]:
+        if answers or not reach.is_up(broker) or not counts():
+            return ()
+        return (f"{title} has no answer yet from broker {broker.node_id}",)
+
+    yield from until(unmet)
+    if not answers:
+        raise UnansweredError(
+            f"{title}: broker {broker.node_id} has stopped, or lost its office, before it answered: what became of it is not known"
+        )
+    return answers[0]
+
+
+def coordinated(reach: Reach, group_id: str, act: Callable[[Broker], Steps[T]]) -> Steps[T]:
+    """Do something at a group's coordinator, once it runs."""
+    yield from until(lambda: reach.uncoordinated(group_id))
+    broker = reach.coordinator_of(group_id)
+    assert broker is not None
+    return (yield from act(broker))
+
+
+def at_once(act: Callable[[Broker], T]) -> Callable[[Broker], Steps[T]]:
+    """An action done in one step."""
+
+    def steps(broker: Broker) -> Steps[T]:
+        yield from ()
+        return act(broker)
+
+    return steps

@@ -1,0 +1,168 @@
+"""Settings for a client library to reach a listener: plain values under the library's own names,
+which another process can use too.
+
+Owns one row a library. Does not depend on a running emulator.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from coordinator.wire.sasl.plain import PLAIN
+
+from .options import EmulatorError
+
+if TYPE_CHECKING:
+    from coordinator.server.security.listeners import SecurityProtocol
+
+OAUTHBEARER: Final = "OAUTHBEARER"
+DEFAULT_MECHANISM: Final = "SCRAM-SHA-512"
+
+
+class Access(NamedTuple):
+    """A user's way into a listener. `user` "": without a login."""
+
+    servers: str
+    protocol: SecurityProtocol
+    mechanism: str
+    user: str
+    password: str
+    ca_file: str | None
+    certificate: str | None = None
+    """A file with the client's own certificate and key."""
+
+    def __repr__(self) -> str:
+        """Without the password: tracebacks show it."""
+        return f"Access({self.servers}, {self.protocol}, {self.mechanism}, {self.user!r})"
+
+
+def _dotted(access: Access) -> dict[str, Any]:
+    """librdkafka's names: confluent-kafka of every language."""
+    given: dict[str, Any] = {"bootstrap.servers": access.servers}
+    if access.protocol != "PLAINTEXT":
+        given["security.protocol"] = str(access.protocol)
+    if access.protocol.has_sasl and access.mechanism == OAUTHBEARER:
+        given |= {
+            "sasl.mechanism": OAUTHBEARER,
+            "enable.sasl.oauthbearer.unsecure.jwt": True,
+            "sasl.oauthbearer.config": f"principal={access.user}",
+        }
+    elif access.protocol.has_sasl:
+        given |= {
+            "sasl.mechanism": access.mechanism,
+            "sasl.username": access.user,
+            "sasl.password": access.password,
+        }
+    if access.ca_file is not None:
+        given["ssl.ca.location"] = access.ca_file
+    if access.certificate is not None:
+        given |= {
+            "ssl.certificate.location": access.certificate,
+            "ssl.key.location": access.certificate,
+        }
+    return given
+
+
+def _java(access: Access) -> dict[str, Any]:
+    given: dict[str, Any] = {"bootstrap.servers": access.servers}
+    if access.protocol != "PLAINTEXT":
+        given["security.protocol"] = str(access.protocol)
+    if access.protocol.has_sasl and access.mechanism == OAUTHBEARER:
+        module = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule"
+        given |= {
+            "sasl.mechanism": OAUTHBEARER,
+            "sasl.jaas.config": f"{module} required unsecuredLoginStringClaim_sub={_quoted(access.user)};",
+        }
+    elif access.protocol.has_sasl:
+        package = "org.apache.kafka.common.security"
+        module = (
+            f"{package}.plain.PlainLoginModule"
+            if access.mechanism == PLAIN
+            else f"{package}.scram.ScramLoginModule"
+        )
+        given |= {
+            "sasl.mechanism": access.mechanism,
+            "sasl.jaas.config": f"{module} required username={_quoted(access.user)} password={_quoted(access.password)};",
+        }
+    if access.ca_file is not None:
+        given |= {"ssl.truststore.type": "PEM", "ssl.truststore.location": access.ca_file}
+    if access.certificate is not None:
+        given |= {"ssl.keystore.type": "PEM", "ssl.keystore.location": access.certificate}
+    return given
+
+
+def _underscored(access: Access) -> dict[str, Any]:
+    """The names of kafka-python and aiokafka."""
+    given: dict[str, Any] = {"bootstrap_servers": access.servers}
+    if access.protocol != "PLAINTEXT":
+        given["security_protocol"] = str(access.protocol)
+    if access.protocol.has_sasl and access.mechanism == OAUTHBEARER:
+        raise EmulatorError(
+            "OAUTHBEARER of kafka-python and aiokafka wants a provider of tokens, an object of your own: sasl_oauth_token_provider"
+        )
+    if access.protocol.has_sasl:
+        given |= {
+            "sasl_mechanism": access.mechanism,
+            "sasl_plain_username": access.user,
+            "sasl_plain_password": access.password,
+        }
+    if access.ca_file is not None:
+        given["ssl_cafile"] = access.ca_file
+    if access.certificate is not None:
+        given |= {"ssl_certfile": access.certificate, "ssl_keyfile": access.certificate}
+    return given
+
+
+LIBRARIES: Final[Mapping[str, Callable[[Access], dict[str, Any]]]] = {
+    "aiokafka": _underscored,
+    "confluent-kafka": _dotted,
+    "java": _java,
+    "kafka-python": _underscored,
+    "librdkafka": _dotted,
+}
+"""How each library's settings are written. aiokafka wants a context in place of `ssl_cafile`:
+`with_ssl_context`."""
+
+
+FILES: Final = frozenset(
+    {
+        "ssl.ca.location",
+        "ssl.certificate.location",
+        "ssl.key.location",
+        "ssl.keystore.location",
+        "ssl.truststore.location",
+        "ssl_cafile",
+        "ssl_certfile",
+        "ssl_keyfile",
+    }
+)
+"""The settings that name a file."""
+
+
+def config_for(library: str, access: Access) -> dict[str, Any]:
+    """The settings of a client. Raises EmulatorError for a library that is not known."""
+    write = LIBRARIES.get(library)
+    if write is None:
+        raise EmulatorError(
+            f"client_config({library!r}): settings are known for {', '.join(LIBRARIES)}"
+        )
+    return write(access)
+
+
+def with_ssl_context(config: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of aiokafka with an `ssl_context` in place of `ssl_cafile`; others as they are."""
+    given = dict(config)
+    path = given.pop("ssl_cafile", None)
+    if path is not None:
+        import ssl
+
+        context = given["ssl_context"] = ssl.create_default_context(cafile=path)
+        certificate = given.pop("ssl_certfile", None)
+        if certificate is not None:
+            context.load_cert_chain(certificate, given.pop("ssl_keyfile", None))
+    return given
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,667 @@
+"""The embeddable emulator: `Emulator`, a broker on real sockets for as long as a `with` lasts.
+
+    async with Emulator({"orders": 12}) as kafka:            # on the caller's own loop
+        consumer = AIOKafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
+
+    with Emulator(["orders:12"]) as kafka:                   # its own thread and loop
+        consumer = KafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
+
+A client that blocks (kafka-python, confluent-kafka) holds up the first form's loop:
+BlockingClientError names it after some seconds. Call it in a thread, or take the second form. Owns
+the options, the thread, and the life of the parts. Does not depend on the protocol.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from os import PathLike
+from random import Random, SystemRandom
+from threading import Thread, get_ident
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from coordinator.base.forgotten_awaits import await_is_watched
+from coordinator.base.keyword_errors import nearest_keywords
+from coordinator.core.group_coordinator import Outcome
+from coordinator.server.build import build_broker, topic_options
+from coordinator.server.interceptors import raise_interceptor_errors
+from coordinator.server.limits import Limits
+from coordinator.server.net.endpoints import ListenError, check_endpoints
+from coordinator.server.net.fair_selector import run
+from coordinator.server.net.server import Server
+from coordinator.server.settings.broker_configs import BrokerConfigs, ConfigError
+
+from . import options as emulator_options
+from .blocked_loop import BlockWatch
+from .kafka_log import REMEMBERED, KafkaLog
+from .loop_kit import LoopKit
+from .options import EmulatorError
+
+if TYPE_CHECKING:
+    from coordinator.core.group_coordinator import GroupCoordinator
+    from coordinator.events import EventLog, Line
+    from coordinator.events.files import LogMode
+    from coordinator.members.live import Fleet
+    from coordinator.server.broker import Broker
+    from coordinator.server.interceptors import InterceptorError
+    from coordinator.server.net.cluster_server import ClusterServer
+    from coordinator.server.net.guard import Guard
+    from coordinator.server.net.lone_broker import LoneBroker
+    from coordinator.verbs.brokers import How
+
+    from ..cluster import Verb
+    from ..session import KitSession
+    from .client_config import Access
+    from .security_options import SecurityOptions
+
+__all__ = ["ConfigError", "Emulator", "EmulatorError"]
+
+logger = logging.getLogger("coordinator.server.net.server")
+
+T = TypeVar("T")
+
+
+@await_is_watched
+@nearest_keywords
+class Emulator(LoopKit):
+    """A Kafka broker with its group coordinator, on loopback sockets unless told otherwise.
+
+    `topics`: `{"orders": 12}` or `["orders:12", "payments"]`. `config`: Kafka's names and values;
+    defaults are Kafka's, except that group.initial.rebalance.delay.ms is 0 unless `kafka_defaults`;
+    so a session timeout below 6 s is refused unless `config` lowers group.min.session.timeout.ms, as
+    the fixtures do.
+    `listen`: one address or several, `host:port` or `NAME://host:port`, port 0 for a free one.
+    `advertise`: addresses to tell clients instead, in the same form. `log`: path of the event log;
+    `log_mode` says what becomes of a file that is there: "new" refuses it, "append" adds a run to
+    it, "replace" starts it anew. `remember`: without a file, keep so many lines in memory, for
+    `explain`, `events`, `verify`. `kafka_log`: path of a file that gets the lines which a Kafka broker of that
+    release would log for the same. `seed`: fixes every id that is drawn. `auto_create_topics=False`:
+    a topic that a client misspells is not made, as it is by Kafka's default
+    (auto.create.topics.enable). `kafka_version`: which release it behaves as, such as "4.3"
+    (docs/releases.md); the newest that it knows. `features`: levels at which features are finalised
+    where they are others than that release's, such as `{"share.version": 0}`. `allow_remote`: may listen beyond
+    loopback. `cluster_id`: instead of one that is drawn. `max_output_bytes`: how much clients may leave unread before larger
+    answers wait; `max_response_bytes`: of one answer, a larger one closes its connection.
+
+    `brokers`: how many, with the ids 1, 2, ...; each listens one port further on than the one
+    before. `security`: what listeners without a name of their own speak, such as "SASL_SSL";
+    `users`: names and passwords of who may log in; `acls`: who may do what, `super_users`: who may do
+    everything (docs/security.md). `racks`: one for each.
+    `broker_config`: settings of single brokers, by id. With several
+    brokers `broker` and `coordinator` mean none of them.
+
+    Raises ConfigError, TopicError or EmulatorError for options that cannot be, EmulatorError for an
+    address not to be had. Entered once.
+    """
+
+    def __init__(
+        self,
+        topics: Iterable[str] | Mapping[str, int] = (),
+        config: Mapping[str, object] | BrokerConfigs | None = None,
+        *,
+        listen: str | Iterable[str] = "127.0.0.1:0",
+        advertise: str | Iterable[str] = (),
+        log: str | PathLike[str] | None = None,
+        log_mode: LogMode = "new",
+        remember: int = 0,
+        seed: int | None = None,
+        kafka_defaults: bool = False,
+        allow_remote: bool = False,
+        node_id: int = 1,
+        cluster_id: str | None = None,
+        max_output_bytes: int = Limits().output_bytes,
+        max_response_bytes: int = Limits().response_bytes,
+        brokers: int = 1,
+        racks: Sequence[str | None] = (),
+        broker_config: Mapping[int, Mapping[str, object]] | None = None,
+        auto_create_topics: bool | None = None,
+        kafka_version: str | None = None,
+        features: Mapping[str, int] | None = None,
+        security: str | None = None,
+        users: Mapping[str, str] | None = None,
+        acls: Sequence[str | Mapping[str, Any]] = (),
+        super_users: Sequence[str] = (),
+        kafka_log: str | PathLike[str] | None = None,
+    ) -> None:
+        emulator_options.check_kinds(
+            seed=seed, node_id=node_id, log=log, remember=remember, racks=racks
+        )
+        self.seed = SystemRandom().getrandbits(63) if seed is None else seed
+        self.configs = emulator_options.read_configs(
+            config, kafka_defaults, node_id, auto_create_topics, kafka_version, features
+        )
+        self._topics = topic_options(topics)
+        default_name = emulator_options.read_protocol(security)
+        self._listen = emulator_options.read_endpoints("listen", listen, default_name)
+        self._advertise = emulator_options.read_endpoints("advertise", advertise, default_name)
+        self._allow_remote = allow_remote
+        self.log_path = log
+        self._log_mode: LogMode = emulator_options.read_log_mode(log_mode)
+        self._limits = emulator_options.read_limits(max_output_bytes, max_response_bytes)
+        self._remember = remember
+        self._kafka_log_path = kafka_log
+        self._kafka_log: KafkaLog | None = None
+        self._node_id = node_id
+        self._cluster_id = cluster_id
+        self._racks = list(racks)
+        self._broker_configs = emulator_options.read_configs_of_brokers(
+            self.configs, brokers, self._racks, broker_config or {}, node_id
+        )
+        self.configs = self._broker_configs[0]
+        self._security: SecurityOptions | None = None
+        if emulator_options.asks_for_security(users, acls, super_users, self._listen, self.configs):
+            from .security_options import read_security  # a start without does not load it
+
+            self._security = read_security(
+                users, self._listen, self._advertise, self.configs, acls, super_users
+            )
+        self._guard: Guard | None = None
+        try:
+            check_endpoints(
+                self._listen,
+                self._advertise,
+                allow_remote=allow_remote,
+                authenticating=self._security.authenticating if self._security else (),
+            )
+            if brokers > 1:
+                from coordinator.server.net.cluster_server import check_ports
+
+                check_ports(self._listen, brokers)
+        except ListenError as error:
+            raise EmulatorError(str(error)) from None
+        self._server: Server | None = None
+        self._cluster: ClusterServer | None = None
+        self._lone: LoneBroker | None = None
+        self._log: EventLog | None = None
+        self._fleets: dict[str | None, Fleet] = {}
+        """The peers of each user; None: those of the testing kit itself."""
+        self._started = False
+        self._loop_thread = 0
+        self._thread: Thread | None = None
+        self._end: asyncio.Event | None = None
+        self._watch: BlockWatch
+        self.interceptor_errors: list[InterceptorError] = []
+        """Known when it has stopped: what interceptors raised, or gave that is no verdict. Leaving
+        `with` raises the first."""
+
+    # -- what a running emulator offers
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The clients' setting: `host:port` of the first listener, as advertised; of several
+        brokers all, with commas."""
+        return self._servers_at(self._first_listener)
+
+    def _servers_at(self, listener: str) -> str:
+        nodes = self.server.broker.cluster.brokers.values()
+        addresses = [node.endpoints[listener] for node in nodes]
+        return ",".join(
+            f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in addresses
+        )
+
+    @property
+    def _first_listener(self) -> str:
+        """The first that asks something of clients; if there is none, the first."""
+        secured = [] if self._security is None else self._security.secured
+        return next(iter(secured), self._listen[0].name)
+
+    @property
+    def endpoints(self) -> dict[str, tuple[str, int]]:
+        """Advertised host and port by listener name, of the only broker."""
+        advertised = self.broker.cluster.brokers[self._node_id].endpoints
+        return {each.name: advertised[each.name] for each in self._listen}
+
+    @property
+    def ca_file(self) -> str:
+        """The certificate of the authority that clients are to trust, a PEM file. Raises
+        EmulatorError without TLS."""
+        self.server  # noqa: B018  # is it running?
+        if self._guard is None or self._guard.certificates is None:
+            raise EmulatorError(
+                "no listener speaks TLS: give security='SSL' or security='SASL_SSL'"
+            )
+        return self._guard.certificates.ca_file
+
+    def client_config(
+        self,
+        library: str,
+        *,
+        user: str | None = None,
+        mechanism: str | None = None,
+        listener: str | None = None,
+    ) -> dict[str, Any]:
+        """The settings with which a client reaches the broker, under the names of its library:
+        kafka-python, aiokafka, confluent-kafka, librdkafka, java. Plain values.
+
+        `user`: one of `users`. `mechanism`: SCRAM-SHA-512 unless said. `listener`: the one that
+        `bootstrap_servers` names unless said. Raises EmulatorError for what cannot be.
+        """
+        from .client_config import config_for
+
+        name = listener or self._first_listener
+        if name not in [each.name for each in self._listen]:
+            raise EmulatorError(
+                f"listener={listener!r}: there are {', '.join(each.name for each in self._listen)}"
+            )
+        return config_for(library, self._access(user, name, mechanism))
+
+    def _access(
+        self, user: str | None, listener: str | None = None, mechanism: str | None = None
+    ) -> Access:
+        from .security_options import access
+
+        name = listener or self._first_listener
+        return access(self._security, self._guard, self._servers_at(name), name, user, mechanism)
+
+    @property
+    def brokers(self) -> Mapping[int, Broker]:
+        """The brokers by id; to be touched on the emulator's loop only (`run`). One that was
+        started again is another object."""
+        return (
+            {self._node_id: self.server.broker}
+            if self._cluster is None
+            else self._cluster.brokers.brokers
+        )
+
+    @property
+    def server(self) -> Server:
+        """The sockets. Raises EmulatorError when not running."""
+        if self._server is None:
+            raise EmulatorError("the emulator is not running: use it within `with` or `async with`")
+        return self._server
+
+    def is_running(self, broker: int) -> bool:
+        """True if a broker is neither stopped nor paused."""
+        if self._cluster is not None:
+            return self._cluster.brokers.network.running(broker)
+        return self._lone is None or self._lone.state.value == "running"
+
+    @property
+    def servers(self) -> Mapping[int, Server]:
+        """The sockets of each broker."""
+        return {self._node_id: self.server} if self._cluster is None else self._cluster.servers
+
+    @property
+    def broker(self) -> Broker:
+        """The only broker; to be touched on the emulator's loop only (`run`). Raises EmulatorError
+        if there are several."""
+        if self._cluster is not None:
+            raise EmulatorError(
+                f"there are several brokers ({', '.join(map(str, self.brokers))}): say which one is meant, as brokers[1]"
+            )
+        return self.server.broker
+
+    @property
+    def coordinator(self) -> GroupCoordinator:
+        """The group coordinator of the only broker; to be touched on the emulator's loop only
+        (`run`)."""
+        return self.broker.coordinator
+
+    def run(self, function: Callable[[], T]) -> T:
+        """Call a function on the emulator's loop, between two requests, and return its result. Safe
+        from any thread.
+
+        If the result is the outcome of a call to the group coordinator, such as
+        `coordinator.unload(...)`, its replies are sent.
+        """
+        server = self.server
+
+        def call() -> T:
+            server.clock.turn_began = server.now()
+            result = function()
+            if isinstance(result, Outcome):
+                for broker in self.brokers.values():
+                    broker.send_replies(result, server.now())
+            server.settle(server.now())
+            return result
+
+        if self._loop_thread == get_ident():
+            return call()
+        called: Future[T] = Future()
+
+        def on_loop() -> None:
+            try:
+                called.set_result(call())
+            except BaseException as error:
+                called.set_exception(error)
+
+        server.loop.call_soon_threadsafe(on_loop)
+        return called.result()
+
+    def unload_coordinator(self, partition: int | None = None) -> None:
+        """Let the broker lose a partition of __consumer_offsets, or all, as when another broker
+        becomes its leader (ERR-5, ERR-6): parked requests (in slices, where groups are many) and
+        later ones get NOT_COORDINATOR until `load_coordinator`. Raises EmulatorError for a
+        partition that there is not. Safe from any thread."""
+        self._check_offsets_partition(partition)
+        self.run(lambda: self.broker.unload_groups(partition, self.server.now()))
+
+    def _check_offsets_partition(self, partition: int | None) -> None:
+        most = self.broker.coordinator.config.offsets_topic_partitions - 1
+        given: object = partition
+        if given is None or (type(given) is int and 0 <= given <= most):
+            return
+        raise EmulatorError(
+            f"partition: {given!r}; one of __consumer_offsets is meant, from 0 to {most}, or none for all"
+        )
+
+    def load_coordinator(self, partition: int | None = None) -> None:
+        """Let the broker lead a partition of __consumer_offsets again, or all: groups are as their
+        log left them (ERR-7).
+
+        Parked requests are not restored; members' sessions begin anew. Safe from any thread: others
+        are served between slices of the load (ERR-4), which is over when this returns. On the
+        emulator's own loop it is done at once. Raises EmulatorError for a partition that there is
+        not.
+        """
+        broker = self.broker
+        self._check_offsets_partition(partition)
+        if self._loop_thread == get_ident():
+            self.run(lambda: broker.load_groups(partition, self.server.now()))
+        else:
+            from .session import begin_load
+
+            waits = self._session.waits
+            self.run(lambda: begin_load(broker, partition, waits, self.server.now())).result()
+
+    def control(self, verb: Verb) -> Verb | None:
+        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse. Raises
+        ClusterError that says what cannot be done. Safe from any thread: a broker that was started
+        then listens, one that was stopped does not (on the emulator's loop: soon after)."""
+        cluster = self._cluster
+        if cluster is None:
+            return self._control_alone(verb)
+        from ..cluster import perform
+
+        inverse = self.run(lambda: perform(cluster.hosts, verb, cluster.now()))
+        if self._loop_thread != get_ident():
+            cluster.wait_until_listening()
+        return inverse
+
+    def _control_alone(self, verb: Verb) -> Verb | None:
+        """Stop or start the only broker, or change its features."""
+        from coordinator.server.net.lone_broker import LoneBroker
+
+        from ..restoring.restarts import perform_alone
+
+        server = self.server
+        host = self._lone = self._lone or LoneBroker(server)
+        inverse = self.run(lambda: perform_alone(host, server.broker, verb, server.now()))
+        if self._loop_thread != get_ident():
+            asyncio.run_coroutine_threadsafe(host.settled(), server.loop).result()
+        return inverse
+
+    def restart(
+        self,
+        broker: int | None = None,
+        *,
+        how: How = "controlled",
+        config: Mapping[str, object] | None = None,
+        kafka_version: str | None = None,
+    ) -> None:
+        """Stop a broker (without an id: the only one) and start it again; `config`: settings that
+        it then has, over those it had, as in a rolling restart: `kafka.restart(config={...})`.
+        `kafka_version`: the release of Kafka that it then is, as in a rolling upgrade.
+
+        Raises ConfigError for settings that Kafka would not start with, or does not read at a
+        start, ClusterError for a broker that does not run, or a release that would not start; then
+        nothing has changed. Safe from any thread.
+        """
+        for step in self._restarting(broker, how, config, kafka_version):
+            step()
+
+    async def awaited_restart(
+        self,
+        broker: int | None = None,
+        *,
+        how: How = "controlled",
+        config: Mapping[str, object] | None = None,
+        kafka_version: str | None = None,
+    ) -> None:
+        """As `restart`, on any loop: it ends when the broker listens again."""
+        for step in self._restarting(broker, how, config, kafka_version):
+            step()
+            if self._lone is not None:
+                await self._lone.settled()
+
+    def _restarting(
+        self,
+        broker: int | None,
+        how: How,
+        config: Mapping[str, object] | None,
+        kafka_version: str | None,
+    ) -> Iterator[Callable[[], object]]:
+        from coordinator.verbs.brokers import StartBroker, StopBroker
+
+        from ..restoring.restarts import prepared
+
+        nodes = list(self.brokers)
+        if (broker is None and len(nodes) > 1) or broker not in (None, *nodes):
+            raise EmulatorError(
+                f"broker={broker}: say which one is meant: {', '.join(map(str, nodes))}"
+            )
+        if how not in ("controlled", "crash"):
+            raise EmulatorError(
+                f"how={how!r}: controlled or crash; a paused process keeps its settings"
+            )
+        node = nodes[0] if broker is None else broker
+        put_in_force = self.run(lambda: prepared(self.brokers[node], config or {}, kafka_version))
+        yield lambda: self.control(StopBroker(node, how))
+        yield lambda: self.run(put_in_force)
+        yield lambda: self.control(StartBroker(node, kafka_version))
+
+    def _fleet(self, user: str | None) -> Fleet:
+        from .session import new_fleet
+
+        if user not in self._fleets:
+            access = None if user is None else self._access(user)
+            self._fleets[user] = self.run(
+                lambda: new_fleet(self.servers, self.seed, self._log, access, self._first_listener)
+            )
+        return self._fleets[user]
+
+    def _every_broker(self) -> Collection[Broker]:
+        return self.brokers.values()
+
+    def _instant(self) -> int:
+        return self.server.now()
+
+    def _known_lines(self) -> list[Line]:
+        return [] if self._log is None else self._log_lines()
+
+    def _new_session(self) -> KitSession:
+        from .session import new_session
+
+        return new_session(
+            self.server,
+            lambda: list(self.brokers.values()),
+            self.is_running,
+            lambda: self._loop_thread == get_ident(),
+            self.seed,
+            self._fleets,
+        )
+
+    def _log_lines(self) -> list[Line]:
+        from .session import log_lines
+
+        return log_lines(self._log, self.log_path)
+
+    def event_log(self) -> EventLog:
+        from .session import log_of
+
+        return log_of(self._log)
+
+    def mark(self) -> int:
+        """A place in the event log: what happens from now on is `since` this mark."""
+        log = self._log
+        return 0 if log is None else self.run(lambda: log.seq + 1)
+
+    # -- on the caller's loop
+
+    async def start(self) -> None:
+        """Start on the running loop; `stop` ends it. `async with` does both."""
+        if self._started:
+            raise EmulatorError("this emulator has been started already: make another one")
+        self._started = True
+        self._loop_thread = get_ident()
+        epoch_ms = int(time.time() * 1000)
+        self._log = emulator_options.open_log(
+            self.log_path,
+            self._log_mode,
+            self._remember or (0 if self._kafka_log_path is None else REMEMBERED),
+            self.configs,
+            seed=self.seed,
+            epoch_ms=epoch_ms,
+            tell=logger.error,
+        )
+        if self._kafka_log_path is not None and self._log is not None:
+            self._kafka_log = KafkaLog(
+                self._kafka_log_path,
+                self._log,
+                release=self.configs.release.number,
+                epoch_ms=epoch_ms,
+                partitions=self.configs.get_int("offsets.topic.num.partitions"),
+                node_id=self._node_id,
+                tell=logger.error,
+            )
+        if len(self._broker_configs) > 1:
+            await self._start_cluster(epoch_ms)
+            return
+        broker = build_broker(
+            configs=self.configs,
+            random=Random(self.seed),
+            epoch_ms=epoch_ms,
+            topics=self._topics,
+            log=self._log,
+            node_id=self._node_id,
+            cluster_id=self._cluster_id,
+            limits=self._limits,
+        )
+        try:
+            self._guard = self._security.guard() if self._security is not None else None
+            server = Server(broker, asyncio.get_running_loop(), guard=self._guard)
+            await server.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
+        except (ListenError, EmulatorError) as error:
+            await self.stop()
+            raise EmulatorError(str(error)) from error
+        emulator_options.publish_listeners(server, advertised=bool(self._advertise))
+        self._server = server
+
+    async def _start_cluster(self, epoch_ms: int) -> None:
+        """Start several brokers."""
+        from coordinator.server.cluster_runtime import Brokers, ClusterOptions
+        from coordinator.server.net.cluster_server import ClusterServer
+
+        brokers = Brokers(
+            ClusterOptions(
+                configs=self._broker_configs,
+                random=Random(self.seed),
+                epoch_ms=epoch_ms,
+                topics=self._topics,
+                racks=self._racks,
+                log=self._log,
+                cluster_id=self._cluster_id,
+                limits=self._limits,
+            )
+        )
+        try:
+            self._guard = self._security.guard() if self._security is not None else None
+            cluster = ClusterServer(brokers, asyncio.get_running_loop(), self._guard)
+            await cluster.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
+        except (ListenError, EmulatorError) as error:
+            await self.stop()
+            raise EmulatorError(str(error)) from error
+        for server in cluster.servers.values():
+            emulator_options.publish_listeners(server, advertised=bool(self._advertise))
+        self._cluster = cluster
+        self._server = cluster.servers[1]
+
+    async def stop(self) -> None:
+        """Answer what is parked, close every connection, forget everything."""
+        for fleet in self._fleets.values():
+            fleet.abandon()
+        self._fleets.clear()
+        if self._kit is not None:
+            kit, self._kit = self._kit, None
+            kit.waits.fail_all(EmulatorError("the emulator has stopped"))
+        if self._server is not None:
+            brokers = list(self.brokers.values())
+            server, self._server = self._server, None
+            cluster, self._cluster = self._cluster, None
+            lone, self._lone = self._lone, None
+            if lone is not None:
+                await lone.settled()
+            await (cluster or server).stop()
+            if lone is not None:
+                lone.close()
+            self.interceptor_errors = [
+                error for broker in brokers for error in broker.interceptor_errors
+            ]
+        if self._guard is not None:
+            guard, self._guard = self._guard, None
+            guard.close()
+        if self._kafka_log is not None:
+            self._kafka_log.close()
+            self._kafka_log = None
+        if self._log is not None:
+            self._log.close()
+            self._log = None
+
+    async def __aenter__(self) -> Self:
+        await self.start()
+        self._watch = BlockWatch()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.stop()
+        self._watch.end(error)
+        raise_interceptor_errors(self.interceptor_errors, error)
+
+    # -- on its own thread
+
+    def __enter__(self) -> Self:
+        started: Future[asyncio.Event] = Future()
+        self._thread = Thread(
+            target=run, args=(self._live(started),), name="coordinator-emulator", daemon=True
+        )
+        self._thread.start()
+        try:
+            self._end = started.result()
+        except BaseException:
+            self._thread.join()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        assert self._thread is not None and self._end is not None
+        if self._server is not None:
+            self._server.loop.call_soon_threadsafe(self._end.set)
+        self._thread.join()
+        raise_interceptor_errors(self.interceptor_errors, error)
+
+    async def _live(self, started: Future[asyncio.Event]) -> None:
+        """The life of the thread: start, tell how that went, stop when asked."""
+        try:
+            await self.start()
+        except BaseException as error:
+            started.set_exception(error)
+            return
+        started.set_result(end := asyncio.Event())
+        try:
+            await end.wait()
+        finally:
+            await self.stop()

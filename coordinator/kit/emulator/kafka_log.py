@@ -1,0 +1,75 @@
+"""The file that gets the lines a Kafka broker would log for what happens to the emulator's groups, so that
+tools which read such logs can be tried."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from os import PathLike
+from typing import TYPE_CHECKING
+
+from .options import EmulatorError
+
+if TYPE_CHECKING:
+    from coordinator.events import EventLog
+
+REMEMBERED = 1_000
+"""So many lines of the event log are kept where it is written only for this file."""
+
+
+class KafkaLog:
+    """Follows an event log and appends a broker's lines to a file.
+
+    `release`: whose words they are, such as "4.3.1". `epoch_ms`: the wall clock of the event log's zero.
+    `tell`: who hears, once, of a file that takes no lines. Raises EmulatorError for a file that cannot be
+    had.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        log: EventLog,
+        *,
+        release: str,
+        epoch_ms: int,
+        partitions: int,
+        node_id: int,
+        tell: Callable[[str], None],
+    ) -> None:
+        from coordinator.clusters.kafka_lines import KafkaLines
+
+        try:
+            self._file = open(  # noqa: SIM115  # open as long as the emulator runs
+                path, "a", encoding="utf-8", newline="\n", buffering=1
+            )
+        except OSError as error:
+            raise EmulatorError(
+                f"cannot write the Kafka log {path}: {error.strerror or error}"
+            ) from error
+        self._path = path
+        self._lines = KafkaLines(release, epoch_ms=epoch_ms, partitions=partitions, broker=node_id)
+        self._tell: Callable[[str], None] | None = tell
+        self._log = log
+        log.followers.append(self._follow)
+
+    def _follow(self, text: str) -> None:
+        if '"stream":"group"' not in text:
+            return
+        from coordinator.events.line import lines_of
+
+        (line,) = lines_of([json.loads(text)])
+        try:
+            for said in self._lines.lines(line):
+                self._file.write(f"{said}\n")
+        except OSError as error:
+            if self._tell is not None:
+                self._tell(f"the Kafka log {self._path} takes no lines: {error.strerror or error}")
+                self._tell = None
+
+    def close(self) -> None:
+        """End the file."""
+        self._log.followers.remove(self._follow)
+        try:
+            self._file.close()
+        except OSError:
+            pass  # told before, or nothing was lost that would be written later

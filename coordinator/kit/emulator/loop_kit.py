@@ -1,0 +1,221 @@
+"""The kit on an event loop: peers that live there, and what waits there is awaited, by any loop and
+thread.
+
+Owns how a peer is asked for, and how work in steps is driven without blocking. What a peer fits is
+`peers`, which is loaded with the first of them; the steps are those of `control`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from coordinator.base.forgotten_awaits import await_is_watched
+from coordinator.base.keyword_errors import nearest_keywords
+
+from ..kit import Kit
+from ..thread_calls import DEFAULT_TIMEOUT_S
+
+if TYPE_CHECKING:
+    from coordinator.events import Line
+    from coordinator.members.effects import RebalanceListener
+    from coordinator.members.live import Fleet, PeerHandle
+    from coordinator.members.live.sharing import SharePeerHandle
+    from coordinator.server.broker import Broker
+
+    from ..client_requests import Steps
+    from ..session import KitSession
+    from ..topics import Value, Written
+
+T = TypeVar("T")
+
+
+@await_is_watched
+@nearest_keywords
+class LoopKit(Kit):
+    """Methods of a running emulator that has a loop: peers, which live on it, and what is
+    awaited."""
+
+    _loop_thread: int
+    """The thread of the loop that the peers live on."""
+
+    if TYPE_CHECKING:  # the emulator's own
+
+        def _every_broker(self) -> Collection[Broker]: ...
+        def _fleet(self, user: str | None) -> Fleet: ...
+        def _known_lines(self) -> list[Line]: ...
+        def _instant(self) -> int: ...
+
+    def peer(
+        self,
+        group: str,
+        topics: Iterable[str] | None = None,
+        *,
+        pattern: str | None = None,
+        config: Mapping[str, object] | None = None,
+        listener: RebalanceListener | None = None,
+        keep_going: bool = False,
+        protocol: str | None = None,
+        user: str | None = None,
+    ) -> PeerHandle:
+        """A live member of a group here, on its way in: `with kafka.peer("billing",
+        topics=["orders"]) as peer: peer.wait_stable()`.
+
+        `topics`: a list of names. `pattern`: instead, a regular expression that whole names must
+        match. `config`: settings by Kafka's names; `partition.assignment.strategy` also takes
+        classes. A fault ends the peer unless `keep_going`. `protocol`: classic or consumer
+        (KIP-848). What is not said fits the group: the protocol of its members, and all assignors
+        that there are, those that they have in common first. `user`: who it logs in as, at the first
+        listener that asks; without one it may do everything. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
+        from any thread.
+        """
+        from coordinator.members import MemberConfig
+        from coordinator.members.live import PeerHandle
+
+        from ..arguments import settings_of
+        from .peers import fitting, last_assignor
+
+        given = {
+            "group.id": group,
+            **({} if protocol is None else {"group.protocol": protocol}),
+            **settings_of(config),
+        }
+
+        def last_used() -> str | None:
+            return last_assignor(self._known_lines(), group)
+
+        asked = MemberConfig.from_properties(
+            self.run(lambda: fitting(self._every_broker(), group, given, last_used)) | given
+        )
+        fleet = self._fleet(user)
+        return PeerHandle(
+            fleet,
+            lambda: fleet.peer(
+                asked, topics=topics, pattern=pattern, listener=listener, keep_going=keep_going
+            ),
+            self._loop_thread,
+            lambda: self._stable_members(group),
+        )
+
+    def share_peer(
+        self,
+        group: str,
+        topics: Iterable[str],
+        *,
+        processing_ms: int = 0,
+        release: float = 0.0,
+        reject: float = 0.0,
+        renew_ms: int = 0,
+        config: Mapping[str, object] | None = None,
+        user: str | None = None,
+    ) -> SharePeerHandle:
+        """A live consumer of a share group here (KIP-932), which works on what it is given: `with
+        kafka.share_peer("workers", ["jobs"], processing_ms=50, reject=0.1) as peer: ...`.
+
+        `processing_ms`: how long it takes over a record. `release`, `reject`: how probable it is
+        that a record is given back, or refused for good. `renew_ms`: after so much work it renews
+        the locks of what it has in hand, again and again; 0: never. These three need, and bring,
+        explicit acknowledgement. `config`: settings by Kafka's names, such as share.acknowledgement.mode and
+        max.poll.records. Raises MemberConfigError for what cannot be. Safe from any thread.
+        """
+        from coordinator.members.applications.sharing import Work
+        from coordinator.members.live.sharing import SharePeer, SharePeerHandle
+        from coordinator.members.share.config import ShareConfig
+
+        from ..arguments import settings_of
+
+        work = Work(processing_ms, release, reject, renew_ms=renew_ms)
+        explicit = {"share.acknowledgement.mode": "explicit"} if work.is_explicit else {}
+        asked = ShareConfig.from_properties({"group.id": group, **explicit, **settings_of(config)})
+        work = work.checked(implicit=asked.implicit)
+        fleet = self._fleet(user)
+        return SharePeerHandle(
+            fleet, lambda: SharePeer(fleet, asked, topics, work), self._loop_thread
+        )
+
+    def _stable_members(self, group: str) -> int:
+        """Return the number of members of a group; 0 while the group is not Stable."""
+        now = self._instant()
+        return max((_stable_members(each, group, now) for each in self._every_broker()), default=0)
+
+    # -- what is awaited
+
+    async def produce_when_ready(
+        self,
+        name: str,
+        values: Iterable[Value],
+        *,
+        timeout: float = DEFAULT_TIMEOUT_S,
+        **words: Any,
+    ) -> list[Written]:
+        """As `produce`, on any loop: wait for leaders and for replicas in sync as a client does, up
+        to `timeout` seconds."""
+        written: list[Written] = await self.awaited.produce(name, values, timeout=timeout, **words)
+        return written
+
+    @property
+    def awaited(self) -> Any:
+        """The same emulator with methods that are awaited: those that a client would wait for, such
+        as `await kafka.awaited.truncate("orders", 0)`."""
+        return _Awaited(self)
+
+    async def when_ready(self, steps: Steps[T], timeout: float = DEFAULT_TIMEOUT_S) -> T:
+        """The result of work in steps, which may take so many seconds. Raises ControlError that
+        says what it lacks."""
+        from .. import arguments
+        from ..client_requests import Errand
+
+        arguments.seconds("timeout", timeout)
+        errand, waited = Errand(self._session, steps), None
+        try:
+            async with asyncio.timeout(timeout):
+                while (waited := self.run(errand.go_on)) is not None:
+                    await asyncio.wrap_future(waited)
+        except TimeoutError:
+            assert waited is not None
+            late = waited
+            raise self.run(lambda: errand.ended(late, timeout)) from None
+        return errand.result
+
+
+class _Awaited(Kit):
+    """A kit whose topics and groups do their work in steps that are awaited."""
+
+    def __init__(self, kafka: LoopKit) -> None:
+        self._kafka = kafka
+        self.run = kafka.run  # type: ignore[method-assign]
+
+    @property
+    def _session(self) -> KitSession:
+        return self._kafka._session
+
+    def _waits(self) -> bool:
+        return True
+
+    def _done(self, steps: Steps[T], timeout: float, instead: str = "") -> Any:
+        return self._kafka.when_ready(steps, timeout)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._kafka, name)
+
+
+def _stable_members(broker: Broker, group_id: str, now: int) -> int:
+    """Return the number of members of a group, of whichever protocol; 0 while it is not Stable, and
+    where it is not served."""
+    from coordinator.core.groups.requests import Request, RequestContext
+    from coordinator.wire.messages.describe_groups import (
+        DescribeGroupsRequest,
+        DescribeGroupsResponse,
+    )
+
+    asked = Request(RequestContext(0), DescribeGroupsRequest(groups=[group_id]))
+    [(_, message)] = broker.coordinator.handle(asked, now).replies
+    assert isinstance(message, DescribeGroupsResponse)
+    [row] = message.groups
+    if row.group_state == "Stable":
+        return len(row.members)
+    group = broker.coordinator.groups.get(group_id)
+    if group is None or group.is_classic or str(group.state) != "Stable":
+        return 0
+    return len(group.members)

@@ -1,0 +1,405 @@
+"""Faults of requests, as data: which requests, what happens to them, how often.
+
+    Fault(Selector(api="OffsetCommit", group="billing"), Fail(ErrorCode.REBALANCE_IN_PROGRESS), times=1)
+
+Owns the words and their checks: every value that cannot be is refused when the fault is made, with
+what exists instead. `to_plain` and `from_plain` are the same as JSON values, for scenario files and
+HTTP. It does not depend on brokers: who carries a fault out is `engine`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from typing import Any, ClassVar, get_args
+
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages import API_KEYS
+
+from .real_errors import ghost, improbable
+
+API_NAMES: dict[str, int] = {name: key for key, name in API_KEYS.items()}
+"""Kafka's names of its APIs, such as OffsetCommit, and their keys."""
+
+PHASES: dict[str, str] = {
+    "empty": "Empty",
+    "joining": "PreparingRebalance",
+    "syncing": "CompletingRebalance",
+    "stable": "Stable",
+    "dead": "Dead",
+    "assigning": "Assigning",
+    "reconciling": "Reconciling",
+}
+"""Where a group is when the request comes: a short word, or the state as Kafka spells it."""
+
+
+class FaultError(ValueError):
+    """A fault that cannot be: which word is wrong, and what would be right."""
+
+
+def choose(word: object, known: Iterable[str], what: str) -> str:
+    """The known word that is meant, whatever its case. Raises FaultError that names the closest
+    ones."""
+    options = list(known)
+    if not isinstance(word, str):
+        raise FaultError(f"{word!r} is no {what}: give a text")
+    for option in options:
+        if option.lower() == word.lower():
+            return option
+    close = get_close_matches(word, options, 3) or get_close_matches(
+        word.lower(), [option.lower() for option in options], 3
+    )
+    names = [option for option in options if option in close or option.lower() in close] or sorted(
+        options
+    )[:12]
+    raise FaultError(
+        f"{word!r} is no {what}: {'such as ' if not close else 'did you mean '}{', '.join(names)}{'' if close else ', ...'}"
+    )
+
+
+def api_name(word: str) -> str:
+    """An API's name as Kafka spells it, for any spelling of case, with underscores or without.
+    Raises FaultError."""
+    return choose(word.replace("_", ""), API_NAMES, "API")
+
+
+def error_code(word: str | int) -> ErrorCode:
+    """Kafka's error, by name or number. Raises FaultError."""
+    if isinstance(word, int) and not isinstance(word, bool):
+        try:
+            return ErrorCode(word)
+        except ValueError:
+            raise FaultError(
+                f"{word} is no error code of Kafka: they go from -1 to {max(ErrorCode)}"
+            ) from None
+    return ErrorCode[choose(word, ErrorCode.__members__, "error of Kafka")]
+
+
+_NUMBERS = frozenset({"partition", "generation", "broker", "offset", "delivery"})
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """Which requests are meant. What is None does not matter; all that is given must fit.
+
+    `api` is Kafka's name. `member` is a member id or its beginning. `partition` goes with `topic`.
+    `generation` is what the request says (of a KIP-848 group: the member epoch). `broker` is the
+    node that was asked. `phase` is where the group is when the request comes; of requests that name
+    no group (Fetch, Produce) `group` means those whose client id a member of it has. `offset`, with
+    `topic` and `partition`, is a record of a share group: requests that acknowledge it, or, with
+    `delivery`, answers that hand it out for the how manieth time.
+    """
+
+    api: str | None = None
+    group: str | None = None
+    topic: str | None = None
+    partition: int | None = None
+    member: str | None = None
+    client_id: str | None = None
+    instance_id: str | None = None
+    transactional_id: str | None = None
+    generation: int | None = None
+    broker: int | None = None
+    phase: str | None = None
+    offset: int | None = None
+    delivery: int | None = None
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value = getattr(self, entry.name)
+            kind = int if entry.name in _NUMBERS else str
+            if value is not None and (not isinstance(value, kind) or isinstance(value, bool)):
+                raise FaultError(
+                    f"{entry.name}: {value!r} is no {'whole number' if kind is int else 'text'}"
+                )
+            if value == "" and entry.name not in ("api", "phase"):
+                raise FaultError(f"{entry.name}: '' names none; leave it out for any")
+        if self.api is not None:
+            object.__setattr__(self, "api", api_name(self.api))
+        if self.phase is not None:
+            word = choose(self.phase, [*PHASES, *PHASES.values()], "phase of a group")
+            object.__setattr__(self, "phase", PHASES.get(word, word))
+        if self.generation is not None and self.generation < -2:
+            raise FaultError(
+                f"generation: {self.generation}; they count from 0; -1 and -2 are those of members that have none, or leave"
+            )
+        if self.partition is not None and self.topic is None:
+            raise FaultError(f"partition {self.partition}: of which topic? Give topic too")
+        if self.offset is not None and (self.offset < 0 or self.partition is None):
+            raise FaultError(
+                f"offset {self.offset}: a record is one from 0 on, of a topic and partition that are given too"
+            )
+        if self.delivery is not None and (self.delivery < 1 or self.offset is None):
+            raise FaultError(
+                f"delivery {self.delivery}: deliveries count from 1, of a record: give topic, partition and offset too"
+            )
+
+    def __str__(self) -> str:
+        given = {
+            entry.name: getattr(self, entry.name) for entry in fields(self) if entry.name != "api"
+        }
+        parts = ", ".join(f"{name} {value}" for name, value in given.items() if value is not None)
+        return f"{self.api or 'every request'}{' of ' + parts if parts else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Fail:
+    """Answer with an error, in its place in the answer. What fails is not done; other items of the
+    request are."""
+
+    error: ErrorCode
+    kind: ClassVar[str] = "fail"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "error", error_code(self.error))
+        if self.error is ErrorCode.NONE:
+            raise FaultError("NONE is no error to fail with")
+
+    def __str__(self) -> str:
+        return f"fail with {self.error.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Delay:
+    """Handle the request, or send its answer, so many milliseconds later. Its connection waits with
+    it."""
+
+    duration_ms: int
+    answer: bool = False
+    kind: ClassVar[str] = "delay"
+
+    def __post_init__(self) -> None:
+        _check_ms(self.duration_ms)
+
+    def __str__(self) -> str:
+        return f"delay {'the answer ' if self.answer else ''}by {self.duration_ms} ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Keep the request back until it is released."""
+
+    kind: ClassVar[str] = "hold"
+
+    def __str__(self) -> str:
+        return "hold until released"
+
+
+@dataclass(frozen=True, slots=True)
+class LoseRequest:
+    """The request is lost: never handled, never answered."""
+
+    kind: ClassVar[str] = "lose_request"
+
+    def __str__(self) -> str:
+        return "lose the request"
+
+
+@dataclass(frozen=True, slots=True)
+class LoseAnswer:
+    """The request is handled, and its answer is lost."""
+
+    kind: ClassVar[str] = "lose_answer"
+
+    def __str__(self) -> str:
+        return "lose the answer"
+
+
+@dataclass(frozen=True, slots=True)
+class Disconnect:
+    """The connection is cut: before the request is handled, or after that, in place of the
+    answer."""
+
+    after: bool = False
+    kind: ClassVar[str] = "disconnect"
+
+    def __str__(self) -> str:
+        return f"cut the connection {'after' if self.after else 'before'} handling"
+
+
+@dataclass(frozen=True, slots=True)
+class Garble:
+    """The answer's bytes are damaged, in the body; the frame stays whole."""
+
+    kind: ClassVar[str] = "garble"
+
+    def __str__(self) -> str:
+        return "garble the answer"
+
+
+@dataclass(frozen=True, slots=True)
+class DuplicateAnswer:
+    """The answer is written twice, one right after the other."""
+
+    kind: ClassVar[str] = "duplicate_answer"
+
+    def __str__(self) -> str:
+        return "write the answer twice"
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """The answer says that the client is throttled for so long (throttle_time_ms, KIP-219)."""
+
+    duration_ms: int
+    kind: ClassVar[str] = "throttle"
+
+    def __post_init__(self) -> None:
+        _check_ms(self.duration_ms)
+
+    def __str__(self) -> str:
+        return f"throttle for {self.duration_ms} ms"
+
+
+@dataclass(frozen=True, slots=True)
+class Observe:
+    """Nothing happens to the request; it is counted."""
+
+    kind: ClassVar[str] = "observe"
+
+    def __str__(self) -> str:
+        return "observe"
+
+
+Action = (
+    Fail
+    | Delay
+    | Hold
+    | LoseRequest
+    | LoseAnswer
+    | DuplicateAnswer
+    | Disconnect
+    | Garble
+    | Throttle
+    | Observe
+)
+ACTIONS: dict[str, type[Action]] = {action.kind: action for action in get_args(Action)}
+
+
+def acts_on_answers(action: Action) -> bool:
+    """True if it happens once the answer is there."""
+    if isinstance(action, Delay):
+        return action.answer
+    if isinstance(action, Disconnect):
+        return action.after
+    return not isinstance(action, Fail | Hold | LoseRequest)
+
+
+def _check_ms(value: object) -> None:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 31:
+        raise FaultError(
+            f"duration_ms: {value!r} is no length of time: give whole milliseconds from 0 to {(1 << 31) - 1}"
+        )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """Requests that are selected, from the `nth` on, `times` of them (None: all), each with a
+    probability, meet an action.
+
+    `may_miss`: it is no mistake of a test if no request ever meets it. `missing_ok`: the topic or
+    partition that it names need not be there yet; otherwise a name that there is not is refused,
+    but for CreateTopics, Metadata and DescribeTopicPartitions, which ask about such names.
+    `any_error`: it is meant that no broker answers the API with this error.
+    """
+
+    selector: Selector = field(default_factory=Selector)
+    action: Action = field(default_factory=Observe)
+    nth: int = 1
+    times: int | None = None
+    probability: float = 1.0
+    name: str = ""
+    may_miss: bool = False
+    missing_ok: bool = False
+    any_error: bool = False
+
+    def __post_init__(self) -> None:
+        if not _is_count(self.nth):
+            raise FaultError(f"nth: {self.nth!r}; requests are counted from 1")
+        if self.times is not None and not _is_count(self.times):
+            raise FaultError(f"times: {self.times!r}; at least 1, or none for every request")
+        for word in ("may_miss", "missing_ok", "any_error"):
+            if not isinstance(getattr(self, word), bool):
+                raise FaultError(f"{word}: {getattr(self, word)!r}; true or false")
+        name: object = self.name
+        if not isinstance(name, str):
+            raise FaultError(
+                f"name: {name!r}; a text is meant, which errors and the log call it by"
+            )
+        chance: object = self.probability
+        if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 < chance <= 1:
+            raise FaultError(f"probability: {self.probability!r}; above 0, at most 1")
+        if self.selector.delivery is not None and not acts_on_answers(self.action):
+            raise FaultError(
+                f"delivery {self.selector.delivery}: that stands in the answer, so only what happens to answers can: "
+                "lose_answer, duplicate_answer, disconnect and delay of the answer, garble, throttle, observe"
+            )
+
+    def __str__(self) -> str:
+        often = "" if self.times is None else f", {self.times} time{'s' if self.times > 1 else ''}"
+        nth = f", from request {self.nth} on" if self.nth > 1 else ""
+        chance = "" if self.probability == 1 else f", with probability {self.probability:g}"
+        told = (self.improbable, ghost(self.selector.api, getattr(self.action, "error", None)))
+        advice = "".join(f" ({text})" for text in told if text)
+        return f"{self.name + ': ' if self.name else ''}{self.selector}: {self.action}{nth}{often}{chance}{advice}"
+
+    @property
+    def improbable(self) -> str:
+        """Return why no broker gives this answer; "" if one does, or if that is meant
+        (`any_error`)."""
+        error = getattr(self.action, "error", None)
+        return "" if self.any_error else improbable(self.selector.api, error)
+
+
+def to_plain(fault: Fault) -> dict[str, Any]:
+    """A fault as JSON values; what is left at its default is left out."""
+    plain: dict[str, Any] = {"action": fault.action.kind}
+    for entry in fields(fault.action):
+        value = getattr(fault.action, entry.name)
+        plain[entry.name] = value.name if isinstance(value, ErrorCode) else value
+    for entry in fields(fault.selector):
+        value = getattr(fault.selector, entry.name)
+        if value is not None:
+            plain[entry.name] = value
+    for entry in fields(fault):
+        if entry.name in _OWN and getattr(fault, entry.name) != entry.default:
+            plain[entry.name] = getattr(fault, entry.name)
+    return plain
+
+
+_OWN = ("nth", "times", "probability", "name", "may_miss", "missing_ok", "any_error")
+_SELECTORS = tuple(entry.name for entry in fields(Selector))
+_ARGUMENTS = tuple(entry.name for kind in ACTIONS.values() for entry in fields(kind))
+KEYS = ("action", *_ARGUMENTS, *_SELECTORS, *_OWN)
+"""All keys that a fault of requests may have as JSON values."""
+
+
+def from_plain(plain: Mapping[str, Any]) -> Fault:
+    """The fault that these JSON values are. Raises FaultError for a key or a value that cannot
+    be."""
+    if "action" not in plain:
+        for key in plain:
+            choose(key, KEYS, "key of a fault")
+        raise FaultError(f"action is missing: one of {', '.join(ACTIONS)}")
+    kind = ACTIONS[choose(str(plain["action"]), ACTIONS, "action")]
+    arguments = tuple(entry.name for entry in fields(kind))
+    known = ("action", *arguments, *_SELECTORS, *_OWN)
+    for key in plain:
+        if key not in known:
+            choose(key, known, f"key of a fault that does {kind.kind}")
+            raise FaultError(f"{key!r}: keys are written in lower case")
+    missing = [
+        entry.name
+        for entry in fields(kind)
+        if entry.name not in plain and entry.name in ("error", "duration_ms")
+    ]
+    if missing:
+        raise FaultError(f"{missing[0]} is missing: {kind.kind} needs it")
+    action = kind(**{name: plain[name] for name in arguments if name in plain})
+    selector = Selector(**{name: plain[name] for name in _SELECTORS if name in plain})
+    return Fault(selector, action, **{name: plain[name] for name in _OWN if name in plain})

@@ -1,0 +1,140 @@
+"""Brokers: which there are, and the verbs of `coordinator.verbs`, each answered with its
+inverse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from coordinator.verbs import ROWS
+from coordinator.verbs.brokers import VERBS
+from coordinator.verbs.row import Taken
+
+from ..as_text import columns
+from ..json_values import DONE, FLAG, NUMBER, TEXT, list_of, object_of
+from ..operation import Raw, operation
+from ..port import Port
+from ..shapes import told
+
+if TYPE_CHECKING:
+    from coordinator.verbs.brokers import How
+
+
+def verb_schema() -> dict[str, Any]:
+    """JSON Schema of a verb, from its row."""
+    options = []
+    for name in VERBS:
+        row = ROWS[name]
+        takes = row.takes
+        options.append(
+            {
+                "type": "object",
+                "title": name,
+                "description": (row.kind.__doc__ or "").strip(),
+                "properties": {
+                    "verb": {"const": name},
+                    **{taken.name: _how(taken) for taken in takes},
+                },
+                "required": ["verb", *(taken.name for taken in takes if taken.required)],
+                "additionalProperties": False,
+            }
+        )
+    return {"oneOf": options}
+
+
+def _how(taken: Taken) -> dict[str, Any]:
+    if taken.choices:
+        return {"enum": list(taken.choices)}
+    if taken.several:
+        return {"type": ["array", "null"], "items": {"type": "integer"}}
+    if taken.flag:
+        return {"type": "boolean"}
+    kind = "integer" if taken.number else "string"
+    return {"type": [kind, "null"] if taken.optional else kind}
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """Which part of __consumer_offsets."""
+
+    partition: int | None = told("one partition; without it all", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """A restart."""
+
+    broker: int | None = told("the id of a broker; the only one if left out", None)
+    how: str = told("controlled or crash", "controlled")
+    config: dict[str, str | int | float | bool] = told(
+        "settings that it then has, over those it had", {}
+    )
+    kafka_version: str | None = told(
+        "the release of Kafka that it then is; as before if left out", None
+    )
+
+
+@operation(
+    "GET",
+    "/brokers",
+    answer=object_of(brokers=list_of(object_of(id=NUMBER, running=FLAG, address=TEXT))),
+    tell=columns(
+        "brokers",
+        BROKER="id",
+        STATE=lambda row: "running" if row["running"] else "stopped or paused",
+        ADDRESS="address",
+    ),
+)
+def broker_list(port: Port, body: Any) -> Any:
+    """The brokers, and whether each runs."""
+    kafka = port.kafka
+    return {
+        "brokers": [
+            {"id": node, "running": kafka.is_running(node), "address": address}
+            for node, address in zip(kafka.servers, kafka.bootstrap_servers.split(","), strict=True)
+        ]
+    }
+
+
+@operation(
+    "POST",
+    "/brokers/control",
+    body=Raw,
+    schema=verb_schema(),
+    answer=object_of(inverse={"type": ["object", "null"]}),
+)
+def broker_control(port: Port, body: Raw) -> Any:
+    """Carry out a verb: {"verb": "StopBroker", "broker": 2, "how": "crash"}. It answers its
+    inverse, which undoes it."""
+    from ... import cluster
+
+    inverse = port.kafka.control(cluster.from_plain(body.plain))
+    return {"inverse": None if inverse is None else cluster.to_plain(inverse)}
+
+
+@operation("POST", "/brokers/restart", body=Restart, answer=DONE, command="broker restart")
+async def broker_restart(port: Port, body: Restart) -> Any:
+    """Stop a broker and start it again, with other settings or as another release if need be, as in
+    a rolling restart or upgrade."""
+    await port.kafka.awaited_restart(
+        body.broker,
+        how=cast("How", body.how),
+        config=body.config,
+        kafka_version=body.kafka_version,
+    )
+    return {"done": True}
+
+
+@operation("POST", "/coordinator/unload", body=Shard, answer=DONE, command="broker unload")
+def coordinator_unload(port: Port, body: Shard) -> Any:
+    """Let the only broker lose a partition of __consumer_offsets, as when another broker becomes
+    its leader (NOT_COORDINATOR)."""
+    port.kafka.unload_coordinator(body.partition)
+    return {"done": True}
+
+
+@operation("POST", "/coordinator/load", body=Shard, answer=DONE, command="broker load")
+def coordinator_load(port: Port, body: Shard) -> Any:
+    """Let it lead that partition again: groups are as their log left them."""
+    port.kafka.load_coordinator(body.partition)
+    return {"done": True}

@@ -1,0 +1,76 @@
+"""The emulator as a whole: what it is, time, a clean start for the next test."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any
+
+from coordinator.base.version import __version__
+
+from ... import arguments
+from ...kit import DEFAULT_GRACE_S
+from ..as_text import lines
+from ..json_values import DONE, LINES, NUMBER, TEXT, object_of
+from ..operation import operation
+from ..port import Port, timeout_of
+from ..shapes import told
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    """How far the clock jumps."""
+
+    seconds: float = told("so many seconds")
+    hours: float = told("and so many hours", 0)
+    silent: list[str] = told("members, by any of their names, that send nothing meanwhile", [])
+    grace: float = told(
+        "real seconds in which living members may answer a rebalance that begins on the way",
+        DEFAULT_GRACE_S,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """What stays."""
+
+    keep_topics: list[str] = told("topics that stay, with their records", [])
+
+
+@operation(
+    "GET",
+    "/",
+    answer=object_of(version=TEXT, bootstrap_servers=TEXT, cluster_id=TEXT, seed=NUMBER),
+    tell="bootstrap_servers",
+)
+def about(port: Port, body: Any) -> Any:
+    """What is served here, and the address for Kafka clients."""
+    kafka = port.kafka
+    cluster = next(iter(kafka.brokers.values())).cluster
+    return {
+        "version": __version__,
+        "bootstrap_servers": kafka.bootstrap_servers,
+        "cluster_id": cluster.cluster_id,
+        "seed": kafka.seed,
+    }
+
+
+@operation("POST", "/advance", body=Jump, answer=object_of(events=LINES), limit_s=600, tell=lines)
+async def advance(port: Port, body: Jump) -> Any:
+    """Let the coordinators' clock jump, from deadline to deadline; answers what fell due, in order.
+    Members that live are spared."""
+    kafka, grace = port.kafka, timeout_of(body.grace)
+    since, seconds = kafka.mark(), arguments.jump(body.seconds, body.hours)
+    for answered in kafka.advancing(seconds, silent=body.silent):
+        await asyncio.wait([asyncio.wrap_future(answered)], timeout=grace)
+    return {"events": kafka.fallen_due(since)}
+
+
+@operation("POST", "/reset", body=Clean, answer=DONE)
+def reset(port: Port, body: Clean) -> Any:
+    """Stop all peers, forget faults, groups with their settings, and topics, but for those to be
+    kept: clean for the next test."""
+    port.kafka.reset(keep_topics=body.keep_topics)
+    port.peers.forget_all()
+    port.share_peers.forget_all()
+    return {"done": True}

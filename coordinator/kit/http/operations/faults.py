@@ -1,0 +1,190 @@
+"""Faults: put in force, look, wait until they are met, release, end. Their words are those of
+`coordinator.kit.faults`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from ... import faults as f
+from ..as_text import each
+from ..json_values import DONE, FLAG, NUMBER, TEXT, list_of, object_of
+from ..operation import Raw, operation
+from ..port import Port, timeout_of, until
+from ..shapes import told
+
+if TYPE_CHECKING:
+    from ...injection.fault_board import FaultHandle
+
+
+def fault_schema() -> dict[str, Any]:
+    """JSON Schema of a fault, from its data."""
+    properties: dict[str, Any] = {
+        "action": {
+            "enum": list(f.ACTIONS),
+            "description": "what happens to the requests that are selected",
+        }
+    }
+    for action in f.ACTIONS.values():
+        for entry in fields(action):
+            known = {
+                "error": {
+                    "type": ["string", "integer"],
+                    "description": "Kafka's error, by name or number",
+                }
+            }
+            kind = {"type": "boolean"} if entry.type == "bool" else {"type": "integer"}
+            properties[entry.name] = known.get(entry.name, kind) | {
+                "description": f"of {_whose(entry.name)}"
+            }
+    for entry in fields(f.Selector):
+        properties[entry.name] = {
+            "type": "integer" if "int" in str(entry.type) else "string",
+            "description": "which requests",
+        }
+    properties["api"] |= {"enum": list(f.API_NAMES)}
+    properties["phase"] |= {"enum": [*f.PHASES, *dict.fromkeys(f.PHASES.values())]}
+    properties |= {
+        "nth": {"type": "integer", "default": 1, "description": "from which of these requests on"},
+        "times": {"type": ["integer", "null"], "description": "how many of them; without it all"},
+        "probability": {"type": "number", "default": 1, "description": "above 0, at most 1"},
+        "name": {"type": "string"},
+        "may_miss": {"type": "boolean", "default": False},
+        "missing_ok": {
+            "type": "boolean",
+            "default": False,
+            "description": "the topic or partition may be made later",
+        },
+        "any_error": {
+            "type": "boolean",
+            "default": False,
+            "description": "an error that no broker answers to this API is meant",
+        },
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": ["action"],
+        "additionalProperties": False,
+    }
+
+
+def _whose(name: str) -> str:
+    return ", ".join(
+        kind
+        for kind, action in f.ACTIONS.items()
+        if name in [entry.name for entry in fields(action)]
+    )
+
+
+FAULT = object_of(
+    fault_id=NUMBER,
+    number=NUMBER | {"deprecated": True, "description": "fault_id by its older name"},
+    text=TEXT,
+    fault=fault_schema(),
+    in_force=FLAG,
+    hits=NUMBER,
+    seen=NUMBER,
+    held=NUMBER,
+)
+"""A fault as it is told: what it is, and how often it was met."""
+
+
+def numbered(fault: dict[str, Any]) -> str:
+    """A fault as text: its id, by which `ctl fault` knows it, and what it does."""
+    return f"{fault['fault_id']}: {fault['text']}"
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """How often a fault is to be met."""
+
+    hits: int = told("so many requests", 1)
+    timeout: float | None = told("how long to wait, in seconds (30)", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """How many requests go on."""
+
+    count: int | None = told("so many, the longest held first; without it all", None)
+
+
+@operation("POST", "/faults", body=Raw, schema=fault_schema(), answer=FAULT, tell=numbered)
+def fault_add(port: Port, body: Raw) -> Any:
+    """Put a fault in force: {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api":
+    "OffsetCommit", "group": "billing", "times": 1}."""
+    return shown(port.kafka.add_fault(f.from_plain(body.plain)))
+
+
+@operation(
+    "GET",
+    "/faults",
+    answer=object_of(faults=list_of(FAULT)),
+    tell=each("faults", "{fault_id}: {text}"),
+)
+def fault_list(port: Port, body: Any) -> Any:
+    """The faults in force."""
+    return {"faults": [shown(fault) for fault in port.kafka.faults()]}
+
+
+@operation(
+    "GET",
+    "/faults/missed",
+    answer=object_of(faults=list_of(TEXT)),
+    tell=lambda answer: "\n".join(answer["faults"]),
+)
+def fault_missed(port: Port, body: Any) -> Any:
+    """Faults that no request ever met, in words; without those that may be missed."""
+    return {"faults": port.kafka.missed_faults()}
+
+
+@operation("DELETE", "/faults", answer=DONE)
+def fault_clear(port: Port, body: Any) -> Any:
+    """End all faults; requests that they hold back go on."""
+    port.kafka.clear_faults()
+    return {"done": True}
+
+
+@operation("GET", "/faults/{fault_id}", answer=FAULT)
+def fault_describe(port: Port, body: Any, fault_id: str) -> Any:
+    """One fault: how many requests it selected (seen), met (hits) and keeps back (held)."""
+    return shown(port.fault(fault_id))
+
+
+@operation("POST", "/faults/{fault_id}/wait", body=Hits, answer=FAULT, waits=True)
+async def fault_wait(port: Port, body: Hits, fault_id: str) -> Any:
+    """Wait until so many requests have met it. Status 409 when the time is over."""
+    handle, timeout = port.fault(fault_id), timeout_of(body.timeout)
+    future = handle.begin_hit(body.hits)
+    if not await until(future, timeout):
+        future.cancel()
+        raise handle.not_hit(body.hits, timeout)
+    return shown(handle)
+
+
+@operation("POST", "/faults/{fault_id}/release", body=Release, answer=object_of(released=NUMBER))
+def fault_release(port: Port, body: Release, fault_id: str) -> Any:
+    """Let requests go on that it holds back; answers how many did."""
+    return {"released": port.fault(fault_id).release(body.count)}
+
+
+@operation("DELETE", "/faults/{fault_id}", answer=DONE)
+def fault_remove(port: Port, body: Any, fault_id: str) -> Any:
+    """End it; requests that it holds back go on."""
+    port.fault(fault_id).remove()
+    return {"done": True}
+
+
+def shown(fault: FaultHandle) -> dict[str, Any]:
+    """A fault as it is told."""
+    return {
+        "fault_id": fault.number,
+        "number": fault.number,
+        "text": str(fault),
+        "fault": f.to_plain(fault.fault),
+        "in_force": fault.in_force,
+        "hits": fault.hits,
+        "seen": fault.seen,
+        "held": fault.held,
+    }

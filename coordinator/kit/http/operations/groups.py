@@ -1,0 +1,401 @@
+"""Groups: look, wait, verify, act on members."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from ...views.group_snapshots import to_plain
+from ...waits.expectations import STATES, ExpectationError, GroupExpectation
+from ..as_text import checks, columns
+from ..json_values import DONE, FLAG, NUMBER, TEXT, by_partition, list_of, object_of, partition
+from ..operation import operation
+from ..options import ASSIGNED
+from ..port import NotThereError, Port, timeout_of, until
+from ..shapes import told
+from .faults import FAULT, numbered, shown
+
+if TYPE_CHECKING:
+    from ...verifying.verification import Beginning, Verification
+
+_PARTITION = {"type": "array", "prefixItems": [TEXT, NUMBER], "minItems": 2, "maxItems": 2}
+_MEMBER = object_of(
+    member_id=TEXT,
+    client_id=TEXT,
+    client_host=TEXT,
+    instance_id={"type": ["string", "null"]},
+    topics=list_of(TEXT),
+    assignment={"anyOf": [list_of(_PARTITION), {"type": "null"}]},
+    last_seen_ms=NUMBER,
+    waits_for={"type": ["string", "null"]},
+    acted=FLAG,
+    connected=FLAG,
+    epoch={"type": ["integer", "null"]},
+    heard=FLAG,
+)
+_COMMITTED = object_of(
+    topic=TEXT,
+    partition=NUMBER,
+    offset=NUMBER,
+    metadata=TEXT,
+    leader_epoch=NUMBER,
+    committed_ms=NUMBER,
+)
+_COORDINATOR = {"type": ["integer", "null"], "description": "the id of a broker"}
+GROUP = object_of(
+    group_id=TEXT,
+    state={"enum": list(STATES)},
+    type=TEXT,
+    generation=NUMBER,
+    leader={"type": ["string", "null"]},
+    assignor={"type": ["string", "null"]},
+    members=list_of(_MEMBER),
+    committed=list_of(_COMMITTED),
+    lag=list_of(object_of(topic=TEXT, partition=NUMBER, lag=NUMBER)),
+    at_ms=NUMBER,
+    waiting_for=TEXT,
+    coordinator=_COORDINATOR,
+    text=TEXT,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What a group is to become; whatever is left out does not matter, all else has to hold at the
+    same instant."""
+
+    state: str | None = told(f"one of {', '.join(STATES)}; or a short word, such as joining", None)
+    members: int | None = told("exactly so many", None)
+    generation_above: int | None = told(
+        "a later generation (of a KIP-848 group: epoch) than this one", None
+    )
+    assigned: str | dict[str, list[str]] | None = told(
+        '"all", or partitions by member: {"client": ["orders-0"]}', None, ASSIGNED
+    )
+    committed: dict[str, int] | None = told(
+        'offsets at least as high, by partition: {"orders-0": 10}', None
+    )
+    lag: int | None = told("at most so many records behind, over all partitions", None)
+    acted: bool | None = told(
+        "every member fetched from, or committed for, each partition it was given", None
+    )
+    heard: bool | None = told(
+        "every member of the group, which is Stable, has sent a heartbeat since it was told what it has",
+        None,
+    )
+    timeout: float | None = told("how long to wait, in seconds (30)", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why something is done, for the log."""
+
+    reason: str | None = told("what stands in the event log", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Offsets:
+    """Offsets by partition."""
+
+    offsets: dict[str, int] = told('{"orders-0": 5}')
+    timeout: float | None = told("how long to wait for its coordinator, in seconds (30)", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Rebalances:
+    """Which of a group's rebalances."""
+
+    generation: int | None = told("only those into this generation", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Processed:
+    """A record that the application has processed."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One assertion. Its words are those of `GroupHandle.verify()`."""
+
+    check: str = told(
+        "single_owner, revoked_before_assigned, no_stale_commit, rebalances, left_cleanly, committed, no_gaps, exactly_once, "
+        "in_order_per_key; "
+        "of share groups: done_stays_done, one_holder, deliveries_are_counted, nothing_before_start, locks_last, dead_letters_complete"
+    )
+    exactly: int | None = told("rebalances: exactly so many", None)
+    at_least: int | None = told("rebalances: at least so many", None)
+    at_most: int | None = told("rebalances: at most so many", None)
+    members: list[str] | None = told("left_cleanly: which members, all that went if left out", None)
+    offsets: dict[str, int] | None = told('committed: offsets by partition, {"orders-0": 10}', None)
+    processed: list[Processed] | None = told(
+        "no_gaps, exactly_once, in_order_per_key: what the application has processed, in order",
+        None,
+    )
+    beginning: dict[str, int] | Literal["first processed"] | None = told(
+        'no_gaps, exactly_once: where it had to begin, {"orders-0": 10}, or "first processed"; where the group had committed if left out',
+        None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What is asserted of a group."""
+
+    checks: list[Check] = told(
+        'such as [{"check": "single_owner"}, {"check": "rebalances", "at_most": 2}]'
+    )
+    since: int = told("a mark: only what happened from then on", 0)
+
+
+@operation(
+    "GET",
+    "/groups",
+    answer=object_of(
+        groups=list_of(object_of(group_id=TEXT, state=TEXT, type=TEXT, members=NUMBER))
+    ),
+    tell=columns("groups", GROUP="group_id", STATE="state", TYPE="type", MEMBERS="members"),
+)
+def group_list(port: Port, body: Any) -> Any:
+    """All groups, by id."""
+    seen = [port.kafka.group(name).snapshot() for name in port.kafka.groups()]
+    return {
+        "groups": [
+            {"group_id": g.group_id, "state": g.state, "type": g.type, "members": len(g.members)}
+            for g in seen
+        ]
+    }
+
+
+@operation("GET", "/groups/{group}", answer=GROUP)
+def group_describe(port: Port, body: Any, group: str) -> Any:
+    """A group as it is now: state, generation, members, committed offsets, lag. One that does not
+    exist is Dead."""
+    return to_plain(port.kafka.group(group).snapshot())
+
+
+@operation("GET", "/groups/{group}/coordinator", answer=object_of(coordinator=_COORDINATOR))
+def group_coordinator(port: Port, body: Any, group: str) -> Any:
+    """The broker that coordinates a group, or would; null while no broker does."""
+    return {"coordinator": port.kafka.group(group).coordinator}
+
+
+@operation("POST", "/groups/{group}/wait", body=Expectation, answer=GROUP, waits=True)
+async def group_wait(port: Port, body: Expectation, group: str) -> Any:
+    """Wait until everything that is given holds at the same instant; answers the group as it is
+    then. Status 409 when the time is over."""
+    timeout = timeout_of(body.timeout)
+    assigned = body.assigned
+    if isinstance(assigned, dict):
+        assigned = {
+            name: [f"{topic}-{index}" for topic, index in map(partition, rows)]
+            for name, rows in assigned.items()
+        }
+    expectation = GroupExpectation(
+        state=body.state,
+        members=body.members,
+        generation_above=body.generation_above,
+        assigned=assigned,
+        lag=body.lag,
+        acted=body.acted,
+        heard=body.heard,
+        committed=None if body.committed is None else by_partition(body.committed),
+    )
+    handle = port.kafka.group(group)
+    future = handle.begin_wait(expectation)
+    if not await until(future, timeout):
+        raise handle.timed_out(expectation, future, timeout)
+    return to_plain(future.result())
+
+
+@operation(
+    "GET",
+    "/groups/{group}/rebalances",
+    body=Rebalances,
+    answer=object_of(rebalances=list_of({"type": "object"})),
+    tell=columns(
+        "rebalances",
+        GENERATION="generation",
+        OUTCOME="outcome",
+        **{"BEGAN (ms)": "started_ms", "STABLE (ms)": "stable_ms"},
+        BECAUSE="because",
+    ),
+)
+def group_rebalances(port: Port, body: Rebalances, group: str) -> Any:
+    """The rebalances so far: why each began, how long it took, and who got and lost what."""
+    return {
+        "rebalances": [
+            row
+            for row in port.kafka.group(group).rebalances
+            if body.generation in (None, row["generation"])
+        ]
+    }
+
+
+@operation("GET", "/groups/{group}/explain", body=Rebalances, answer=object_of(text=TEXT))
+def group_explain(port: Port, body: Rebalances, group: str) -> Any:
+    """Why each rebalance happened, in sentences."""
+    return {"text": port.kafka.explain(group, body.generation)}
+
+
+@operation(
+    "POST",
+    "/groups/{group}/verify",
+    body=Checks,
+    answer=object_of(holds=FLAG, checks=list_of(object_of(check=TEXT, holds=FLAG, failure=TEXT))),
+    tell=checks,
+)
+def group_verify(port: Port, body: Checks, group: str) -> Any:
+    """Assertions about what happened to a group. Status 409 if one does not hold: its `failure` says
+    what speaks against it, with the lines of the log around it."""
+    calls = [_checked(check) for check in body.checks]
+    if not calls:
+        raise ExpectationError(f"checks: give at least one of {', '.join(CHECKS)}")
+    rows = []
+    for check, call in zip(body.checks, calls, strict=True):
+        try:
+            call(port.kafka.verify(group, since=body.since))
+            rows.append({"check": check.check, "holds": True, "failure": ""})
+        except AssertionError as error:
+            rows.append({"check": check.check, "holds": False, "failure": str(error)})
+    return {"holds": all(row["holds"] for row in rows), "checks": rows}
+
+
+def _checked(check: Check) -> Callable[[Verification], object]:
+    """What a check calls. Raises ExpectationError for words that it does not have, before anything
+    is judged."""
+    words = {
+        name
+        for name in (
+            "exactly",
+            "at_least",
+            "at_most",
+            "members",
+            "offsets",
+            "processed",
+            "beginning",
+        )
+        if getattr(check, name) is not None
+    }
+    if check.check not in CHECKS:
+        raise ExpectationError(f"{check.check!r} is no check: there are {', '.join(CHECKS)}")
+    allowed, needed, call = CHECKS[check.check]
+    for word in sorted(words - allowed):
+        raise ExpectationError(
+            f"{check.check} has no {word!r}: {', '.join(sorted(allowed)) or 'it takes no words'}"
+        )
+    if needed and not words:
+        raise ExpectationError(f"{check.check}: give {' or '.join(sorted(allowed))}")
+    return lambda verification: call(verification, check)
+
+
+def _rows(check: Check) -> list[tuple[str, int, int]]:
+    return [(row.topic, row.partition, row.offset) for row in check.processed or ()]
+
+
+def _beginning(check: Check) -> Beginning:
+    given = check.beginning
+    return by_partition(given) if isinstance(given, dict) else given
+
+
+CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]] = {
+    "single_owner": (set(), False, lambda v, c: v.single_owner()),
+    "revoked_before_assigned": (set(), False, lambda v, c: v.revoked_before_assigned()),
+    "no_stale_commit": (set(), False, lambda v, c: v.no_stale_commit()),
+    "rebalances": (
+        {"exactly", "at_least", "at_most"},
+        True,
+        lambda v, c: v.rebalances(c.exactly, at_least=c.at_least, at_most=c.at_most),
+    ),
+    "left_cleanly": ({"members"}, False, lambda v, c: v.left_cleanly(*c.members or ())),
+    "committed": ({"offsets"}, True, lambda v, c: v.committed(by_partition(c.offsets or {}))),
+    "no_gaps": (
+        {"processed", "beginning"},
+        True,
+        lambda v, c: v.no_gaps(_rows(c), beginning=_beginning(c)),
+    ),
+    "exactly_once": (
+        {"processed", "beginning"},
+        True,
+        lambda v, c: v.exactly_once(_rows(c), beginning=_beginning(c)),
+    ),
+    "in_order_per_key": ({"processed"}, True, lambda v, c: v.in_order_per_key(_rows(c))),
+    "done_stays_done": (set(), False, lambda v, c: v.done_stays_done()),
+    "one_holder": (set(), False, lambda v, c: v.one_holder()),
+    "deliveries_are_counted": (set(), False, lambda v, c: v.deliveries_are_counted()),
+    "nothing_before_start": (set(), False, lambda v, c: v.nothing_before_start()),
+    "locks_last": (set(), False, lambda v, c: v.locks_last()),
+    "dead_letters_complete": (set(), False, lambda v, c: v.dead_letters_complete()),
+}
+"""The checks: their words, whether one is needed, and what is called."""
+
+
+# -- acting
+
+
+@operation("POST", "/groups/{group}/rebalance", body=Reason, answer=DONE)
+async def group_rebalance(port: Port, body: Reason, group: str) -> Any:
+    """Let the group rebalance: every member has to join again."""
+    await _existing(port, group).rebalance(*_reason(body))
+    return {"done": True}
+
+
+@operation("POST", "/groups/{group}/members/{member}/remove", body=Reason, answer=DONE)
+async def group_remove(port: Port, body: Reason, group: str, member: str) -> Any:
+    """Take a member out, as an administrator does (LeaveGroup): it learns of it by
+    UNKNOWN_MEMBER_ID."""
+    await _existing(port, group).remove(member, *_reason(body))
+    return {"done": True}
+
+
+@operation("POST", "/groups/{group}/members/{member}/expire", answer=DONE)
+async def group_expire(port: Port, body: Any, group: str, member: str) -> Any:
+    """End a member's session now, as if it had been silent for its whole session timeout."""
+    await _existing(port, group).expire(member)
+    return {"done": True}
+
+
+@operation("POST", "/groups/{group}/members/{member}/fence", answer=DONE)
+async def group_fence(port: Port, body: Any, group: str, member: str) -> Any:
+    """Take over a static member's identity, as a second process with its group.instance.id does."""
+    await _existing(port, group).fence(member)
+    return {"done": True}
+
+
+@operation("POST", "/groups/{group}/members/{member}/lose", answer=FAULT, tell=numbered)
+def group_lose(port: Port, body: Any, group: str, member: str) -> Any:
+    """Let a member find out that it lost its partitions, by the answer to its next heartbeat;
+    answers the fault that does so."""
+    return shown(_existing(port, group).lose(member))
+
+
+@operation("POST", "/groups/{group}/commit", body=Offsets, answer=DONE)
+async def group_commit(port: Port, body: Offsets, group: str) -> Any:
+    """Set committed offsets as a tool does, while the group has no members."""
+    await port.kafka.awaited.group(group).commit(
+        by_partition(body.offsets), timeout=timeout_of(body.timeout)
+    )
+    return {"done": True}
+
+
+@operation("DELETE", "/groups/{group}", answer=DONE)
+async def group_delete(port: Port, body: Any, group: str) -> Any:
+    """Delete a group and its offsets; it must be Empty."""
+    await _existing(port, group).delete()
+    return {"done": True}
+
+
+def _reason(body: Reason) -> tuple[str, ...]:
+    return () if body.reason is None else (body.reason,)
+
+
+def _existing(port: Port, group: str) -> Any:
+    """The group, whose verbs are awaited. Raises NotThereError that names those there are."""
+    known = port.kafka.groups()
+    if group not in known:
+        raise NotThereError(f"there is no group {group!r}; there are: {', '.join(known) or 'none'}")
+    return port.kafka.awaited.group(group)

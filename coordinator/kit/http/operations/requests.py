@@ -1,0 +1,158 @@
+"""The journal: requests of clients and their answers, looked at and counted. Its words are those of
+`coordinator.kit.journal`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+from coordinator.wire.plain import to_plain
+
+from ...faults import API_NAMES
+from ..as_text import each
+from ..json_values import DONE, FLAG, NUMBER, TEXT, list_of, object_of
+from ..operation import operation
+from ..port import Port
+from ..shapes import ShapeError, told
+
+if TYPE_CHECKING:
+    from ...journal import Exchange
+
+_OWN = {"limit", "exactly", "at_least", "at_most"}
+_MAYBE_TEXT = {"type": ["string", "null"]}
+_EXCHANGE = object_of(
+    number=NUMBER,
+    broker=NUMBER,
+    api={"enum": list(API_NAMES)},
+    version=NUMBER,
+    client_id=TEXT,
+    at_ms=NUMBER,
+    answered_ms={"type": ["integer", "null"]},
+    error=_MAYBE_TEXT,
+    request={"type": "object"},
+    answer={"type": ["object", "null"]},
+    text=TEXT,
+)
+_REQUESTS = list_of(_EXCHANGE)
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """How much the journal keeps."""
+
+    most: int | None = told(
+        "so many requests, the latest (10,000); a journal that is kept already cannot be changed",
+        None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Which:
+    """Which requests; what is left out does not matter."""
+
+    api: str | None = told("of this API, by Kafka's name, such as OffsetCommit", None)
+    group: str | None = told("of this group; of Fetch and Produce, from members of it", None)
+    topic: str | None = told("that name this topic", None)
+    partition: int | None = told("that name this partition of the topic", None)
+    member: str | None = told("from this member id, or one that begins so", None)
+    client_id: str | None = told("from this client id", None)
+    instance_id: str | None = told("from this group instance id", None)
+    transactional_id: str | None = told("of this transactional id", None)
+    generation: int | None = told("that say this generation, or member epoch", None)
+    broker: int | None = told("that this broker was asked", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked(Which):
+    """Which requests are shown."""
+
+    limit: int = told("at most so many, the latest", 1_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted(Which):
+    """How many requests there are to be: at least one of the three."""
+
+    exactly: int | None = told("exactly so many", None)
+    at_least: int | None = told("so many or more", None)
+    at_most: int | None = told("so many or fewer", None)
+
+
+@operation("POST", "/journal", body=Begin, answer=object_of(most=NUMBER, dropped=NUMBER))
+def journal_begin(port: Port, body: Begin) -> Any:
+    """Keep requests of clients and their answers from now on. Nothing changes if they are kept
+    already."""
+    journal = port.kafka.journal(body.most)
+    return {"most": journal.most, "dropped": journal.dropped}
+
+
+@operation(
+    "GET",
+    "/journal",
+    body=Looked,
+    answer=object_of(requests=_REQUESTS, dropped=NUMBER),
+    tell=each("requests", "{text}"),
+)
+def journal_requests(port: Port, body: Looked) -> Any:
+    """Requests and their answers, oldest first, with their fields by Kafka's names. The journal
+    begins with the first question for it."""
+    if body.limit < 1:
+        raise ShapeError(f"limit: {body.limit}; at least 1")
+    journal = port.kafka.journal()
+    api, which = _words(body)
+    return {
+        "requests": [_shown(each) for each in journal.requests(api, **which)[-body.limit :]],
+        "dropped": journal.dropped,
+    }
+
+
+@operation(
+    "POST",
+    "/journal/verify",
+    body=Counted,
+    answer=object_of(holds=FLAG, failure=_MAYBE_TEXT, requests=_REQUESTS),
+    tell=lambda answer: answer["failure"] or "holds",
+)
+def journal_verify(port: Port, body: Counted) -> Any:
+    """Do so many of these requests stand in the journal? What speaks against it is told with the
+    requests around, or the near misses."""
+    api, which = _words(body)
+    try:
+        found = port.kafka.journal().verify(
+            api, exactly=body.exactly, at_least=body.at_least, at_most=body.at_most, **which
+        )
+    except AssertionError as error:
+        return {"holds": False, "failure": str(error), "requests": []}
+    return {"holds": True, "failure": None, "requests": [_shown(each) for each in found]}
+
+
+@operation("DELETE", "/journal", answer=DONE)
+def journal_clear(port: Port, body: Any) -> Any:
+    """Forget the requests that came so far."""
+    port.kafka.journal().clear()
+    return {"done": True}
+
+
+def _words(body: Which) -> tuple[str | None, dict[str, Any]]:
+    given = {
+        entry.name: getattr(body, entry.name) for entry in fields(body) if entry.name not in _OWN
+    }
+    api = given.pop("api")
+    return api, {name: value for name, value in given.items() if value is not None}
+
+
+def _shown(each: Exchange) -> dict[str, Any]:
+    answer = each.answer
+    return {
+        "number": each.number,
+        "broker": each.broker,
+        "api": each.api,
+        "version": each.version,
+        "client_id": each.client_id,
+        "at_ms": each.at_ms,
+        "answered_ms": each.answered_ms,
+        "error": each.error,
+        "request": to_plain(each.request, each.version),
+        "answer": None if answer is None else to_plain(answer, each.version),
+        "text": str(each),
+    }

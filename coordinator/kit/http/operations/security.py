@@ -1,0 +1,197 @@
+"""Security: what clients are given to get in; rights, passwords and certificates."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...emulator.client_config import FILES
+from ..json_values import DONE, NUMBER, TEXT, list_of, object_of
+from ..operation import operation
+from ..options import RATES
+from ..port import Port
+from ..shapes import told
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """Which client it is for."""
+
+    library: str = told("kafka-python, aiokafka, confluent-kafka, librdkafka or java")
+    user: str | None = told("one of the users; where a listener has no login, leave it out", None)
+    mechanism: str | None = told("SCRAM-SHA-512 unless said", None)
+    listener: str | None = told("the name of the listener; without it the first secured one", None)
+
+
+@operation(
+    "GET",
+    "/client-config",
+    body=Reached,
+    answer=object_of(settings={"type": "object"}, files={"type": "object"}),
+    command="client-config",
+    tell=lambda told: "\n".join(f"{name}={value}" for name, value in told["settings"].items()),
+)
+def client_config(port: Port, body: Reached) -> Any:
+    """The settings with which a client reaches the broker, under the names of its library. Files
+    that they name are on the emulator's machine; `files` has what each of them holds."""
+    settings = port.kafka.client_config(
+        body.library, user=body.user, mechanism=body.mechanism, listener=body.listener
+    )
+    paths = {str(value) for name, value in settings.items() if name in FILES}
+    return {"settings": settings, "files": {path: Path(path).read_text() for path in paths}}
+
+
+@operation("GET", "/ca", answer=object_of(file=TEXT, pem=TEXT), command="ca", tell="pem")
+def ca(port: Port, body: Any) -> Any:
+    """The certificate of the authority that clients are to trust, in PEM, and where it is on the
+    emulator's machine. /ca.pem answers the certificate alone."""
+    path = port.kafka.ca_file
+    return {"file": path, "pem": Path(path).read_text()}
+
+
+_ACLS = object_of(acls=list_of(TEXT))
+
+
+def _lines(answer: Any) -> str:
+    return "\n".join(answer["acls"])
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """ACLs."""
+
+    acls: list[Any] = told('such as ["User:billing may Read topic orders"]')
+
+
+@dataclass(frozen=True, slots=True)
+class Password:
+    """A user's new password."""
+
+    password: str = told("the new one")
+
+
+@dataclass(frozen=True, slots=True)
+class Denied:
+    """Logins to be refused."""
+
+    user: str | None = told("of this user; without it of anybody", None)
+    times: int = told("how many; 0: no more", 1)
+
+
+@operation("GET", "/acls", answer=_ACLS, tell=_lines)
+def acl_list(port: Port, body: Any) -> Any:
+    """The ACLs in force, as sentences."""
+    return {"acls": port.kafka.acls()}
+
+
+@operation("POST", "/acls/grant", body=Rights, answer=_ACLS, tell=_lines)
+def acl_grant(port: Port, body: Rights) -> Any:
+    """Make ACLs; answers those that are new."""
+    return port.kafka.secure("grant", {"acls": body.acls})
+
+
+@operation("POST", "/acls/revoke", body=Rights, answer=_ACLS, tell=_lines)
+def acl_revoke(port: Port, body: Rights) -> Any:
+    """Delete ACLs, which have to be in force."""
+    return port.kafka.secure("revoke", {"acls": body.acls})
+
+
+@dataclass(frozen=True, slots=True)
+class Quotas:
+    """Quotas of a client."""
+
+    quotas: dict[str, float | None] = told(
+        "values by Kafka's names, such as producer_byte_rate; null takes one away", option=RATES
+    )
+    user: str | None = told("of this user; <default>: of all that have none", None)
+    client_id: str | None = told("of this client id; <default>: of all that have none", None)
+
+
+@operation(
+    "GET",
+    "/quotas",
+    answer=object_of(quotas=list_of({"type": "object"})),
+    tell=lambda answer: "\n".join(map(_quota_line, answer["quotas"])),
+)
+def quota_list(port: Port, body: Any) -> Any:
+    """The client quotas in force."""
+    return {"quotas": port.kafka.quotas()}
+
+
+def _quota_line(quota: dict[str, Any]) -> str:
+    whose = [f"{kind} {quota[kind]}" for kind in ("user", "client_id", "ip") if quota.get(kind)]
+    values = ", ".join(f"{key}={value:g}" for key, value in quota["quotas"].items())
+    return f"{', '.join(whose)}: {values}"
+
+
+@operation("POST", "/quotas", body=Quotas, answer=object_of(before={"type": "object"}))
+def quota_set(port: Port, body: Quotas) -> Any:
+    """Limit a client; answers what was before."""
+    words = {"user": body.user, "client_id": body.client_id, "quotas": body.quotas}
+    return port.kafka.secure("set_quota", words)
+
+
+@operation("POST", "/users/{user}/password", body=Password, answer=DONE)
+def user_password(port: Port, body: Password, user: str) -> Any:
+    """Let a user log in with another password. Open connections live on."""
+    port.kafka.secure("rotate_password", {"user": user, "password": body.password})
+    return {"done": True}
+
+
+@operation("POST", "/users/{user}/password/restore", answer=DONE)
+def user_restore(port: Port, body: Any, user: str) -> Any:
+    """Let the password be right again that a user had at the start."""
+    port.kafka.secure("restore_password", {"user": user})
+    return {"done": True}
+
+
+@operation("POST", "/users/{user}/expire", answer=object_of(sessions=NUMBER))
+def user_expire(port: Port, body: Any, user: str) -> Any:
+    """Let the sessions of a user be over; answers how many there were."""
+    return port.kafka.secure("expire_session", {"user": user})
+
+
+@operation("POST", "/logins/deny", body=Denied, answer=DONE)
+def login_deny(port: Port, body: Denied) -> Any:
+    """Refuse the next logins as if the password were wrong."""
+    port.kafka.secure("deny_authentication", {"user": body.user, "times": body.times})
+    return {"done": True}
+
+
+@operation("POST", "/connections/drop", answer=DONE)
+def connection_drop(port: Port, body: Any) -> Any:
+    """End all connections of clients, as a network does that breaks: each logs in anew."""
+    port.kafka.drop_connections()
+    return {"done": True}
+
+
+@dataclass(frozen=True, slots=True)
+class Disturbed:
+    """Handshakes that something befalls."""
+
+    how: str = told("refuse (an alert), cut (in the middle) or delay", "refuse")
+    times: int = told("how many; 0: no more", 1)
+    delay_ms: int = told("how long those are delayed", 0)
+
+
+@operation("POST", "/handshakes/disturb", body=Disturbed, answer=DONE)
+def handshake_disturb(port: Port, body: Disturbed) -> Any:
+    """Let the next TLS handshakes be refused, cut or delayed."""
+    words = {"how": body.how, "times": body.times, "delay_ms": body.delay_ms}
+    port.kafka.secure("disturb_handshakes", words)
+    return {"done": True}
+
+
+@operation("POST", "/certificate/expire", answer=DONE)
+def certificate_expire(port: Port, body: Any) -> Any:
+    """Show new handshakes a certificate whose time is over."""
+    port.kafka.secure("expire_certificate", {})
+    return {"done": True}
+
+
+@operation("POST", "/certificate/rotate", answer=DONE)
+def certificate_rotate(port: Port, body: Any) -> Any:
+    """Show new handshakes another certificate of the same authority."""
+    port.kafka.secure("rotate_certificate", {})
+    return {"done": True}

@@ -1,0 +1,172 @@
+"""Share peers: consumers of a share group (KIP-932), which work on what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..as_text import columns
+from ..json_values import DONE, FLAG, NUMBER, TEXT, list_of, object_of
+from ..operation import operation
+from ..port import Port, Registered
+from ..shapes import Option, told
+
+if TYPE_CHECKING:
+    from coordinator.members.live.sharing import SharePeerHandle
+
+_DONE_RECORD = object_of(
+    topic=TEXT,
+    partition=NUMBER,
+    offset=NUMBER,
+    delivery_count=NUMBER,
+    word={"enum": ["accept", "release", "reject"]},
+)
+_PEER = object_of(
+    peer_id=NUMBER,
+    group=TEXT,
+    client_id=TEXT,
+    member_id=TEXT,
+    state=TEXT,
+    assigned=list_of(TEXT),
+    in_hand=list_of(TEXT),
+    renewed=NUMBER,
+    done=list_of(_DONE_RECORD),
+    ended=FLAG,
+    fault=TEXT,
+)
+_PEERS = columns(
+    "share_peers",
+    PEER="peer_id",
+    GROUP="group",
+    CLIENT_ID="client_id",
+    STATE=lambda peer: "ended" if peer["ended"] else str(peer["state"]),
+    IN_HAND=lambda peer: len(peer["in_hand"]),
+    DONE=lambda peer: len(peer["done"]),
+    PARTITIONS=lambda peer: " ".join(peer["assigned"]),
+)
+_SHOWN_AT_MOST = 1_000
+_PROBABILITY = Option(metavar="PROBABILITY")
+
+
+def told_peer(peer: dict[str, Any]) -> str:
+    """A share peer as text."""
+    return _PEERS({"share_peers": [peer]})
+
+
+@dataclass(frozen=True, slots=True)
+class NewSharePeer:
+    """A consumer to be started."""
+
+    group: str = told("the share group that it joins")
+    topics: list[str] = told("what it subscribes to")
+    processing_ms: int = told("how long it works on a record, in milliseconds", 0)
+    release: float = told(
+        "how probable it is that it gives a record back, from 0 to 1", 0.0, _PROBABILITY
+    )
+    reject: float = told(
+        "how probable it is that it refuses a record for good, from 0 to 1", 0.0, _PROBABILITY
+    )
+    renew_ms: int = told(
+        "after so many milliseconds of work it renews the locks of what it has in hand, again and again; 0: never",
+        0,
+    )
+    config: dict[str, str | int | float | bool] = told("its settings by Kafka's names", {})
+    user: str | None = told("who it logs in as; without one it may do everything", None)
+
+
+@operation("POST", "/share-peers", body=NewSharePeer, answer=_PEER, tell=told_peer)
+def share_peer_start(port: Port, body: NewSharePeer) -> Any:
+    """Start a consumer of a share group, on its way into the group."""
+    handle = port.kafka.share_peer(
+        body.group,
+        body.topics,
+        processing_ms=body.processing_ms,
+        release=body.release,
+        reject=body.reject,
+        renew_ms=body.renew_ms,
+        config=body.config,
+        user=body.user,
+    )
+    return _shown(port.share_peers.add(body.group, handle))
+
+
+@operation("GET", "/share-peers", answer=object_of(share_peers=list_of(_PEER)), tell=_PEERS)
+def share_peer_list(port: Port, body: Any) -> Any:
+    """The share peers that were started over HTTP and not stopped."""
+    return {"share_peers": [_shown(peer) for peer in port.share_peers]}
+
+
+@operation("GET", "/share-peers/{peer_id}", answer=_PEER, tell=told_peer)
+def share_peer_describe(port: Port, body: Any, peer_id: str) -> Any:
+    """A share peer, by its id or its client id: what it has in hand, and the latest 1,000 records
+    that it has done."""
+    return _shown(port.share_peers.find(peer_id))
+
+
+_ORDERS = {
+    "pause": "Let it stand still: no heartbeats, no polls, until it is resumed.",
+    "stall": "Let it poll no more, with what it has in hand; its locks end.",
+    "resume": "Let it go on.",
+}
+"""What a share peer is told to do without more words: the name of its method, and what comes of it."""
+
+
+def _order(name: str, told: str) -> Callable[..., Any]:
+    def give(port: Port, body: Any, peer_id: str) -> Any:
+        found = port.share_peers.find(peer_id)
+        getattr(found.handle, name)()
+        return _shown(found)
+
+    give.__name__, give.__doc__ = f"share_peer_{name}", told
+    return give
+
+
+for _name, _told in _ORDERS.items():
+    operation("POST", f"/share-peers/{{peer_id}}/{_name}", answer=_PEER, tell=told_peer)(
+        _order(_name, _told)
+    )
+
+
+@operation("POST", "/share-peers/{peer_id}/crash", answer=DONE)
+def share_peer_crash(port: Port, body: Any, peer_id: str) -> Any:
+    """Let it die without a word, with records in hand."""
+    found = port.share_peers.find(peer_id)
+    found.handle.crash()
+    port.share_peers.forget(found)
+    return {"done": True}
+
+
+@operation("POST", "/share-peers/{peer_id}/stop", answer=DONE)
+async def share_peer_stop(port: Port, body: Any, peer_id: str) -> Any:
+    """Let it give everything back, leave the group and end."""
+    found = port.share_peers.find(peer_id)
+    await found.handle.left()
+    port.share_peers.forget(found)
+    return {"done": True}
+
+
+def _shown(peer: Registered[SharePeerHandle]) -> dict[str, Any]:
+    handle = peer.handle
+    return {
+        "peer_id": peer.number,
+        "group": peer.group,
+        "client_id": handle.client_id,
+        "member_id": handle.member_id,
+        "state": str(handle.state),
+        "assigned": [f"{of.topic}-{of.partition}" for of in handle.assigned],
+        "in_hand": [f"{topic}-{partition}@{offset}" for topic, partition, offset in handle.in_hand],
+        "renewed": handle.renewed,
+        "done": [
+            {
+                "topic": of.topic,
+                "partition": of.partition,
+                "offset": of.offset,
+                "delivery_count": of.delivery_count,
+                "word": of.word,
+            }
+            for of in handle.done[-_SHOWN_AT_MOST:]
+        ],
+        "ended": handle.ended,
+        "fault": "" if handle.fault is None else str(handle.fault),
+    }

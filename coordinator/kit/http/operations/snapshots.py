@@ -1,0 +1,74 @@
+"""Snapshots of the whole emulator: taken, kept under a number while the port is open, restored any
+number of times."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...restoring.snapshot import Snapshot
+from ..as_text import columns
+from ..json_values import DONE, NUMBER, TEXT, list_of, object_of
+from ..operation import operation
+from ..port import Port
+
+_SNAPSHOT = object_of(
+    snapshot=NUMBER,
+    topics=list_of(object_of(name=TEXT, partitions=NUMBER)),
+    records=NUMBER,
+    groups=list_of(TEXT),
+    transactional_ids=list_of(TEXT),
+)
+
+
+@operation("POST", "/snapshots", answer=_SNAPSHOT, tell="snapshot")
+def snapshot_take(port: Port, body: Any) -> Any:
+    """Keep topics, records, groups, offsets and transactions as they are now; answers under which
+    number."""
+    number = port.add_snapshot(port.kafka.snapshot())
+    return _shown(number, port.snapshot(str(number)))
+
+
+@operation(
+    "GET",
+    "/snapshots",
+    answer=object_of(snapshots=list_of(_SNAPSHOT)),
+    tell=columns(
+        "snapshots",
+        SNAPSHOT="snapshot",
+        RECORDS="records",
+        TOPICS=lambda row: ", ".join(
+            f"{topic['name']}:{topic['partitions']}" for topic in row["topics"]
+        ),
+        GROUPS=lambda row: ", ".join(row["groups"]),
+    ),
+)
+def snapshot_list(port: Port, body: Any) -> Any:
+    """The snapshots that are kept."""
+    return {"snapshots": [_shown(number, snapshot) for number, snapshot in port.snapshots.items()]}
+
+
+@operation("POST", "/snapshots/{snapshot}/restore", answer=DONE)
+def snapshot_restore(port: Port, body: Any, snapshot: str) -> Any:
+    """Go back to a snapshot; all connections of Kafka clients are closed. It can be restored
+    again."""
+    port.kafka.restore(port.snapshot(snapshot))
+    return {"done": True}
+
+
+@operation("DELETE", "/snapshots/{snapshot}", answer=DONE)
+def snapshot_forget(port: Port, body: Any, snapshot: str) -> Any:
+    """Keep it no longer."""
+    port.forget_snapshot(snapshot)
+    return {"done": True}
+
+
+def _shown(number: int, snapshot: Snapshot) -> dict[str, Any]:
+    return {
+        "snapshot": number,
+        "topics": [
+            {"name": topic.name, "partitions": len(topic.partitions)} for topic in snapshot.topics
+        ],
+        "records": snapshot.records,
+        "groups": list(snapshot.groups),
+        "transactional_ids": list(snapshot.transactions),
+    }

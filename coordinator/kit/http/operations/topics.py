@@ -1,0 +1,293 @@
+"""Topics: make, grow, delete, write, read, truncate."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ...in_process_requests import ControlError
+from ..as_text import columns, data, each
+from ..as_text import partition as named
+from ..json_values import (
+    BYTES,
+    DONE,
+    NUMBER,
+    TEXT,
+    list_of,
+    object_of,
+    of_record,
+    of_written,
+    to_bytes,
+)
+from ..operation import operation
+from ..options import NEW_TOPIC, SAME_KEY
+from ..port import NotThereError, Port, index_of, timeout_of
+from ..shapes import HIDDEN, told
+
+_SEGMENT = object_of(
+    first_offset=NUMBER, last_offset=NUMBER, size=NUMBER, largest_timestamp_ms=NUMBER, state=TEXT
+)
+_RECORD = object_of(
+    topic=TEXT,
+    partition=NUMBER,
+    offset=NUMBER,
+    timestamp_ms=NUMBER,
+    key=BYTES,
+    value=BYTES,
+    headers=list_of(object_of(name=TEXT, value=BYTES)),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopic:
+    """A topic to be made."""
+
+    name: str = told("its name", option=NEW_TOPIC)
+    partitions: int = told("how many; without it as many as num.partitions says", -1, HIDDEN)
+    replication: int = told("replicas of each partition; without it default.replication.factor", -1)
+    config: dict[str, str | int | float | bool] = told("configurations by Kafka's names", {})
+
+
+@dataclass(frozen=True, slots=True)
+class Grow:
+    """More partitions."""
+
+    partitions: int = told("how many there are to be in all")
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSettings:
+    """Configurations of a topic."""
+
+    config: dict[str, Any] = told("by Kafka's names; null: back to the default")
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Records to be written, in the order of `values`. Text stands for UTF-8; {"base64": "..."} for
+    other bytes; null for none."""
+
+    values: list[Any] = told('such as ["coffee", {"base64": "AAEC"}, null]')
+    keys: list[Any] | None = told("one for each value", None, SAME_KEY)
+    headers: dict[str, Any] = told("the same for all", {})
+    partition: int | None = told(
+        "where; without it where Java's producer puts the key, records without key go round", None
+    )
+    timestamp_ms: int | None = told("Unix milliseconds; without it now", None)
+    transactional_id: str | None = told("in one transaction, which is committed", None)
+    abort: bool = told("abort the transaction", False)
+    user: str | None = told("with the rights of this user", None)
+    timeout: float | None = told(
+        "how long to wait for leaders and replicas in sync, in seconds (30)", None
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Which records."""
+
+    partition: int | None = told("of this partition; without it of all, one after the other", None)
+    start: int | None = told("from this offset on", None)
+    committed: bool = told("as read_committed consumers read", False)
+    limit: int = told("at most so many", 1000)
+    timeout: float | None = told("how long to wait for leaders, in seconds (30)", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """Which end."""
+
+    committed: bool = told("for read_committed consumers", False)
+    timeout: float | None = told("how long to wait for leaders, in seconds (30)", None)
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """Up to where."""
+
+    before: int = told("delete what is below this offset; without it all there is", -1)
+    timeout: float | None = told(
+        "how long to wait for the leader and its replicas, in seconds (30)", None
+    )
+
+
+@operation(
+    "GET",
+    "/topics",
+    answer=object_of(topics=list_of(object_of(name=TEXT, partitions=NUMBER))),
+    tell=columns("topics", TOPIC="name", PARTITIONS="partitions"),
+)
+def topic_list(port: Port, body: Any) -> Any:
+    """All topics but Kafka's internal ones."""
+    return {
+        "topics": [
+            {"name": name, "partitions": count} for name, count in port.kafka.topics().items()
+        ]
+    }
+
+
+@operation("POST", "/topics", body=NewTopic, answer=DONE)
+async def topic_create(port: Port, body: NewTopic) -> Any:
+    """Make a topic."""
+    await port.kafka.awaited.create_topic(
+        body.name, body.partitions, replication=body.replication, config=body.config
+    )
+    return {"done": True}
+
+
+@operation("DELETE", "/topics/{topic}", answer=DONE)
+async def topic_delete(port: Port, body: Any, topic: str) -> Any:
+    """Delete a topic, its records, and the offsets that groups committed in it."""
+    _existing(port, topic)
+    await port.kafka.awaited.delete_topic(topic)
+    return {"done": True}
+
+
+@operation("POST", "/topics/{topic}/grow", body=Grow, answer=DONE)
+async def topic_grow(port: Port, body: Grow, topic: str) -> Any:
+    """Give a topic more partitions."""
+    _existing(port, topic)
+    await port.kafka.awaited.grow_topic(topic, body.partitions)
+    return {"done": True}
+
+
+@operation(
+    "POST",
+    "/topics/{topic}/configure",
+    body=TopicSettings,
+    answer=object_of(before={"type": "object"}),
+)
+async def topic_configure(port: Port, body: TopicSettings, topic: str) -> Any:
+    """Set configurations of a topic; answers what they were."""
+    _existing(port, topic)
+    return {"before": await port.kafka.awaited.configure_topic(topic, body.config)}
+
+
+@operation(
+    "POST",
+    "/topics/{topic}/partitions/{partition}/truncate",
+    body=Before,
+    answer=object_of(start=NUMBER),
+)
+async def topic_truncate(port: Port, body: Before, topic: str, partition: str) -> Any:
+    """Delete the records of a partition below an offset; answers where it starts now."""
+    _existing(port, topic)
+    index, timeout = index_of(partition, "partition"), timeout_of(body.timeout)
+    start = await port.kafka.awaited.truncate(topic, index, body.before, timeout=timeout)
+    return {"start": start}
+
+
+_WRITTEN = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER)
+
+
+@operation(
+    "GET",
+    "/topics/{topic}/partitions/{partition}/log",
+    answer=object_of(
+        topic=TEXT,
+        partition=NUMBER,
+        broker=NUMBER,
+        start_offset=NUMBER,
+        end_offset=NUMBER,
+        size=NUMBER,
+        segments=list_of(_SEGMENT),
+    ),
+    command="topic log",
+    tell=columns(
+        "segments",
+        FIRST="first_offset",
+        LAST="last_offset",
+        BYTES="size",
+        LATEST_MS="largest_timestamp_ms",
+        STATE="state",
+    ),
+)
+def topic_log(port: Port, body: Any, topic: str, partition: str) -> Any:
+    """The segments of a partition's log at its leader, the oldest first."""
+    _existing(port, topic)
+    return asdict(port.kafka.topic(topic).log(index_of(partition, "partition")))
+
+
+@operation(
+    "POST",
+    "/topics/{topic}/records",
+    body=Records,
+    answer=object_of(written=list_of(_WRITTEN)),
+    tell=each("written", "{topic}-{partition} offset {offset}"),
+)
+async def topic_produce(port: Port, body: Records, topic: str) -> Any:
+    """Write records; answers where each was put, once all replicas in sync have them. Status 409
+    if there is no leader, or too few are in sync, until the time is over."""
+    _existing(port, topic)
+    values = [to_bytes(value, f"values[{number}]") for number, value in enumerate(body.values)]
+    keys = (
+        None
+        if body.keys is None
+        else [to_bytes(key, f"keys[{number}]") for number, key in enumerate(body.keys)]
+    )
+    headers = {name: to_bytes(value, f"headers.{name}") for name, value in body.headers.items()}
+    written = await port.kafka.awaited.produce(
+        topic,
+        values,
+        partition=body.partition,
+        keys=keys,
+        headers=headers,
+        timestamp_ms=body.timestamp_ms,
+        transactional_id=body.transactional_id,
+        abort=body.abort,
+        user=body.user,
+        timeout=timeout_of(body.timeout),
+    )
+    return {"written": [of_written(row) for row in written]}
+
+
+@operation(
+    "GET",
+    "/topics/{topic}/records",
+    body=Reading,
+    answer=object_of(records=list_of(_RECORD)),
+    tell=columns(
+        "records",
+        PARTITION=named,
+        OFFSET="offset",
+        KEY=lambda row: data(row["key"]),
+        VALUE=lambda row: data(row["value"]),
+    ),
+)
+async def topic_records(port: Port, body: Reading, topic: str) -> Any:
+    """Records as a consumer gets them."""
+    _existing(port, topic)
+    if body.limit < 1:
+        raise ControlError(f"limit: {body.limit}; at least 1")
+    found = await port.kafka.awaited.records(
+        topic,
+        body.partition,
+        start=body.start,
+        committed=body.committed,
+        timeout=timeout_of(body.timeout),
+    )
+    return {"records": [of_record(row) for row in found[: body.limit]]}
+
+
+@operation(
+    "GET",
+    "/topics/{topic}/end-offsets",
+    body=Ends,
+    answer=object_of(offsets=list_of(object_of(partition=NUMBER, offset=NUMBER))),
+    command="topic ends",
+    tell=columns("offsets", PARTITION="partition", END="offset"),
+)
+async def topic_end_offsets(port: Port, body: Ends, topic: str) -> Any:
+    """The offset behind the last record of each partition that consumers may read."""
+    _existing(port, topic)
+    ends = await port.kafka.awaited.end_offsets(
+        topic, committed=body.committed, timeout=timeout_of(body.timeout)
+    )
+    return {"offsets": [{"partition": index, "offset": offset} for index, offset in ends.items()]}
+
+
+def _existing(port: Port, topic: str) -> None:
+    """Raises NotThereError that names the topics there are."""
+    known = port.kafka.topics()
+    if topic not in known and not topic.startswith("__"):
+        raise NotThereError(f"there is no topic {topic!r}; there are: {', '.join(known) or 'none'}")

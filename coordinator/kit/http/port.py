@@ -1,0 +1,163 @@
+"""State of the control port: the running emulator, the peers that were started over HTTP, and how
+to wait on the emulator's loop.
+
+Everything here runs on the emulator's loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+
+from ..in_process_requests import ControlError
+from ..thread_calls import DEFAULT_TIMEOUT_S
+from .shapes import ShapeError
+
+if TYPE_CHECKING:
+    from coordinator.members.live import PeerHandle
+    from coordinator.members.live.sharing import SharePeerHandle
+
+    from ..emulator.embedded import Emulator
+    from ..injection.fault_board import FaultHandle
+    from ..restoring.snapshot import Snapshot
+
+LONGEST_WAIT_S = 3600.0
+
+
+class NotThereError(ControlError, LookupError):
+    """What a path names is not there: what, and what is."""
+
+
+class Live(Protocol):
+    """Something that lives at the emulator and has a client id."""
+
+    @property
+    def client_id(self) -> str:
+        """Its client.id."""
+
+
+H = TypeVar("H", bound=Live)
+
+
+class Registered(NamedTuple, Generic[H]):
+    """A client that was asked for over HTTP: under which number, in which group."""
+
+    number: int
+    group: str
+    handle: H
+
+
+class Register(Generic[H]):
+    """The clients of one kind that were asked for over HTTP: those that have not ended, or ended by
+    a fault. `kind`: what errors call one."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+        self._known: dict[int, Registered[H]] = {}
+        self._numbers = 0
+
+    def add(self, group: str, handle: H) -> Registered[H]:
+        """Remember one under the next number."""
+        self._numbers += 1
+        self._known[self._numbers] = Registered(self._numbers, group, handle)
+        return self._known[self._numbers]
+
+    def __iter__(self) -> Iterator[Registered[H]]:
+        return iter(list(self._known.values()))
+
+    def find(self, name: str) -> Registered[H]:
+        """The one with this number, or this client id if only one has it. Raises NotThereError."""
+        found = [of for of in self if name in (str(of.number), of.handle.client_id)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            numbers = ", ".join(str(of.number) for of in found)
+            raise NotThereError(
+                f"{name!r} is the client id of {len(found)} {self._kind}s: {numbers}"
+            )
+        known = ", ".join(f"{of.number} ({of.handle.client_id})" for of in self) or "none"
+        raise NotThereError(f"there is no {self._kind} {name!r}; there are: {known}")
+
+    def forget(self, of: Registered[H]) -> None:
+        """It has ended."""
+        self._known.pop(of.number, None)
+
+    def forget_all(self) -> None:
+        """All have ended; numbers are not given again."""
+        self._known.clear()
+
+
+class Port:
+    """One emulator, as the operations see it."""
+
+    def __init__(self, kafka: Emulator) -> None:
+        self.kafka = kafka
+        self.peers: Register[PeerHandle] = Register("peer")
+        self.share_peers: Register[SharePeerHandle] = Register("share peer")
+        self.snapshots: dict[int, Snapshot] = {}
+        """Those that are kept, by the number under which they were taken."""
+        self._taken = 0
+
+    def fault(self, number: str) -> FaultHandle:
+        """A fault in force, or one that was. Raises NotThereError."""
+        known = self.kafka.faults(ended=True)
+        for fault in known:
+            if str(fault.number) == number:
+                return fault
+        raise NotThereError(
+            f"there is no fault {number!r}; there are: {', '.join(str(fault.number) for fault in known) or 'none'}"
+        )
+
+    def add_snapshot(self, snapshot: Snapshot) -> int:
+        """Keep a snapshot; answers its number."""
+        self._taken += 1
+        self.snapshots[self._taken] = snapshot
+        return self._taken
+
+    def snapshot(self, number: str) -> Snapshot:
+        """The snapshot with this number. Raises NotThereError."""
+        return self.snapshots[self._known_snapshot(number)]
+
+    def forget_snapshot(self, number: str) -> None:
+        """Keep it no longer. Raises NotThereError."""
+        del self.snapshots[self._known_snapshot(number)]
+
+    def _known_snapshot(self, number: str) -> int:
+        for known in self.snapshots:
+            if str(known) == number:
+                return known
+        raise NotThereError(
+            f"there is no snapshot {number!r}; there are: {', '.join(map(str, self.snapshots)) or 'none'}"
+        )
+
+
+async def until(future: Future[Any], timeout: float) -> bool:
+    """Wait for what the kit waits for; False: the time is over. A caller that is cancelled waits no
+    longer. Raises what it ends in."""
+    wrapped = asyncio.wrap_future(future)
+    try:
+        done, _ = await asyncio.wait([wrapped], timeout=timeout)
+    except asyncio.CancelledError:
+        wrapped.cancel()
+        raise
+    if done:
+        wrapped.result()
+    return bool(done)
+
+
+def timeout_of(seconds: float | None) -> float:
+    """How long to wait, in seconds. Raises ShapeError."""
+    if seconds is None:
+        return DEFAULT_TIMEOUT_S
+    if not 0 <= seconds <= LONGEST_WAIT_S:
+        raise ShapeError(f"timeout: {seconds!r}; seconds from 0 to {LONGEST_WAIT_S:g} are meant")
+    return float(seconds)
+
+
+def index_of(text: str, what: str) -> int:
+    """A number in a path. Raises ShapeError."""
+    if not text.isdecimal() or len(text) > 9:
+        raise ShapeError(f"{text!r} is no {what}: a number is")
+    return int(text)

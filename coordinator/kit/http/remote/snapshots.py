@@ -1,0 +1,49 @@
+"""A snapshot at the other end of a control port: the emulator keeps it, under a number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from coordinator.base.counting import how_many
+
+from ...in_process_requests import ControlError
+from .calls import Caller
+
+
+class RemoteSnapshot:
+    """What `RemoteKit.snapshot()` gives and `restore` takes, at the same emulator only."""
+
+    def __init__(self, caller: Caller, row: Mapping[str, Any]) -> None:
+        self._caller = caller
+        self.number = int(row["snapshot"])
+        self.topics = {str(topic["name"]): int(topic["partitions"]) for topic in row["topics"]}
+        """How many partitions each topic had."""
+        self.records = int(row["records"])
+        self.groups = list(row["groups"])
+        self.transactional_ids = list(row["transactional_ids"])
+
+    def forget(self) -> None:
+        """Let the emulator keep it no longer."""
+        self._caller("snapshot_forget", snapshot=self.number)
+
+    def __repr__(self) -> str:
+        topics = (
+            ", ".join(f"{name}:{partitions}" for name, partitions in self.topics.items())
+            or "no topics"
+        )
+        return f"<Snapshot {self.number} of {topics}; {how_many(self.records, 'record')}; groups: {', '.join(self.groups) or 'none'}>"
+
+
+def number_of(snapshot: object, caller: Caller) -> int:
+    """Under which number the emulator of `caller` keeps it. Raises ControlError for what it does
+    not."""
+    if not isinstance(snapshot, RemoteSnapshot):
+        raise ControlError(
+            f"{snapshot!r} is no snapshot of this emulator: give what its `snapshot()` answered"
+        )
+    if snapshot._caller is not caller:
+        raise ControlError(
+            f"{snapshot!r} was taken at another emulator: over HTTP it can be restored only there"
+        )
+    return snapshot.number

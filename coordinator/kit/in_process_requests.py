@@ -1,0 +1,120 @@
+"""Requests of the kit itself: the same handlers that serve clients, asked without a connection.
+
+So topics are made, records written and offsets committed with the checks, events and error texts
+that any client meets. Faults do not touch these requests. It does not depend on sockets; an answer
+that has to wait comes by a callback.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import TYPE_CHECKING, TypeVar
+
+from coordinator.base.errors import ErrorCode
+from coordinator.base.slices import whole
+from coordinator.server import apis
+from coordinator.server.call import CLOSE, Call, Encoded, Sliced, Special, Unread
+from coordinator.wire.messages import response_type
+
+if TYPE_CHECKING:
+    from coordinator.server.broker import Broker
+    from coordinator.wire.schema import Message, Request, Response
+
+R = TypeVar("R", bound="Response")
+CLIENT_ID = "__testing_kit"
+_TOKENS = count(-1, -1)
+"""Below zero: those above number the requests of clients."""
+
+
+class ControlError(Exception):
+    """Something that was asked of the emulator was refused, or cannot be: what, why, and what would
+    be right.
+
+    `code`: Kafka's error, where the broker refused it.
+    """
+
+    def __init__(self, message: str, code: ErrorCode | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class _Parked:
+    """Takes the place of a connection for one answer that comes later."""
+
+    def __init__(self, done: Callable[[Message | Encoded], None]) -> None:
+        self._done = done
+
+    def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
+        self._done(response.make() if isinstance(response, Unread) else response)
+
+    def resume(self, now: int) -> None:
+        """Nothing waits behind it."""
+
+    def release(self, now: int) -> None:
+        """Nothing is ever held."""
+
+
+def ask(
+    broker: Broker, message: Request, kind: type[R], now: int, *, version: int | None = None
+) -> R:
+    """The answer to a request that is answered at once. Raises ControlError for one that is not."""
+    answers: list[R] = []
+    ask_later(broker, message, kind, now, answers.append, version=version)
+    if not answers:
+        raise ControlError(f"{apis.title(message.api_key)} has no answer yet")
+    return answers[0]
+
+
+def ask_later(
+    broker: Broker,
+    message: Request,
+    kind: type[R],
+    now: int,
+    done: Callable[[R], None],
+    *,
+    version: int | None = None,
+) -> None:
+    """Ask, and give the answer to `done`, now or when it comes."""
+    api = apis.served_by(broker)[message.api_key]
+    assert api is not None, message
+    version = api.highest if version is None else version
+    node = broker.cluster.brokers.get(broker.node_id)  # None: it was unregistered
+    listener = "PLAINTEXT" if node is None else next(iter(node.endpoints), "PLAINTEXT")
+    call = Call(
+        message,
+        version,
+        CLIENT_ID,
+        "/127.0.0.1",
+        next(_TOKENS),
+        now,
+        listener,
+        None,
+        broker.node_id,
+        principal="",
+    )
+
+    def give(response: Message | Encoded) -> None:
+        if isinstance(response, Encoded):
+            response = response_type(message.api_key).decode(version, response.body)
+        assert isinstance(response, kind)
+        done(response)
+
+    result = api.handle(broker, call)
+    if isinstance(result, Sliced):
+        result = whole(result.work, now)
+    if result is None:
+        broker.parked[call.token] = _Parked(give)
+    elif isinstance(result, Special):
+        raise ControlError(
+            f"{apis.title(message.api_key)} was refused{' with its connection' if result is CLOSE else ''}"
+        )
+    else:
+        give(result)
+
+
+def check(code: int, what: str, text: str | None = None) -> None:
+    """Raises ControlError if there is an error; `what` was asked for."""
+    if code:
+        error = ErrorCode(code)
+        raise ControlError(f"{what}: {error.name}: {text or error.message}", error)

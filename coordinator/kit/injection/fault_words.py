@@ -1,0 +1,128 @@
+"""The faults as methods: each builds the data of `faults` and hands it to `add_fault`, here or at
+the other end of a control port."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from coordinator.base.keyword_errors import nearest_keywords
+
+if TYPE_CHECKING:
+    from coordinator.base.errors import ErrorCode
+
+    from ..faults import Fault
+
+H = TypeVar("H")
+MOST_SECONDS = 366 * 86_400
+"""The longest time that a clock is advanced by, or a request held up."""
+
+
+@nearest_keywords
+class FaultWords(Generic[H]):
+    """A test's actions on requests, in one line each. `add_fault` is given by the class that
+    inherits this."""
+
+    if TYPE_CHECKING:
+
+        def add_fault(self, fault: Fault) -> H: ...
+
+    def _fault(self, api: str | None, kind: str, how: dict[str, Any], **action: Any) -> H:
+        return self.add_fault(self._made(api, kind, how, **action))
+
+    def _made(self, api: str | None, kind: str, how: dict[str, Any], **action: Any) -> Fault:
+        from ..faults import from_plain
+
+        given = {"action": kind, **action, **how}
+        return from_plain(given if api is None else given | {"api": api})
+
+    def fail(self, api: str | None, error: str | int | ErrorCode, /, **which: Any) -> H:
+        """Let requests fail: `kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group="billing",
+        times=1)`.
+
+        `which`: the words of `faults.Selector` (group, topic, partition, member, client_id,
+        instance_id, transactional_id, generation, broker, phase; offset and delivery of a record of
+        a share group) and how often: `nth` (from which on), `times` (how many; all),
+        `probability`, `name`, `may_miss`, `missing_ok` (its topic is
+        made later), `any_error` (an error that no broker answers to this API is meant, and warned
+        of no more: ImprobableErrorWarning). The same for all below.
+        """
+        from ..real_errors import ImprobableErrorWarning
+
+        fault = self._made(api, "fail", which, error=error)
+        if fault.improbable:
+            warnings.warn(
+                f"{fault.improbable}. any_error=True if it is meant", ImprobableErrorWarning, 2
+            )
+        return self.add_fault(fault)
+
+    def delay(
+        self,
+        api: str | None,
+        /,
+        *unnamed: object,
+        seconds: float | None = None,
+        answer: bool = False,
+        **which: Any,
+    ) -> H:
+        """Handle requests, or with `answer` send their answers, so many seconds later."""
+        _by_name("delay", api, unnamed, seconds)
+        return self._fault(api, "delay", which, duration_ms=milliseconds(seconds), answer=answer)
+
+    def hold(self, api: str | None, /, **which: Any) -> H:
+        """Keep requests back until the handle's `release`."""
+        return self._fault(api, "hold", which)
+
+    def lose_request(self, api: str | None, /, **which: Any) -> H:
+        """Let requests get lost: never handled, never answered."""
+        return self._fault(api, "lose_request", which)
+
+    def lose_answer(self, api: str | None, /, **which: Any) -> H:
+        """Handle requests and let their answers get lost."""
+        return self._fault(api, "lose_answer", which)
+
+    def duplicate_answer(self, api: str | None, /, **which: Any) -> H:
+        """Write answers twice, one right after the other."""
+        return self._fault(api, "duplicate_answer", which)
+
+    def disconnect(self, api: str | None, /, *, after: bool = False, **which: Any) -> H:
+        """Cut the connection that a request comes on, before it is handled or after."""
+        return self._fault(api, "disconnect", which, after=after)
+
+    def garble(self, api: str | None, /, **which: Any) -> H:
+        """Damage the bytes of answers."""
+        return self._fault(api, "garble", which)
+
+    def throttle(
+        self, api: str | None, /, *unnamed: object, seconds: float | None = None, **which: Any
+    ) -> H:
+        """Let answers say that the client is throttled for so many seconds."""
+        _by_name("throttle", api, unnamed, seconds)
+        return self._fault(api, "throttle", which, duration_ms=milliseconds(seconds))
+
+    def observe(self, api: str | None = None, /, **which: Any) -> H:
+        """Count requests, and do nothing to them. None at all is an answer, too: an observation
+        that no request met fails no test."""
+        return self._fault(api, "observe", which)
+
+
+def _by_name(verb: str, api: str | None, unnamed: tuple[object, ...], seconds: object) -> None:
+    """Raise TypeError for a time that is missing or has no name."""
+    if unnamed or seconds is None:
+        given = unnamed[0] if unnamed else 0.5
+        raise TypeError(f"{verb} takes its time by name: {verb}({api!r}, seconds={given!r})")
+
+
+def milliseconds(seconds: object) -> int:
+    """Seconds as whole milliseconds. Raises FaultError."""
+    from ..faults import FaultError
+
+    if (
+        not isinstance(seconds, int | float)
+        or isinstance(seconds, bool)
+        or not 0 <= seconds <= MOST_SECONDS
+    ):
+        raise FaultError(
+            f"seconds: {seconds!r}; a number from 0 on, at most {MOST_SECONDS} (366 days)"
+        )
+    return round(seconds * 1000)

@@ -1,0 +1,426 @@
+"""The control verbs in Python: what a test can ask of a running emulator, in one line each.
+
+`Kit` is what `Emulator` inherits: topics and records, groups, faults, waits, the clock. It builds
+the data of this package and applies it between two requests; all of its methods may be called from
+any thread. It does not depend on sockets or asyncio: the emulator gives it `run` and what runs
+there. What carries the methods out is loaded when it is first used: an emulator that is only served
+pays nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import Future, wait
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from coordinator.base.keyword_errors import nearest_keywords
+
+from .cluster_kit import ClusterKit
+from .injection.fault_words import FaultWords, milliseconds
+from .security.kit import SecurityKit
+from .thread_calls import DEFAULT_TIMEOUT_S
+from .topic_kit import TopicKit
+
+if TYPE_CHECKING:
+    from coordinator.events import EventLog, Line
+    from coordinator.history.world.timeline import Timeline
+    from coordinator.history.world.views import GroupView
+
+    from .event_waits import EventPattern
+    from .faults import Fault
+    from .group.handle import GroupHandle
+    from .injection.fault_board import FaultHandle
+    from .journal import Journal
+    from .restoring.snapshot import Snapshot
+    from .session import KitSession
+    from .shares.handle import ShareGroupHandle
+    from .verifying.verification import Verification
+    from .waiting import LoopFuture, WaitTimeoutError
+
+T = TypeVar("T")
+DEFAULT_GRACE_S = 5.0
+"""How long `advance` waits, in real time, for living members that a rebalance awaits."""
+
+
+@nearest_keywords
+class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
+    """Methods of a running emulator for tests."""
+
+    _kit: KitSession | None = None
+
+    if TYPE_CHECKING:  # the emulator's own
+
+        def run(self, function: Callable[[], T]) -> T: ...
+        def _new_session(self) -> KitSession: ...
+        def mark(self) -> int: ...
+        def _log_lines(self) -> list[Line]: ...
+        def _known_lines(self) -> list[Line]: ...
+        def event_log(self) -> EventLog: ...
+
+    @property
+    def _session(self) -> KitSession:
+        if self._kit is None:
+            self._kit = self.run(self._new_session)
+        return self._kit
+
+    # -- rights, passwords, certificates
+
+    def secure(self, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
+        """Carry out one of `access.VERBS`; what it answers."""
+        from .security.access import carry_out
+
+        session = self._session
+        return self.run(lambda: carry_out(session.any_broker(), session.now(), verb, words))
+
+    def drop_connections(self) -> None:
+        """End all connections of clients, as a network does that breaks: each connects, shakes hands
+        and logs in anew."""
+        self.run(self._session.disconnect)
+
+    # -- groups
+
+    def group(self, group_id: str) -> GroupHandle:
+        """A group, there or not yet: to look at, to wait for, to act on."""
+        from . import arguments
+        from .group.handle import GroupHandle
+
+        arguments.group(group_id)
+        peer = getattr(self, "peer")  # noqa: B009 - the emulator's own, whose options the kit does not repeat
+        return GroupHandle(
+            self.run,
+            self._done,
+            self._session,
+            group_id,
+            self.verify,
+            peer,
+            self.timeline,
+            self.obstacles,
+        )
+
+    def share_group(self, group_id: str) -> ShareGroupHandle:
+        """A share group (KIP-932), there or not yet: its records, waits for them, and what can be
+        done to them."""
+        from . import arguments
+        from .shares.handle import ShareGroupHandle
+
+        arguments.group(group_id)
+        return ShareGroupHandle(
+            self.run, self._done, self._session, group_id, self.verify, self.obstacles
+        )
+
+    def groups(self) -> list[str]:
+        """The ids of all groups, sorted."""
+        session = self._session
+        return self.run(lambda: sorted(session.group_ids()))
+
+    # -- time
+
+    def advance(
+        self,
+        seconds: float = 0,
+        *,
+        hours: float = 0,
+        silent: Collection[str] = (),
+        grace: float = DEFAULT_GRACE_S,
+    ) -> list[dict[str, Any]]:
+        """Let the coordinators' clock jump so many seconds and hours, from deadline to deadline; what
+        fell due, in order, as lines of the event log.
+
+        Members that would have sent heartbeats meanwhile keep their sessions: those with an open
+        connection, but for peers that are paused and members named `silent`. Who lives and is
+        awaited by a rebalance gets `grace` seconds of real time, then the clock goes on. Record
+        timestamps, transactions and the expiry of offsets move along; clients' own clocks do not.
+        """
+        from . import arguments
+
+        arguments.seconds("grace", grace)
+        mark = self.mark()
+        for answered in self.advancing(arguments.jump(seconds, hours), silent=silent):
+            answered.check_thread()
+            wait([answered], grace)
+        return self.fallen_due(mark)
+
+    def advancing(
+        self, seconds: float, *, silent: Collection[str] = ()
+    ) -> Iterator[LoopFuture[None]]:
+        """`advance` in steps, for who drives it: each future is to be waited for, as long as the
+        grace lasts, before the next step."""
+        from . import arguments
+        from .advancing import Advance
+
+        session, names = self._session, arguments.listed("silent", silent)
+        advance = self.run(
+            lambda: Advance(session, milliseconds(seconds), names)
+        )  # raises for a name that nobody has
+        ended = False
+        while not ended:
+            ended = self.run(advance.step)
+            answered = self.run(lambda: session.waits.begin(advance.awaited, lambda: None))
+            try:
+                yield answered
+            finally:
+                self.run(partial(session.waits.end, answered))
+
+    def fallen_due(self, mark: int) -> list[dict[str, Any]]:
+        """The answer of `advance`: the events since a mark, requests and answers left out.
+        Without a log nothing is known."""
+        return (
+            [plain for plain in self.events(since=mark) if plain["stream"] != "wire"]
+            if mark
+            else []
+        )
+
+    def _check_partition(self, topic: str, partition: int) -> None:
+        session = self._session
+        self.run(lambda: session.check_partition(topic, partition))
+
+    # -- the log
+
+    def events(
+        self,
+        kind: str | None = None,
+        *,
+        group: str | None = None,
+        stream: str | None = None,
+        since: int = 0,
+        **fields: Any,
+    ) -> list[dict[str, Any]]:
+        """Lines of the event log (docs/event_log.md), oldest first: of a type, group or stream,
+        since a `mark`, with these fields.
+
+        Raises ExpectationError for a type, a stream or a field that there is not.
+        """
+        from .event_waits import check_words
+
+        check_words(kind, group, stream, fields, since)
+        wanted = {"type": kind, "group": group, "stream": stream} | fields
+        given = {name: value for name, value in wanted.items() if value is not None}
+        lines = self.run(self._log_lines)
+        return [
+            plain
+            for plain in (line.plain for line in lines if line.seq >= since)
+            if all(plain.get(name) == value for name, value in given.items())
+        ]
+
+    def begin_wait_for(self, pattern: EventPattern) -> Future[list[dict[str, Any]]]:
+        """Wait without blocking: the future has the lines once they are there."""
+        from .event_waits import begin
+
+        session = self._session
+        return self.run(lambda: begin(session, pattern, self.event_log(), self._log_lines))
+
+    def wait_for(
+        self,
+        /,
+        kind: str | None = None,
+        *,
+        group: str | None = None,
+        stream: str | None = None,
+        since: int | None = None,
+        count: int = 1,
+        timeout: float = DEFAULT_TIMEOUT_S,
+        **fields: Any,
+    ) -> list[dict[str, Any]]:
+        """Wait for lines of the event log: `kafka.wait_for("MemberRemoved", group="billing",
+        since=mark)`; returns the first `count`.
+
+        The words are those of `events`; `since` a `mark`: without one only what happens from now on
+        counts. Raises WaitTimeoutError, which says what else happened to the group meanwhile.
+        """
+        from . import arguments
+        from .event_waits import EventPattern
+
+        arguments.seconds("timeout", timeout)
+        pattern = EventPattern(
+            kind, group, stream, self.mark() if since is None else since, count, fields
+        )
+        future = self.begin_wait_for(pattern)
+        try:
+            return future.result(timeout)
+        except FutureTimeoutError:
+            raise self.timed_out(pattern, future, timeout) from None
+
+    def timed_out(
+        self, pattern: EventPattern, future: Future[Any], timeout: float
+    ) -> WaitTimeoutError:
+        """The error of a wait for events whose time is over; nobody waits for it any more."""
+        from .event_waits import timed_out
+
+        session, obstacles = self._session, self.obstacles(pattern.group)
+        return self.run(
+            lambda: timed_out(session, pattern, future, timeout, self._log_lines(), obstacles)
+        )
+
+    def explain(self, group: str | None = None, generation: int | None = None) -> str:
+        """Why each rebalance happened, in sentences: what `coordinator explain` prints of this
+        run."""
+        from coordinator.history.explain.output import as_text, timeline_of
+
+        lines = self.run(self._log_lines)
+        timeline = timeline_of(iter(lines), "this run", details=False)
+        views = _views(timeline, group, lines)
+        text = list(as_text(timeline, views, generation))
+        if group is not None and not views:
+            from .injection.met import told
+
+            text += told(lines, group)
+        return "\n".join(text)
+
+    def obstacles(self, group: str | None = None) -> list[str]:
+        """Return what stands in the way of a group, or of all groups and clients, in sentences:
+        brokers that were stopped and links that were cut, members that a rebalance waits for,
+        clients that were refused and have not gone on since.
+
+        Empty if nothing does, or if this emulator keeps no event log.
+        """
+        from coordinator.history.explain.obstacles import sentence
+        from coordinator.history.explain.output import timeline_of
+        from coordinator.history.world.obstacles import obstacles
+
+        lines = self.run(self._known_lines)
+        return [sentence(each) for each in obstacles(timeline_of(iter(lines), "this run"), group)]
+
+    def timeline(self, group: str | None = None, generation: int | None = None) -> dict[str, Any]:
+        """The same as plain values: what `coordinator explain --format json` prints
+        (docs/event_log.md); each rebalance, its cause, its durations, and who got and lost what."""
+        from coordinator.history.explain.output import as_plain, timeline_of
+
+        lines = self.run(self._log_lines)
+        timeline = timeline_of(iter(lines), "this run", details=False)
+        return as_plain(timeline, _views(timeline, group, lines), generation)
+
+    def verify(self, group: str, *, since: int = 0) -> Verification:
+        """Assertions about what happened to a group:
+        `kafka.verify("billing").single_owner().rebalances(at_most=2)`."""
+        from .verifying.verification import Verification
+
+        return Verification(
+            group,
+            self.run(self._log_lines),
+            self.group(group).snapshot(),
+            since,
+            lambda topic, index: [
+                record.offset for record in self.records(topic, index, committed=True)
+            ],
+            lambda topic, index: {
+                record.offset: record.key
+                for record in self.records(topic, index)
+                if record.key is not None
+            },
+        )
+
+    def journal(self, most: int | None = None) -> Journal:
+        """Requests of clients and their answers, typed, from the first call of this on: the latest
+        `most` (10,000) are kept."""
+        from .in_process_requests import ControlError
+        from .journal import MOST, Journal, Records
+
+        session = self._session
+
+        def records() -> Records:
+            if session.records is None:
+                session.records = Records(session.brokers, MOST if most is None else most)
+            elif most not in (None, session.records.most):
+                raise ControlError(
+                    f"most={most}: the journal is kept already, of {session.records.most} requests"
+                )
+            return session.records
+
+        return Journal(self.run(records), self.run)
+
+    # -- faults
+
+    def add_fault(self, fault: Fault) -> FaultHandle:
+        """Put a fault in force; `fail`, `delay` and the other words build one and do this."""
+        from .injection.fault_board import FaultHandle
+
+        session = self._session
+        return FaultHandle(
+            session.faults, self.run(lambda: session.add_fault(fault)), self.run, session.now
+        )
+
+    def clear_faults(self) -> None:
+        """End all faults; requests that they hold back go on."""
+        session = self._session
+        self.run(lambda: session.faults.clear(session.now()))
+
+    def faults(self, *, ended: bool = False) -> list[FaultHandle]:
+        """The faults in force, in the order in which they were added; with `ended` those, too, that
+        were removed."""
+        from .injection.fault_board import FaultHandle
+
+        session = self._session
+        active = self.run(
+            lambda: list(session.faults.all if ended else session.faults.in_force.values())
+        )
+        return [FaultHandle(session.faults, each, self.run, session.now) for each in active]
+
+    def missed_faults(self) -> list[str]:
+        """Faults that no request ever met, in words; without those that may be missed."""
+        if self._kit is None:
+            return []
+        session = self._kit
+        return self.run(lambda: [str(active.fault) for active in session.faults.never_hit()])
+
+    # -- the whole
+
+    def reset(self, *, keep_topics: Collection[str] = ()) -> None:
+        """Stop all peers, forget faults, groups with their settings, and topics, but for those to
+        be kept: clean for the next test. What is kept keeps its records.
+
+        Peers end as by `crash`, and do not join again; what clients of other processes do is their own affair.
+
+        Raises ControlError for topics that are not there.
+        """
+        from .restoring.resetting import reset
+
+        session = self._session
+        self.run(lambda: reset(session, keep_topics))
+
+    def snapshot(self) -> Snapshot:
+        """Topics, records, groups, offsets and transactions as they are now, for `restore`: here,
+        any number of times, or at another emulator with the same broker ids. Raises ControlError
+        while a broker does not run."""
+        from .restoring.snapshot import take
+
+        session = self._session
+        return self.run(lambda: take(session))
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot. All connections are closed: clients connect anew, and go on with
+        what they find.
+
+        Groups are as a coordinator load finds them: in their last stable generation, with sessions
+        that begin anew. Faults and settings stay. Raises ControlError for what cannot be restored
+        here; then nothing has changed.
+        """
+        from .restoring.snapshot import restore
+
+        session = self._session
+        self.run(lambda: restore(session, snapshot))
+
+    def story(self) -> str:
+        """The report of a failed test: each group now, its timeline, what each member last sent
+        and heard, and all faults."""
+        from .failure_report import story
+
+        session = self._session
+        return self.run(lambda: story(session, self._log_lines()))
+
+
+def _views(timeline: Timeline, group: str | None, lines: list[Line]) -> list[GroupView]:
+    """The events of a group, or of each; none of a group that clients only tried to reach. Raises
+    ControlError for one that no line names."""
+    from coordinator.history.world.obstacles import obstacles
+
+    from .in_process_requests import ControlError
+
+    if group is not None and group not in timeline.groups:
+        if any(line.group == group for line in lines) or obstacles(timeline, group):
+            return []
+        raise ControlError(
+            f"nothing has happened to a group {group!r}; the groups of this run are: {', '.join(timeline.groups) or 'none'}"
+        )
+    return [view for name, view in timeline.groups.items() if group in (None, name)]

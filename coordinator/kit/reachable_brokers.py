@@ -1,0 +1,193 @@
+"""Brokers as a client would reach them: which of them run, which one leads, coordinates or
+controls, and why none does.
+
+The controller's own view decides, not what a broker believes that is cut off. Called between two
+requests; it does not depend on time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from coordinator.server.cluster.model import CONSUMER_OFFSETS
+from coordinator.wire.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+
+from .in_process_requests import ControlError, ask
+from .waiting import WaitBoard
+
+if TYPE_CHECKING:
+    from coordinator.server.broker import Broker
+    from coordinator.server.cluster import Partition
+    from coordinator.server.storage.partition_log import PartitionLog
+
+    from .views.group_snapshots import TopicPartition
+
+
+class Reach:
+    """The brokers of one emulator as clients reach them. `brokers`: all there are; `running`: which
+    of them run; `now`: the brokers' clock; `waits`: who waits for something there."""
+
+    def __init__(
+        self,
+        brokers: Callable[[], list[Broker]],
+        running: Callable[[int], bool],
+        now: Callable[[], int],
+    ) -> None:
+        self.brokers = brokers
+        self.running = running
+        self.now = now
+        self.waits = WaitBoard()
+
+    def any_broker(self) -> Broker:
+        """A broker that can be asked, one in contact with the controller first. Raises ControlError
+        if none runs."""
+        running = [broker for broker in self.brokers() if self.running(broker.node_id)]
+        if not running:
+            raise ControlError("no broker runs: start one")
+        return next((each for each in running if each.reaches_controller), running[0])
+
+    def running_broker(self, node: int) -> Broker | None:
+        """The broker with this id, if it runs."""
+        return next(
+            (each for each in self.brokers() if each.node_id == node and self.is_up(each)), None
+        )
+
+    def is_up(self, broker: Broker) -> bool:
+        """True if this very broker runs: one that was started again is another."""
+        return self.running(broker.node_id) and broker in self.brokers()
+
+    def controlling(self) -> Broker | None:
+        """A broker that runs and can have the controller change something."""
+        return next(
+            (each for each in self.brokers() if self.is_up(each) and each.reaches_controller), None
+        )
+
+    def about(self, node: int | None) -> str:
+        """In words which brokers run, and, if one is meant (-1: none), what that one does."""
+        running = [each.node_id for each in self.brokers() if self.is_up(each)]
+        those = f"running are {', '.join(map(str, running)) or 'none'}"
+        if node is None or node < 0 or node in running:
+            return those
+        return f"broker {node} does not run; {those}"
+
+    def leader_of(self, topic: str, index: int) -> Broker:
+        """The broker that leads a partition, runs, and knows of it. Raises ControlError that says
+        why there is none."""
+        lacking = self.unready(topic, index)
+        if lacking:
+            raise ControlError(lacking[0])
+        found = self.any_broker().controller.cluster.partition(topic, index)
+        leader = None if found is None else self.running_broker(found.leader)
+        return leader or self.any_broker()
+
+    def log_of(self, partition: TopicPartition) -> PartitionLog | None:
+        """The log of a partition as its readers know it: that of its leader, whatever that does;
+        without one that of the replica that has most. None: there is no such partition."""
+        brokers = {broker.node_id: broker for broker in self.brokers()}
+        found = next(iter(brokers.values())).controller.cluster.partition(*partition)
+        if found is None:
+            return None
+        nodes = [found.leader] if found.leader in brokers else found.replicas
+        own = [brokers[node].cluster.partition(*partition) for node in nodes if node in brokers]
+        logs = [each.log for each in own if each is not None]
+        return max(logs, key=lambda log: log.high_watermark, default=None)
+
+    def coordinator_of(self, group_id: str) -> Broker | None:
+        """The broker that clients find as a group's coordinator, if it runs and knows of it. The
+        only broker is it even while it does not serve the group: it says so itself."""
+        asked = self.any_broker()
+        if asked.replication is None:
+            return asked
+        index = asked.coordinator.partition_for(group_id)
+        found = asked.controller.cluster.partition(CONSUMER_OFFSETS, index)
+        broker = None if found is None else self.running_broker(found.leader)
+        if broker is None or broker.coordinator.availability.error(index):
+            return None
+        return broker
+
+    def coordinating(self, transactional_id: str) -> Broker | None:
+        """The broker that serves a transactional id, if it runs. Asking makes Kafka's topic for
+        them, if need be."""
+        ask(
+            self.any_broker(),
+            FindCoordinatorRequest(key_type=1, coordinator_keys=[transactional_id]),
+            FindCoordinatorResponse,
+            self.now(),
+        )
+        return next(
+            (
+                broker
+                for broker in self.brokers()
+                if self.is_up(broker) and not broker.transactions.availability(transactional_id)
+            ),
+            None,
+        )
+
+    # -- who is missing
+
+    def nobody(self) -> tuple[str, ...]:
+        """True if no broker runs, in words."""
+        if any(self.running(broker.node_id) for broker in self.brokers()):
+            return ()
+        return ("no broker runs",)
+
+    def unready(
+        self, topic: str, index: int, *, writing: bool = False, at_once: bool = False
+    ) -> tuple[str, ...]:
+        """Why a client could not read a partition now, or write to it and be told that all replicas
+        in sync have it (`writing`).
+
+        `at_once`: neither could the answer come before anything else happens.
+        """
+        if self.nobody():
+            return self.nobody()
+        found = self.any_broker().controller.cluster.partition(topic, index)
+        if found is None:
+            return ()  # who asks is told so by the broker
+        leader, where = self.running_broker(found.leader), f"{topic}-{index}"
+        replicas = f"in sync: {_listed(found.isr) or 'none'}; replicas: {_listed(found.replicas)}"
+        if leader is None:
+            return (f"{where} has no leader that runs ({self.about(found.leader)}; {replicas})",)
+        own = leader.cluster.partition(topic, index)
+        if own is None or own.leader != leader.node_id:
+            why = f"broker {leader.node_id} has not heard yet that it leads"
+        else:
+            why = self._unwritable(leader, own, at_once=at_once) if writing else ""
+        return (f"{where}: {why} ({replicas})",) if why else ()
+
+    def _unwritable(self, leader: Broker, own: Partition, *, at_once: bool) -> str:
+        """Why a leader cannot take records that all replicas in sync are to have."""
+        topic = leader.cluster.topics[own.topic]
+        least = min(topic.effective_int("min.insync.replicas"), len(own.replicas))
+        if len(own.isr) < least:
+            return f"its leader {leader.node_id} takes no records, since min.insync.replicas is {least}"
+        followers = leader.replication
+        if at_once and followers is not None:
+            for node in own.isr:
+                if node != leader.node_id and not followers.is_prompt(leader.node_id, node):
+                    return f"broker {node} counts as in sync and does not copy at once: it is stopped, paused, cut off or slow"
+        return ""
+
+    def uncoordinated(self, group_id: str) -> tuple[str, ...]:
+        """Why no client could reach a group's coordinator now."""
+        if self.nobody():
+            return self.nobody()
+        if self.coordinator_of(group_id) is not None:
+            return ()
+        return (f"group {group_id!r} has no coordinator that runs ({self.about(None)})",)
+
+    def uncontrolled(self) -> tuple[str, ...]:
+        """Why no client could change a topic now."""
+        if self.nobody():
+            return self.nobody()
+        if self.controlling() is not None:
+            return ()
+        return (f"no broker that runs reaches a controller ({self.about(None)})",)
+
+
+def _listed(nodes: Iterable[int]) -> str:
+    return ", ".join(map(str, nodes))

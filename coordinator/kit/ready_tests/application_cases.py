@@ -1,0 +1,102 @@
+"""The common part of all ready tests: the application of a case, started, judged and stopped; and
+why a case is skipped: what the application lacks, or has no use for."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import pytest
+
+from ..emulator.embedded import Emulator
+from .lacking import PROCESSED, need, skip_for_want_of
+from .under_test import PARTITIONS, PATIENCE_S, ApplicationUnderTest
+
+LISTENER_HOLDS_S = 5.0
+"""For so long a member may keep a rebalance waiting without a word, in seconds."""
+
+
+class NotJudgedWarning(UserWarning):
+    """A case passed, and part of its verdict could not be given: what, and why."""
+
+
+class HeldRebalanceWarning(UserWarning):
+    """A case passed, and a member kept a rebalance waiting for longer than `listener_holds_s`: for
+    how long, and where the event log shows it."""
+
+
+class ApplicationCases:
+    """`patience_s`: how long the application may take for what is awaited; `partitions`: of its topic.
+
+    `duplicates_clean`: how many records may be processed again for each disturbance that leaves it
+    time to commit; `duplicates_death`: for each death, by default those that it had fetched and not
+    committed then. `duplicates`, which is deprecated, overrules both.
+
+    `listener_holds_s`: a case that passes warns (`HeldRebalanceWarning`) if a member kept a rebalance
+    waiting for longer, in its listener or away from its poll. For longer than the member's own
+    rebalance timeout (`max.poll.interval.ms`) is a finding, whatever is said here.
+    """
+
+    patience_s: ClassVar[float] = PATIENCE_S
+    duplicates: ClassVar[int | None] = None
+    duplicates_clean: ClassVar[int] = 0
+    duplicates_death: ClassVar[int | None] = None
+    partitions: ClassVar[int] = PARTITIONS
+    listener_holds_s: ClassVar[float] = LISTENER_HOLDS_S
+
+    @pytest.fixture
+    def app(self, kafka: Emulator, kafka_app_under_test: Any) -> Iterator[ApplicationUnderTest]:
+        """The application, not started yet; it is judged and stopped when the case ends."""
+        under_test = ApplicationUnderTest(
+            kafka,
+            kafka_app_under_test,
+            partitions=self.partitions,
+            patience_s=self.patience_s,
+            duplicates=self.duplicates,
+            duplicates_clean=self.duplicates_clean,
+            duplicates_death=self.duplicates_death,
+        )
+        reservations, held = "", None
+        try:
+            yield under_test
+            reservations, held = under_test.reservations(), under_test.longest_hold()
+        finally:
+            under_test.close()
+        if reservations:
+            warnings.warn(f"{type(self).__name__}: {reservations}", NotJudgedWarning, stacklevel=1)
+        if held is not None and held.took_ms > self.listener_holds_s * 1000:
+            limit = f"listener_holds_s is {self.listener_holds_s:g}"
+            text = f"{type(self).__name__}: {held.text} ({limit})"
+            warnings.warn(text, HeldRebalanceWarning, stacklevel=1)
+
+
+def needs(app: ApplicationUnderTest, *attributes: str) -> None:
+    """Skip a case that needs these attributes of the application, unless it has them; so do those
+    below."""
+    need(app.application, *attributes)
+
+
+def needs_processed(app: ApplicationUnderTest) -> None:
+    """The case needs to be told what was processed."""
+    if app.not_judged:
+        skip_for_want_of(app.application, [PROCESSED], "does not tell what it processed")
+
+
+def needs_commits(
+    app: ApplicationUnderTest, *, also_transactions: bool = False, instead: str = ""
+) -> None:
+    """The case disturbs commits. `also_transactions`: those in transactions, too; otherwise
+    `instead` names the case for them."""
+    if app.keeps_offsets:
+        pytest.skip(
+            f"{_name(app)} keeps its offsets itself: it has no commits that could be disturbed"
+        )
+    if app.transactional and not also_transactions:
+        pytest.skip(
+            f"{_name(app)} commits in transactions, which are aborted when that is refused: {instead} is its case"
+        )
+
+
+def _name(app: ApplicationUnderTest) -> str:
+    return type(app.application).__name__

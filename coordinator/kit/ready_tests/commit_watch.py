@@ -1,0 +1,170 @@
+"""How far an application had processed when each of its commits came, and what was asked of its
+partitions: records, first offsets.
+
+A commit is held at the coordinator's door for as long as it takes to ask the application, on a
+thread of the watch's own: the application may itself be waiting for the answer of that commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Thread
+from typing import TYPE_CHECKING
+
+from coordinator.server.interceptors import Hold, Verdict, consult
+from coordinator.wire.messages.fetch import FetchRequest
+from coordinator.wire.messages.list_offsets import ListOffsetsRequest
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest
+from coordinator.wire.messages.transactions import TxnOffsetCommitRequest
+
+from ..injection.broker_queries import BrokerSurroundings
+from .findings import CommitSeen, TopicPartition
+
+if TYPE_CHECKING:
+    from coordinator.server.broker import Broker
+    from coordinator.server.call import Call
+
+    from ..emulator.embedded import Emulator
+
+_FIRST = -2
+"""The timestamp that asks for a partition's first offset."""
+_Held = tuple["Broker", int, CommitSeen]
+
+
+class CommitWatch:
+    """The commits of one group from now on. `count`: how many records are processed; it may block
+    and ask the emulator."""
+
+    def __init__(self, kafka: Emulator, group: str, count: Callable[[], int]) -> None:
+        self._kafka = kafka
+        self._group = group
+        self._count = count
+        self._seen: list[CommitSeen] = []
+        self._error: Exception | None = None
+        self._held: SimpleQueue[_Held | None] = SimpleQueue()
+        self._doors: dict[int, tuple[Broker, _Door]] = {}
+        self.fetched: dict[TopicPartition, int] = {}
+        """The offset of the latest Fetch of each partition, whoever sent it: what is below it has
+        arrived there."""
+        self.asked_first: dict[TopicPartition, int] = {}
+        """When each partition's first offset was asked for last, whoever did: a client that goes
+        back to it asks so."""
+        self.dying: set[str] = set()
+        """Client ids of processes that are being killed: what they still send in this process, a
+        dead one would not."""
+        self._thread = Thread(target=self._look, name="coordinator-commit-watch", daemon=True)
+        self._thread.start()
+        self.install()
+
+    def install(self) -> None:
+        """Watch all brokers that run; to be called again when one was started anew."""
+
+        def put() -> None:
+            for node, broker in self._kafka.brokers.items():
+                if self._doors.get(node, (None, None))[0] is not broker:
+                    door = _Door(
+                        broker, self._group, self._held, self.dying, self.fetched, self.asked_first
+                    )
+                    self._doors[node] = (broker, door)
+                    broker.interceptors.insert(0, door)
+
+        self._kafka.run(put)
+
+    def seen(self) -> list[CommitSeen]:
+        """The commits so far, in order. Raises what the application raised when it was asked."""
+        if self._error is not None:
+            raise self._error
+        return list(self._seen)
+
+    def close(self) -> None:
+        """Watch no longer; what is held goes on."""
+
+        def take_away() -> None:
+            for broker, door in self._doors.values():
+                if door in broker.interceptors:
+                    broker.interceptors.remove(door)
+
+        self._kafka.run(take_away)
+        self._held.put(None)
+        self._thread.join()
+
+    def _look(self) -> None:
+        while (held := self._held.get()) is not None:
+            broker, token, commit = held
+            try:
+                self._seen.append(commit._replace(done=self._count()))
+            except Exception as error:
+                self._error = error
+            self._kafka.run(lambda: broker.release(token, self._kafka.server.now()))  # noqa: B023 - called before the next one is taken
+
+
+class _Door:
+    api_keys = frozenset(
+        {
+            OffsetCommitRequest.api_key,
+            TxnOffsetCommitRequest.api_key,
+            FetchRequest.api_key,
+            ListOffsetsRequest.api_key,
+        }
+    )
+
+    def __init__(
+        self,
+        broker: Broker,
+        group: str,
+        held: SimpleQueue[_Held | None],
+        dying: set[str],
+        fetched: dict[TopicPartition, int],
+        asked_first: dict[TopicPartition, int],
+    ) -> None:
+        self._broker = broker
+        self._group = group
+        self._held = held
+        self._dying = dying
+        self._fetched = fetched
+        self._asked_first = asked_first
+        self._around = BrokerSurroundings(broker)
+
+    def __call__(self, call: Call) -> Verdict:
+        message = call.message
+        if isinstance(message, FetchRequest):
+            for read in message.topics:
+                name = read.topic or self._around.topic_name(read.topic_id) or ""
+                self._fetched |= {
+                    (name, row.partition): row.fetch_offset for row in read.partitions
+                }
+            return None
+        if isinstance(message, ListOffsetsRequest):
+            first = [
+                (asked.name, row.partition_index)
+                for asked in message.topics
+                for row in asked.partitions
+                if row.timestamp == _FIRST
+            ]
+            self._asked_first |= dict.fromkeys(first, call.now)
+            return None
+        if (
+            not isinstance(message, OffsetCommitRequest | TxnOffsetCommitRequest)
+            or message.group_id != self._group
+        ):
+            return None
+        if call.client_id in self._dying:
+            return None
+        offsets = {}
+        for topic in message.topics:
+            name = topic.name or self._around.topic_name(getattr(topic, "topic_id", b"")) or ""
+            for row in topic.partitions:
+                offsets[name, row.partition_index] = row.committed_offset
+        interceptors = self._broker.interceptors
+        then = consult(
+            interceptors[interceptors.index(self) + 1 :], call
+        )  # a request that was held meets no other interceptor
+        by_member = bool(message.member_id) or isinstance(
+            message, TxnOffsetCommitRequest
+        )  # a producer need not name one
+        seen = CommitSeen(
+            offsets, 0, message.member_id or call.client_id, call.cause, by_member, call.now
+        )
+        self._held.put((self._broker, call.token, seen))
+        return Hold(None, then)

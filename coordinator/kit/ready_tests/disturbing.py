@@ -1,0 +1,237 @@
+"""Actions of ready tests on an application's commits and its group, in the words of the protocol
+that it speaks.
+
+A group of the consumer protocol (KIP-848) has no rebalance that all members join: other errors, and
+another member, stand for it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Collection, Set
+from typing import TYPE_CHECKING
+
+from coordinator.events.faults import FaultInjected
+from coordinator.events.groups import MemberRejoined
+from coordinator.events.line import lines_of
+from coordinator.events.wire import RequestSeen
+from coordinator.history.world.spans import BEGUN
+
+from ..in_process_requests import ControlError
+from . import findings, identities
+from .findings import Finding
+from .refused_heartbeats import connections, refused_for_good
+from .sessions import held_at_most_s, postpone_sessions
+from .under_test import PARTITIONS, ApplicationError, ApplicationUnderTest
+
+if TYPE_CHECKING:
+    from ..injection.fault_board import FaultHandle
+
+_CLOSES_S = 0.1
+"""So long after an application has gone on it may take until a connection is seen to be closed that
+its library gave up before."""
+REST = 3
+"""So many rebalances are explained when everything was done before: a client may still ask for one
+because of what it learnt meanwhile."""
+
+
+def commits_fail(app: ApplicationUnderTest, times: int | None = None) -> FaultHandle:
+    """Refuse its commits as one is refused that a rebalance overtook.
+
+    Offsets in a transaction that names no member are only counted: no rebalance overtakes them, and
+    Kafka takes them (KIP-447).
+    """
+    api, error = (
+        "OffsetCommit",
+        "STALE_MEMBER_EPOCH" if app.speaks_consumer else "REBALANCE_IN_PROGRESS",
+    )
+    if app.transactional:
+        api, error = "TxnOffsetCommit", "ILLEGAL_GENERATION"
+        if not names_member(app):
+            return app.kafka.observe(api, group=app.application.group, times=times, may_miss=True)
+    return app.kafka.fail(api, error, group=app.application.group, times=times, may_miss=True)
+
+
+def names_member(app: ApplicationUnderTest) -> bool:
+    """True if the offsets of its transactions so far say whose they are, as older client libraries
+    do not (aiokafka 0.14)."""
+    lines = lines_of(app.kafka.events(group=app.application.group))
+    return any(
+        line.member is not None
+        for line in lines
+        if isinstance(event := line.event, RequestSeen) and event.api == "txn_offset_commit"
+    )
+
+
+def coordinator_of(app: ApplicationUnderTest) -> int:
+    """The broker that coordinates its group. Raises LookupError if none does."""
+    group = app.application.group
+    brokers = app.kafka.run(
+        lambda: [
+            broker.node_id
+            for broker in app.kafka.brokers.values()
+            if broker.coordinator.shard_of(group)
+        ]
+    )
+    if not brokers:
+        raise LookupError(f"no broker coordinates group {group!r} now")
+    return brokers[0]
+
+
+def gone(app: ApplicationUnderTest) -> bool:
+    """True if its members leave before its patience is at its end; static ones do not leave, but
+    close their connections."""
+    until = time.monotonic() + app.patience_s
+    while any(member.connected or member.instance_id is None for member in app.members()):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+    return True
+
+
+def gave_up(app: ApplicationUnderTest, members: Set[str], since: int) -> bool:
+    """True if these members of a consumer group, whose heartbeats are refused for good, end within
+    its patience once they are told, which their next heartbeats do."""
+    until, told = time.monotonic() + app.heartbeat_interval_s + app.patience_s, False
+    while True:
+        refused = refused_for_good(lines_of(app.kafka.events(since=since)), app.application.group)
+        connected = connections(app.kafka)
+        here = [
+            member for member in app.members() if member.member_id in members and member.connected
+        ]
+        if all(
+            member.member_id in refused and refused[member.member_id].event.peer not in connected
+            for member in here
+        ):
+            return True
+        if not told and all(member.member_id in refused for member in here):
+            until, told = time.monotonic() + app.patience_s, True
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+
+
+def rebalance(app: ApplicationUnderTest, reason: str) -> None:
+    """Let its group rebalance; in the consumer protocol another member comes and goes."""
+    if app.speaks_consumer:
+        with app.peer():
+            app.wait_shared()
+        return
+    app.wait(
+        findings.NO_RECOVERY, "the application is no settled member", state="Stable", assigned="all"
+    )
+    try:
+        app.group.rebalance(reason)
+    except ControlError as error:
+        if not app.members():  # those that there are rebalance already
+            found = Finding(
+                findings.LEAVES, f"it has left where its group was to rebalance: {error}"
+            )
+            went = identities.gone(
+                lines_of(app.kafka.events()), app.application.group, app.told.peers
+            )
+            raise ApplicationError([found, *went, *app.findings()]) from None
+
+
+def wait_hit(
+    app: ApplicationUnderTest, fault: FaultHandle, what: str, name: str = findings.NO_RECOVERY
+) -> None:
+    """Wait until the application met a fault. Raises ApplicationError, with what else is wrong with
+    it, if it does not."""
+    mark = app.kafka.mark()
+    try:
+        fault.wait_hit(timeout=app.patience_s)
+    except ControlError as error:
+        known = [] if name == findings.BLOCKS else app.why_not(mark, offsets=True)
+        raise ApplicationError(
+            [*app.findings(), *known, Finding(name, f"{what}: {error}")]
+        ) from None
+
+
+def verify_rest(app: ApplicationUnderTest, *, since: int) -> None:
+    """Nobody came or went since this mark: it did not rebalance, or a few times. Raises
+    ApplicationError."""
+    seen = app.evidence()
+    found = findings.restless(seen.lines, seen.group, since, REST)
+    if found:
+        left = seen.left_for_its_poll(seen.told.undisturbed(), wrong=True)
+        raise ApplicationError([*dict.fromkeys([*left, *app.findings(), *found])])
+
+
+def verify_restart(app: ApplicationUnderTest, *, since: int) -> None:
+    """A static member that was started again since this mark cost no rebalance. Raises
+    AssertionError.
+
+    One that it asks for by its new member id is none of the restart: a kafka-python that leads does
+    so when it has fetched metadata while it joined.
+    """
+    lines = lines_of(app.kafka.events(group=app.application.group, since=since))
+    back = {line.seq for line in lines if line.kind is MemberRejoined}
+    if any(line.kind in BEGUN and line.cause not in back for line in lines):
+        app.group.verify().rebalances(0, since=since)
+
+
+def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
+    """Its members have not left since this mark. Raises ApplicationError."""
+    seen = app.evidence()
+
+    def left(connected: Collection[str]) -> list[Finding]:
+        return identities.left(seen.lines, seen.group, seen.told.peers, since, connected)
+
+    if left(()):  # a consumer that closes leaves, and then closes its connections
+        app.wait_a_moment(lambda: bool(left(connections(app.kafka))))
+    found = seen.left_for_its_poll([(since, sys.maxsize)]) or left(connections(app.kafka))
+    if found:
+        raise ApplicationError([*found, *app.findings()])
+
+
+def waits_for_commits(app: ApplicationUnderTest, wait_s: float) -> bool:
+    """True if it processes nothing more while one of its commits is not answered, for so many
+    seconds in all; a commit waits for a part of its member's session at most.
+
+    An application that commits asynchronously, or leaves commits to its library, goes on; it is
+    told of no error either.
+    """
+    until = time.monotonic() + wait_s
+    while True:
+        most_s = held_at_most_s(app, min(wait_s, max(until - time.monotonic(), 0.0)))
+        if not _waits_for_commit(app, most_s):
+            return False
+        if time.monotonic() >= until:
+            return True
+
+
+def _waits_for_commit(app: ApplicationUnderTest, most_s: float) -> bool:
+    mark = app.kafka.mark()
+    with app.kafka.hold(
+        "OffsetCommit", group=app.application.group, times=1, may_miss=True
+    ) as held:
+        app.produce(PARTITIONS)
+        wait_hit(app, held, "the application commits nothing")
+        postpone_sessions(app, most_s)
+        before, until = len(app.processed() or ()), time.monotonic() + most_s
+        app.produce(10 * PARTITIONS)
+        while len(app.processed() or ()) <= before:
+            if time.monotonic() > until:
+                return True
+            time.sleep(0.005)
+        return _given_up(app, mark)
+
+
+def _given_up(app: ApplicationUnderTest, since: int) -> bool:
+    """True if the connection of a commit that is not answered is closed: heartbeats behind it had
+    no answer, and its library gave it up."""
+    lines = lines_of(app.kafka.events(since=since))
+    held = {
+        line.cause
+        for line in lines
+        if line.kind is FaultInjected and line.group == app.application.group
+    }
+    peers = {line.event.peer for line in lines if line.kind is RequestSeen and line.seq in held}
+    until = time.monotonic() + _CLOSES_S
+    while peers & connections(app.kafka):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.005)
+    return bool(peers)

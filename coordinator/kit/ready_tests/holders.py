@@ -1,0 +1,80 @@
+"""Which consumers of an application may have had a record in hand, by the history of its
+partition's owners.
+
+An application with several consumers does not tell which of them processed a record. Where one that
+had the partition before may still be at work on what it fetched then, a record that comes again is
+nobody's mistake; where nobody else can have fetched it, it is one. Judges plain lines of the event
+log, as `findings` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from coordinator.history.world.processes.possible_holders import NEVER, PossibleHolders
+
+from .findings import CommitSeen, Line, TopicPartition
+
+
+class Written(NamedTuple):
+    """Records at these offsets of the partitions, or behind them, were written after this line of
+    the log."""
+
+    seq: int
+    ends: Mapping[TopicPartition, int]
+
+
+class Holders:
+    """The owners of a group's partitions. `peers` and `removed`: member ids, of others and of those
+    that were taken out.
+
+    `written`: where partitions ended when; `asked_first`: when, in ms of the log, a partition's
+    first offset was asked for last.
+    """
+
+    def __init__(
+        self,
+        lines: Iterable[Line],
+        group: str,
+        *,
+        peers: Collection[str],
+        removed: Collection[str],
+        starts: Sequence[int],
+        written: Sequence[Written],
+        asked_first: Mapping[TopicPartition, int] | None = None,
+    ) -> None:
+        self._written = written
+        self._asked_first = asked_first or {}
+        self._owners = PossibleHolders(lines, group, peers=peers, taken_out=removed, starts=starts)
+
+    def went_back_by_itself(self, place: TopicPartition, at_ms: int | None) -> bool:
+        """True if a library may have gone back to the partition's first offset since then, as
+        librdkafka 2.16 was seen to do.
+
+        In a group of the consumer protocol (KIP-848) it repeats a question for the first offset
+        that a second member's coming overtook, and once takes the answer for its position, although
+        it has read on, and committed, since. What a broker that is started anew is asked first is
+        not seen: where the coordinator changed it may have.
+        """
+        return self._owners.speaks_consumer and (
+            self._owners.loaded or self._asked_first.get(place, -1) >= (at_ms or 0)
+        )
+
+    def may_hold(self, place: TopicPartition, offset: int, commit: CommitSeen) -> bool:
+        """True if another consumer than that of the commit may have fetched this record before, and
+        be at work on it."""
+        if self.went_back_by_itself(place, commit.at_ms):
+            return True
+        since = max(
+            (written.seq for written in self._written if written.ends.get(place, NEVER) <= offset),
+            default=-1,
+        )
+        until = NEVER if commit.seq is None else commit.seq
+        return any(
+            held.member != commit.member
+            and held.first < until
+            and held.end > since
+            and held.committed <= offset
+            for held in self._owners.held.get(place, ())
+        )

@@ -1,0 +1,137 @@
+"""Members that came back to a rebalance later than they said, or whose library took them out of
+their group: for so long their listener, or their work, kept them from their poll.
+
+A member's rebalance timeout is its max.poll.interval.ms. What counts is when it was told: by a
+refused heartbeat, after which a client joins at its next poll (`history`). A library whose
+application does not poll for that long leaves the group and keeps its connections; who closes a
+consumer closes them too. aiokafka tells its session timeout instead: who commits what was written
+within the timeout polls. Judges plain lines of the event log, as `findings` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
+from coordinator.history.world.memberships import memberships
+from coordinator.history.world.processes.returns import (
+    Departure,
+    Return,
+    TimedOut,
+    departures,
+    returns,
+)
+
+from .findings import BLOCKS, CommitSeen, Finding, Line, when
+from .holders import Written
+
+SLACK_MS = 500
+"""So much more than its own word is not counted: a machine may be busy."""
+
+
+def late_joins(lines: Iterable[Line], group: str, others: Collection[str]) -> list[Finding]:
+    """Members that were told of a rebalance and joined after their rebalance timeout, or were
+    removed for it; one finding for each.
+
+    `others`: members that are not judged: peers, and those that the test took out or held up.
+    """
+    found: dict[str, Finding] = {}
+    for each in returns(lines, group):
+        if isinstance(each, TimedOut) or each.took_ms > each.allowed_ms + SLACK_MS:
+            found.setdefault(each.member, Finding(BLOCKS, _late(each)))
+    return [finding for member, finding in found.items() if member not in others]
+
+
+def _late(each: Return | TimedOut) -> str:
+    if isinstance(each, TimedOut):
+        at, reason = when(each.removal.seq, each.removal.at_ms), each.removal.event.reason
+        return f"{each.member} was removed{at}: it {reason}; it blocks in its listener, or is away from its poll"
+    told, joined = (when(line.seq, line.at_ms) for line in (each.told, each.join))
+    text = (
+        f"{each.member} was told of a rebalance{told}, and joined {each.took_ms} ms later{joined}"
+    )
+    return f"{text}; its max.poll.interval.ms is {each.allowed_ms}: it blocks in its listener, or is away from its poll"
+
+
+def left_for_its_poll(
+    lines: Sequence[Line],
+    group: str,
+    others: Collection[str],
+    running: Iterable[tuple[int, int]],
+    connected: Collection[str] = (),
+    commits: Iterable[CommitSeen] = (),
+    written: Sequence[Written] = (),
+    *,
+    wrong: bool = False,
+) -> list[Finding]:
+    """A member that left while its application ran, for so long that it may have been away from its
+    poll, and whose consumer was not closed: what it left through is connected still, or asked to
+    join later. One that ran for a shorter time than its max.poll.interval.ms has unsubscribed, and
+    so has one that committed a record which was written within that time.
+
+    `others`: as `late_joins` has it; `running`: from which line to which; `connected`: the
+    addresses of all clients now; `commits` and `written`: of records, as far as they are known;
+    `wrong`: something else is, so that who tells its session timeout may be away from its poll, too.
+    """
+    for each in departures(lines, group, running):
+        at_ms, most = each.at.at_ms, each.allowed_ms
+        polled_ms = _polled_ms(each, lines, commits, written)
+        if most == each.session_ms:
+            most = None
+        in_time = at_ms - polled_ms < (each.allowed_ms or 0) and not (wrong and most is None)
+        if each.member not in others and not in_time and (each.back or each.peer in connected):
+            told = "" if most is None else f", {most}"
+            at = when(each.at.seq, at_ms)
+            text = f"{each.member} left the group{at}, and its consumer was not closed"
+            why = f"it is away from its poll for longer than its max.poll.interval.ms{told}, or unsubscribes"
+            return [Finding(BLOCKS, f"{text}: {why}")]
+    return []
+
+
+def _polled_ms(
+    gone: Departure,
+    lines: Iterable[Line],
+    commits: Iterable[CommitSeen],
+    written: Sequence[Written],
+) -> int:
+    """From when on it has polled once at least: its start, or when the newest record was written
+    that it had committed before it left."""
+    since = max(
+        (
+            each.seq
+            for commit in commits
+            if commit.member == gone.member and (commit.seq or 0) < gone.at.seq
+            for each in written
+            if any(each.ends.get(place, at) < at for place, at in commit.offsets.items())
+        ),
+        default=0,
+    )
+    before: Iterable[int] = (line.at_ms for line in lines if line.seq < since)
+    return max([gone.began_ms, *before])
+
+
+def left_too_late(lines: Sequence[Line], group: str, since: int) -> list[Finding]:
+    """Members that were stopped, and whose LeaveGroup came when their session had ended already.
+    `since`: the line of the stop."""
+    expired = {
+        each.member: each
+        for each in memberships(lines, group)
+        if each.reason == "session expired" and (each.left_seq or 0) >= since
+    }
+    found = []
+    for line in lines:
+        gone, event = expired.get(line.member or ""), line.event
+        if (
+            gone is None
+            or line.seq < (gone.left_seq or 0)
+            or not isinstance(event, RequestSeen | RequestAnswered | RequestRefused)
+            or event.api != "leave_group"
+        ):
+            continue
+        del expired[gone.member]
+        left, ended = when(line.seq, line.at_ms), when(gone.left_seq, gone.left_ms)
+        text = f"it was stopped, and {gone.member} left{left} when its session had ended{ended}"
+        found.append(
+            Finding(BLOCKS, f"{text}: it blocks in its listener, or as it closes its consumer")
+        )
+    return found

@@ -1,0 +1,143 @@
+"""Ready tests for consumer applications that log in: what happens to each of them sooner or later,
+and what must not happen to its records then.
+
+    @pytest.fixture
+    def kafka_app_under_test(kafka_emulator):
+        return Billing(**kafka_emulator.client_config("kafka-python", user="billing"))
+
+    @pytest.mark.kafka(
+        security="SASL_SSL",
+        users={"billing": "secret"},
+        acls=["User:billing may Read topic orders", "User:billing may Read group billing"],
+    )
+    class TestBilling(SecurityCases):
+        user = "billing"
+
+While it is refused an application may go on trying, or end; one that has ended with an error says so
+by an attribute `error`, and is started again, as what runs it would. Either way it then does all its
+work, each record once: the verdict is that of `cases`.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import pytest
+
+from coordinator.events.wire import AuthenticationFailed, AuthorizationRefused
+
+from ..in_process_requests import ControlError
+from .application_cases import ApplicationCases
+from .record_cases import RECORDS
+from .under_test import ApplicationUnderTest
+
+_SHORT = 10
+"""So many records are written while nobody may read them."""
+_ASKS_AGAIN = 3
+"""Who was refused so often knows it."""
+
+
+def _ended(app: ApplicationUnderTest) -> bool:
+    return isinstance(getattr(app.application, "error", None), BaseException)
+
+
+class SecurityCases(ApplicationCases):
+    """To be inherited by a test class of yours, with a fixture `kafka_app_under_test` and a marker
+    `kafka` that has `security`.
+
+    `user`: whom the application logs in as. Cases that need what the emulator does not have (users,
+    ACLs, TLS) are skipped, and say so.
+    """
+
+    user: ClassVar[str] = "billing"
+
+    def test_its_password_changes(self, app: ApplicationUnderTest) -> None:
+        """Its connections end while its password is another one; then its own is right again."""
+        self._settled(app)
+        try:
+            changed = app.kafka.rotate_password(self.user, "another password than before")
+        except ControlError as error:
+            pytest.skip(str(error))
+        with changed:
+            mark = app.kafka.mark()
+            app.kafka.drop_connections()
+            self._wait_told(app, AuthenticationFailed, mark)
+            app.produce(_SHORT)
+        self._goes_on(app)
+
+    def test_a_right_is_taken_away_and_given_back(self, app: ApplicationUnderTest) -> None:
+        """It may not read as its group any more, and what it commits is refused; then it may
+        again."""
+        self._settled(app)
+        try:
+            rights = app.kafka.acls()
+        except ControlError as error:
+            pytest.skip(str(error))
+        mine = [
+            right
+            for right in rights
+            if right.startswith(f"User:{self.user} may ") and " group " in right
+        ]
+        if not mine:
+            pytest.skip(f"no ACL gives User:{self.user} a right to a group: there are {rights}")
+        mark = app.kafka.mark()
+        with app.fails_by_itself():
+            with app.kafka.revoke(*mine):
+                app.produce(_SHORT)
+                self._wait_told(app, AuthorizationRefused, mark)
+            self._goes_on(app)
+
+    def test_its_servers_certificate_is_renewed(self, app: ApplicationUnderTest) -> None:
+        """The certificate that it is shown is over, then it is shown a good one of the same
+        authority."""
+        self._settled(app)
+        try:
+            expired = app.kafka.expire_certificate()
+        except ControlError as error:
+            pytest.skip(str(error))
+        with expired:
+            app.kafka.drop_connections()
+            app.wait_until(
+                lambda: not any(member.connected for member in app.members()),
+                "the application is connected still",
+            )
+            app.produce(_SHORT)
+        self._goes_on(app)
+
+    def _settled(self, app: ApplicationUnderTest) -> None:
+        """It has done all its work, so that nothing of it is lost to what comes now."""
+        app.start()
+        app.produce(RECORDS)
+        app.wait_done()
+        app.disturbances += 1
+
+    def _wait_told(self, app: ApplicationUnderTest, kind: type, since: int) -> None:
+        """Wait until it was refused and knows: it has ended with an error, or asks again."""
+
+        def told() -> bool:
+            refused = app.kafka.events(kind.__name__, since=since, principal=f"User:{self.user}")
+            return bool(refused) and (_ended(app) or len(refused) >= _ASKS_AGAIN)
+
+        app.wait_until(
+            told,
+            "the application was to be refused, and neither ended with an error (its attribute `error`) nor asked again",
+        )
+
+    def _goes_on(self, app: ApplicationUnderTest) -> None:
+        """Nothing is in its way any more: it does what waits for it. One that ended is started
+        again. Its former member could not leave while it was refused; a session of 45 s is not waited
+        for, but ended."""
+
+        def goes_on() -> bool:
+            app.expire_members_that_could_not_leave()
+            return app.is_done() or _ended(app)
+
+        app.wait_until(
+            goes_on,
+            "the application neither went on after it was refused nor ended with an error (its attribute `error`)",
+        )
+        if _ended(app):
+            app.start_again()
+        app.produce(RECORDS)
+        app.wait_done()
+        app.verify()

@@ -1,0 +1,33 @@
+"""Calls from a test's thread into the emulator: a function is called between two requests. Also the
+kit's view of the emulator's clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
+T = TypeVar("T")
+DEFAULT_TIMEOUT_S = 30.0
+"""How long the kit waits for something, unless told otherwise."""
+
+
+class Runner(Protocol):
+    """Calls a function between two requests and returns its result; from any thread."""
+
+    def __call__(self, function: Callable[[], T], /) -> T: ...
+
+
+class Clock(Protocol):
+    """The emulator's clock, as far as it may be moved."""
+
+    def now(self) -> int:
+        """Milliseconds since the emulator's zero."""
+
+    def next_deadline(self) -> int | None:
+        """When something falls due next."""
+
+    def jump(self, duration_ms: int) -> None:
+        """Let so much time have passed; connections have not been idle meanwhile."""
+
+    def tick(self) -> None:
+        """Let happen what is due."""

@@ -1,0 +1,112 @@
+"""Waits of tests: conditions that are looked at again after everything that happens, until they
+hold.
+
+A condition is a function that says what is still missing; it is called between two requests.
+Waiters on other threads and on event loops get a `concurrent.futures.Future`; one that would hold
+up the loop which has to bring it about refuses to be waited for. It does not depend on clocks: how
+long to wait is the waiter's own affair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from threading import get_ident
+from typing import Any, TypeVar
+
+from .in_process_requests import ControlError
+
+T = TypeVar("T")
+Unmet = Callable[[], tuple[str, ...]]
+
+
+class WaitTimeoutError(AssertionError):
+    """A condition did not come about in time: what is missing, what was seen instead, and whom
+    everybody waits for."""
+
+
+def not_in_time(text: str) -> WaitTimeoutError:
+    """The error of a wait whose time is over. Its last line names the page that says what to do
+    next."""
+    from coordinator.base.installing import see_agents
+
+    return WaitTimeoutError(f"{text}\n({see_agents()})")
+
+
+class LoopFuture(Future[T]):
+    """The result of a wait, made on the emulator's own loop: blocking that loop until it is there
+    would never end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loop_thread = get_ident()
+
+    def check_thread(self) -> None:
+        """Raise ControlError if waiting on this thread would hold up the emulator."""
+        if not self.done() and get_ident() == self._loop_thread:
+            self.cancel()
+            raise ControlError(
+                "waiting here would hold up the loop that the emulator runs on: await the same of "
+                "coordinator.testing.asynchronous.AsyncKafka(kafka), which the fixture akafka is, "
+                "or let the emulator have a thread of its own (`with Emulator(...)`, the fixture kafka)"
+            )
+
+    def result(self, timeout: float | None = None) -> T:
+        """See `Future.result`. Raises ControlError on the emulator's own loop while there is
+        none."""
+        self.check_thread()
+        return super().result(timeout)
+
+
+class _Wait:
+    __slots__ = ("future", "unmet", "value")
+
+    def __init__(self, unmet: Unmet, value: Callable[[], Any]) -> None:
+        self.unmet = unmet
+        self.value = value
+        self.future: LoopFuture[Any] = LoopFuture()
+
+    def look(self) -> bool:
+        """True if the wait is over."""
+        if self.future.done():
+            return True
+        try:
+            if self.unmet():
+                return False
+            self.future.set_result(self.value())
+        except Exception as error:
+            self.future.set_exception(error)
+        return True
+
+
+class WaitBoard:
+    """Everybody who waits for something at one emulator."""
+
+    def __init__(self) -> None:
+        self._waits: list[_Wait] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._waits)
+
+    def begin(self, unmet: Unmet, value: Callable[[], Any]) -> LoopFuture[Any]:
+        """Wait until `unmet` gives nothing; the future then has what `value` gives at that
+        instant."""
+        wait = _Wait(unmet, value)
+        if not wait.look():
+            self._waits.append(wait)
+        return wait.future
+
+    def look(self) -> None:
+        """Something may have happened: see who need not wait any longer."""
+        self._waits = [wait for wait in self._waits if not wait.look()]
+
+    def end(self, future: Future[Any]) -> None:
+        """Nobody waits for this any more."""
+        self._waits = [wait for wait in self._waits if wait.future is not future]
+
+    def fail_all(self, error: Exception) -> None:
+        """The emulator ends: nothing will come about."""
+        waits, self._waits = self._waits, []
+        for wait in waits:
+            if not wait.future.done():
+                wait.future.set_exception(error)

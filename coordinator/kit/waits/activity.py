@@ -1,0 +1,56 @@
+"""Members' use of what they were given: which partitions each fetched or committed since its
+assignment.
+
+An interceptor that only looks. It is put before the handlers when somebody first asks whether
+members have acted, and stays. A Fetch names no member: it is attributed by its client id and the
+partition's owner. Where two members share a client id and a partition moved from one to the other,
+a fetch of the first may be taken for one of the second.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coordinator.wire.messages.fetch import FetchRequest
+from coordinator.wire.messages.offset_commit import OffsetCommitRequest
+
+from ..injection.broker_queries import BrokerSurroundings
+
+if TYPE_CHECKING:
+    from coordinator.server.broker import Broker
+    from coordinator.server.call import Call
+
+TopicPartition = tuple[str, int]
+_KEYS = frozenset({FetchRequest.api_key, OffsetCommitRequest.api_key})
+
+
+class Activity:
+    """The latest fetch of each partition by each client id, and the latest commit by each member,
+    at one broker."""
+
+    api_keys = _KEYS
+
+    def __init__(self, broker: Broker) -> None:
+        self._around = BrokerSurroundings(broker)
+        self._fetched: dict[tuple[str, TopicPartition], int] = {}
+        self._committed: dict[tuple[str, TopicPartition], int] = {}
+
+    def __call__(self, call: Call) -> None:
+        """An interceptor without a verdict."""
+        message = call.message
+        if isinstance(message, FetchRequest):
+            for place in self._around.fetched(message):
+                self._fetched[call.client_id, (place.topic or "", place.partition or 0)] = call.now
+        elif isinstance(message, OffsetCommitRequest):
+            for topic in message.topics:
+                name = topic.name or self._around.topic_name(topic.topic_id) or ""
+                for row in topic.partitions:
+                    self._committed[message.member_id, (name, row.partition_index)] = call.now
+
+    def acted(
+        self, client_id: str, member_id: str, partition: TopicPartition, since_ms: int
+    ) -> bool:
+        """True if a member fetched a partition, or committed for it, at that instant or later."""
+        fetched = self._fetched.get((client_id, partition), -1)
+        committed = self._committed.get((member_id, partition), -1)
+        return max(fetched, committed) >= since_ms

@@ -1,0 +1,59 @@
+"""Members that have sent a heartbeat since they received their assignment. This is weaker proof
+that a member knows its assignment than `activity`.
+
+An interceptor that only looks. It is put before the handlers when somebody first waits for
+heartbeats, and stays. Of who was told before that, a heartbeat from then on counts. `activity` is
+the stronger proof: that a member reads what it was given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from coordinator.wire.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from coordinator.wire.messages.heartbeat import HeartbeatRequest
+from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
+from coordinator.wire.messages.sync_group import SyncGroupRequest
+
+if TYPE_CHECKING:
+    from coordinator.server.call import Call
+
+
+class Heartbeats:
+    """Members of any group whose latest answer is that of a heartbeat, and told them nothing new,
+    at one broker."""
+
+    api_keys = frozenset(
+        {
+            ConsumerGroupHeartbeatRequest.api_key,
+            HeartbeatRequest.api_key,
+            ShareGroupHeartbeatRequest.api_key,
+            SyncGroupRequest.api_key,
+        }
+    )
+
+    def __init__(self) -> None:
+        self._heard: set[tuple[str, str]] = set()
+
+    def __call__(self, call: Call) -> None:
+        """An interceptor without a verdict."""
+
+    def saw_answer(self, call: Call, answer: Any, now: int) -> None:
+        """An answer leaves."""
+        message = call.message
+        if message.api_key not in self.api_keys:
+            return
+        who = (message.group_id, message.member_id)  # type: ignore[attr-defined]
+        told = (
+            isinstance(message, SyncGroupRequest) or getattr(answer, "assignment", None) is not None
+        )
+        error: int = getattr(answer, "error_code", 0)
+        if told or error:
+            self._heard.discard(who)
+        else:
+            self._heard.add(who)
+
+    def heard(self, group_id: str, member_id: str) -> bool:
+        """True if a member has sent a heartbeat, and was told that all is well, since it was last
+        told what it has."""
+        return (group_id, member_id) in self._heard

@@ -1,0 +1,23 @@
+"""The keys of scenario files, for completing them where they are written: those of
+`lab.simulator.files.schema`, as plain values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..simulator.files.schema import TABLES
+
+
+def keys() -> dict[str, dict[str, Any]]:
+    """By table, "" for the top of a file: whether there are several, and its keys with what they
+    mean and which words they take."""
+    return {
+        name: {
+            "several": table.several,
+            "keys": [
+                {"key": key, "doc": spec.doc, "choices": list(spec.choices), "kind": spec.kind}
+                for key, spec in table.keys.items()
+            ],
+        }
+        for name, table in TABLES.items()
+    }

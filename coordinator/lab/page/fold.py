@@ -1,0 +1,671 @@
+"""A log folded, line by line, into what a picture shows of each group: states, generations,
+deadlines, lanes, owners.
+
+Names, ownership and causes are those of `coordinator.history.world.timeline`, so that the picture and
+`coordinator explain` tell the same. Rules: a process that writes stream `member` is taken at its
+word; of others, stops are inferred from requests. A frozen or stalled process owns what it had.
+Depends on the log alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, get_args
+
+from coordinator.events.cluster import (
+    PartitionChange,
+    PartitionChanged,
+    PartitionsAdded,
+    TopicCreated,
+)
+from coordinator.events.faults import (
+    FaultInjected,
+    MemberResumed,
+    RequestFaultBegan,
+    RequestFaultEnded,
+)
+from coordinator.events.groups import (
+    GenerationStarted,
+    LeaderElected,
+    MemberJoined,
+    MemberPending,
+    MemberRejoined,
+    MemberRemoved,
+    MemberReplaced,
+    MemberSynced,
+    OffsetsCommitted,
+    OffsetsPending,
+    OffsetsRemoved,
+    PendingOffsetsEnded,
+)
+from coordinator.events.groups.consumer import (
+    ConsumerMemberReconciled,
+    ConsumerMemberRemoved,
+    ConsumerMemberSubscribed,
+    TargetAssigned,
+)
+from coordinator.events.groups.share import ShareMemberRemoved, ShareMemberSubscribed
+from coordinator.events.line import Line
+from coordinator.events.members import (
+    AcknowledgementsEnded,
+    ApplicationResumed,
+    ApplicationStalled,
+    CommitEnded,
+    MemberClosed,
+    MemberClosing,
+    MemberCrashed,
+    MemberFailed,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+    RecordsDelivered,
+    RecordsPolled,
+    RecordsProcessed,
+    RecordsSent,
+    RequestRepeated,
+    SharedRecordsPolled,
+)
+from coordinator.events.run import RunStarted
+from coordinator.events.wire import (
+    MemberDisconnected,
+    MemberReconnected,
+    RequestAnswered,
+    RequestRefused,
+    RequestSeen,
+)
+from coordinator.history.explain.reassignments import Reassignments
+from coordinator.history.explain.telling import told_timeline
+from coordinator.history.explain.words import printable
+from coordinator.history.world.blobs import Partitions
+from coordinator.history.world.consumer_groups import ConsumerGroup, by_topic
+from coordinator.history.world.leaderless import Leaderless
+from coordinator.history.world.owners import Believed
+from coordinator.history.world.phase_deadlines import PhaseDeadlines
+from coordinator.history.world.shares.groups import ShareGroup
+from coordinator.history.world.views import GroupView, MemberView
+from coordinator.history.world.waits import silence_ms
+from coordinator.verbs.members import PauseMember
+
+from ..named import api_of, client_of
+from .copying import Copier
+from .lanes import Key, Lane, Raster
+from .long_logs import FileSteps, KeptSteps, Steps
+from .shares.queues import Queues
+from .tracks import Track
+
+_RECORDS: Final = frozenset(
+    {
+        RecordsPolled,
+        RecordsProcessed,
+        RecordsSent,
+        RecordsDelivered,
+        CommitEnded,
+        SharedRecordsPolled,
+        AcknowledgementsEnded,
+        RequestRepeated,
+    }
+)
+"""Events of applications with records: too many to step through."""
+UNAVAILABLE: Final = "coordinator unavailable"
+"""The state that is drawn while no broker serves the group: nobody can ask for its own."""
+_UUID_LETTERS: Final = 22
+_FIRST_LETTERS: Final = 4
+"""The length of a uuid in base 64, as members of the consumer protocol make them."""
+_HEARTBEATS: Final = frozenset({"Heartbeat", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat"})
+_MARKED: Final = {
+    "join_group": "join",
+    "sync_group": "sync",
+    "leave_group": "leave",
+    "heartbeat": "heartbeat",
+    "offset_commit": "commit",
+    "txn_offset_commit": "commit",
+    "consumer_group_heartbeat": "heartbeat",
+    "share_group_heartbeat": "heartbeat",
+}
+_QUIET: Final = frozenset(
+    {OffsetsCommitted, OffsetsPending, PendingOffsetsEnded, OffsetsRemoved, MemberPending}
+)
+"""Events of a group that change no owner, which saves a look at every member."""
+_OF_ONE: Final = frozenset({MemberRejoined, MemberSynced})
+"""Events of a group that change their own member alone."""
+
+
+class Replicas(NamedTuple):
+    """A partition's replicas, as broker ids, and their leader. `original`: where it was before it
+    moves. Empty `isr`: not known."""
+
+    original: tuple[int, ...]
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+    isr: tuple[int, ...]
+    leader: int
+
+    def plain(self) -> dict[str, Any]:
+        """In the controller's words: AR, OAR, RAR."""
+        return {
+            "all": self.replicas,
+            "original": self.original,
+            "target": [each for each in self.replicas if each not in self.removing],
+            "in_sync": self.isr,
+            "leader": self.leader,
+            "moving": self.moving,
+        }
+
+    @property
+    def moving(self) -> bool:
+        """True if it is being reassigned."""
+        return bool(self.adding or self.removing)
+
+
+class GroupPicture:
+    """One group: its band, its lanes, its raster."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.state: Track[str] = Track()
+        self.number: Track[int] = Track()
+        """The generation, or the group epoch of a consumer group."""
+        self.broker: Track[int] = Track()
+        self.assignor: Track[str] = Track()
+        self.deadlines = PhaseDeadlines()
+        self.lanes: list[Lane] = []
+        self.raster = Raster()
+        self._by_client: dict[str, Lane] = {}
+        self._of_client: dict[str, list[Lane]] = {}
+        self._by_member: dict[str, Lane] = {}
+
+    def lane_of_client(self, client: str, at_ms: int) -> Lane:
+        """The lane of a process that tells what it does."""
+        lane = self._by_client.get(client)
+        if lane is None:
+            lane = self._by_client[client] = self._new(client, at_ms)
+        return lane
+
+    def lane_done_to(self, line: Line) -> Lane | None:
+        """The lane of whoever something was done to: of a process that tells what it does, else of
+        the only member of the line's group that has this client id."""
+        client = client_of(line) or ""
+        if client in self._by_client:
+            return self._by_client[client]
+        if line.group not in (None, self.name):
+            return None
+        there = [lane for lane in self._of_client.get(client, ()) if lane.in_group]
+        return there[0] if len(there) == 1 else None
+
+    def lane_of_member(self, member_id: str, name: str, client: str, at_ms: int) -> Lane:
+        """The lane of a member id: its process's, if that is known by its client id, else its
+        own."""
+        lane = self._by_member.get(member_id)
+        if lane is None:
+            lane = self._by_client.get(client) or self._new(name, at_ms, client)
+            self._by_member[member_id] = lane
+        return lane
+
+    def labels(self) -> list[str]:
+        """The name of each lane: its client id if no other has it, else its name; where that is
+        an id that a client made up itself (KIP-848), the client id and the id's first letters."""
+        count = Counter(lane.client for lane in self.lanes)
+        return [
+            lane.client
+            if count[lane.client] == 1
+            else f"{lane.client}-{lane.name[:_FIRST_LETTERS]}"
+            if len(lane.name) == _UUID_LETTERS
+            else lane.name
+            for lane in self.lanes
+        ]
+
+    def with_names(self, text: str, labels: Sequence[str]) -> str:
+        """A sentence with `labels` where it has ids that clients made up themselves (KIP-848), which
+        tell nobody anything."""
+        for member_id, lane in self._by_member.items():
+            if len(member_id) == _UUID_LETTERS and member_id in text:
+                text = text.replace(member_id, labels[lane.index])
+        return text
+
+    def by_name(self, view: GroupView) -> dict[str, Lane]:
+        """The lanes by their members' short names."""
+        return {
+            name: self._by_member[member_id]
+            for member_id, name in view.names.items()
+            if member_id in self._by_member
+        }
+
+    def lane_of_id(self, member_id: str) -> Lane | None:
+        """The lane of a member id, if it has one."""
+        return self._by_member.get(member_id)
+
+    def known(self, line: Line) -> Lane | None:
+        """The lane a line belongs to, if there is one yet."""
+        lane = self._by_member.get(line.member or "")
+        return self._by_client.get(client_of(line) or "") if lane is None else lane
+
+    def bind(self, member_id: str, lane: Lane) -> None:
+        """A process acts under this member id."""
+        self._by_member[member_id] = lane
+        lane.member_id = member_id
+
+    def _new(self, name: str, at_ms: int, client: str = "") -> Lane:
+        lane = Lane(len(self.lanes), name, at_ms, client)
+        self.lanes.append(lane)
+        self._of_client.setdefault(lane.client, []).append(lane)
+        return lane
+
+    def hold(self, lane: Lane, held: frozenset[Key], at_ms: int) -> None:
+        """A lane owns exactly these from now on."""
+        if held != lane.held:
+            gone, come = lane.held - held, held - lane.held
+            lane.held = held
+            self.raster.remove(lane, gone, at_ms)
+            self.raster.add(lane, come, at_ms)
+        lane.refresh(at_ms)
+
+
+class Fold:
+    """All groups of a log. `feed` it line by line; `steps` keeps what a reader may step through."""
+
+    def __init__(self, steps: Steps | None = None) -> None:
+        self.timeline = told_timeline(
+            from_text=True, file=steps if isinstance(steps, FileSteps) else None
+        )
+        self.groups: dict[str, GroupPicture] = {}
+        self.steps: Steps = KeptSteps() if steps is None else steps
+        self.copier = Copier()
+        self.reassignments = Reassignments()
+        self._leaderless = Leaderless()
+        self._believed = Believed(lambda *_: None)
+        self.queues = Queues()
+        """The work of share groups on records."""
+        self.replicas: dict[Key, Track[Replicas]] = {}
+        """Of partitions that were reassigned, from then on."""
+        self._placed: dict[str, list[list[int]]] = {}
+        """Where the partitions of each topic were put."""
+        self._asked: dict[str, tuple[int, str]] = {}
+        """Number and client id of the last request that was seen of each group: who asked for what
+        follows from it."""
+
+    def feed_all(self, lines: Iterable[Line]) -> Fold:
+        """Fold many lines; returns itself."""
+        for line in lines:
+            self.feed(line)
+        return self
+
+    def feed(self, line: Line) -> None:
+        """Fold one line."""
+        self.timeline.feed(line)
+        self.copier.feed(line)
+        if _is_step(line):
+            self.steps.add(line)
+        stream, name = line.stream, line.group
+        for key in self._leaderless.see(line) if stream in ("cluster", "fault") else ():
+            for each in self.groups.values():
+                each.raster.without_leader(key, key in self._leaderless.now, line.at_ms)
+        if stream == "fault":
+            self._fault(line)
+        elif stream == "cluster":
+            self._replicas(line)
+        elif stream == "share":
+            self._queued(line)
+        if name is None or stream not in ("group", "wire", "member"):
+            return
+        picture = self.groups.get(name)
+        if picture is None:
+            picture = self.groups[name] = GroupPicture(name)
+            for key in self._leaderless.now:
+                picture.raster.without_leader(key, True, line.at_ms)
+        {"group": self._group, "wire": self._wire, "member": self._told}[stream](picture, line)
+
+    # -- streams
+
+    def _group(self, picture: GroupPicture, line: Line) -> None:
+        at_ms, kind = line.at_ms, line.kind
+        group = self.timeline.groups.get(picture.name)
+        if group is None:
+            return
+        self._band(picture, group, line)
+        if kind in _INTRODUCED:
+            self._introduced(picture, group, line)
+        own = picture.known(line) if line.member is not None else None
+        if own is not None and kind in _EXPIRING:
+            _expired(picture, own, line)
+        if own is not None:
+            by_itself = kind in _REMOVED and line.event.reason == "left"
+            own.marks.add(at_ms, "left" if by_itself else _MARKS.get(kind, "event"))
+        if kind in _OF_ONE and group.consumer is None:
+            self._member(picture, group, group.members[line.member or ""], at_ms)
+        elif kind not in _QUIET:
+            self._members(picture, group, at_ms)
+        if kind is GenerationStarted:
+            for member in group.members.values():
+                for topic in member.subscription.topics if member.subscription else ():
+                    picture.raster.want(topic, at_ms)
+        elif kind is ConsumerMemberReconciled:
+            reconciled: ConsumerMemberReconciled = line.event
+            lane = picture.known(line)
+            if lane is not None:
+                lane.epoch.set(reconciled.member_epoch, at_ms)
+        elif kind is TargetAssigned:
+            _targets(picture, line, line.event)
+
+    def _introduced(self, picture: GroupPicture, group: GroupView, line: Line) -> None:
+        """Bind a member id to its lane."""
+        event: Introduction = line.event
+        member_id = event.member_id
+        client = "" if isinstance(event, MemberRejoined | MemberReplaced) else event.client_id
+        if not client:
+            seq, asked = self._asked.get(picture.name, (-1, ""))
+            client = asked if seq == line.cause else ""
+        name = group.name(member_id) or ""
+        lane = picture.lane_of_member(member_id, name, client, line.at_ms)
+        picture.bind(member_id, lane)
+        if isinstance(event, MemberJoined | MemberRejoined | MemberReplaced):
+            lane.session_timeout_ms = event.session_timeout_ms
+
+    def _band(self, picture: GroupPicture, group: GroupView, line: Line) -> None:
+        at_ms = line.at_ms
+        epochs = group.consumer or group.share
+        if epochs is not None:
+            picture.state.set(UNAVAILABLE if group.given_up_as else epochs.state(), at_ms)
+            picture.number.set(epochs.epoch, at_ms)
+        else:
+            picture.state.set(UNAVAILABLE if group.given_up_as else group.state, at_ms)
+            picture.number.set(group.generation, at_ms)
+        if group.assignor is not None and line.kind is GenerationStarted:
+            picture.assignor.set(printable(group.assignor), at_ms)
+        if line.broker is not None:
+            picture.broker.set(line.broker, at_ms)
+        picture.deadlines.see(line)
+
+    def _members(self, picture: GroupPicture, group: GroupView, at_ms: int) -> None:
+        """Who is a member now, who leads, and what those have that do not tell it themselves."""
+        there = {
+            self._member(picture, group, member, at_ms).index for member in group.members.values()
+        }
+        if group.consumer is not None:
+            there |= self._consumer_members(picture, group, group.consumer, at_ms)
+        if group.share is not None:
+            there |= self._share_members(picture, group.share, at_ms)
+        for lane in picture.lanes:
+            if lane.index not in there and lane.in_group:
+                lane.in_group = False
+                lane.leads.set(None, at_ms)
+                lane.epoch.set(None, at_ms)
+                if not lane.tells:
+                    lane.stopped = False
+                    picture.hold(lane, frozenset(), at_ms)
+                    lane.running, lane.closed_ms = False, None
+                lane.refresh(at_ms)
+
+    def _member(
+        self, picture: GroupPicture, group: GroupView, member: MemberView, at_ms: int
+    ) -> Lane:
+        """The lane of a member, drawn as the member is now."""
+        lane = picture.lane_of_member(member.member_id, member.name, member.client_id, at_ms)
+        if lane.member_id is None:
+            lane.member_id = member.member_id
+        before = lane.in_group
+        lane.in_group = (
+            lane.member_id in group.members
+        )  # a process that came back may have an old id among the members
+        lane.leads.set(
+            True if member.name == group.leader and group.state != "Empty" else None, at_ms
+        )
+        if not lane.tells or lane.in_group != before:
+            self._inferred(picture, lane, member, at_ms)
+        return lane
+
+    def _consumer_members(
+        self, picture: GroupPicture, group: GroupView, consumers: ConsumerGroup, at_ms: int
+    ) -> set[int]:
+        there = set()
+        for member_id, member in consumers.members.items():
+            name, client = group.name(member_id) or "", consumers.client_id(member_id)
+            lane = picture.lane_of_member(member_id, name, client, at_ms)
+            there.add(lane.index)
+            lane.in_group = True
+            lane.epoch.set(member.epoch, at_ms)
+            if not lane.tells:
+                lane.running = True
+                picture.hold(lane, frozenset((*member.held, *member.revoking)), at_ms)
+            lane.refresh(at_ms)
+        return there
+
+    def _share_members(self, picture: GroupPicture, sharers: ShareGroup, at_ms: int) -> set[int]:
+        there = set()
+        for member_id, member in sharers.members.items():
+            lane = picture.lane_of_member(
+                member_id, sharers.name(member_id), member.client_id, at_ms
+            )
+            if lane.member_id is None:
+                lane.member_id = member_id
+            there.add(lane.index)
+            lane.in_group = True
+            lane.running = lane.running or not lane.tells
+            lane.epoch.set(member.epoch, at_ms)
+            lane.refresh(at_ms)
+        return there
+
+    def _queued(self, line: Line) -> None:
+        """Records of a share group: who holds some works."""
+        changed = self.queues.see(line)
+        picture = self.groups.get(line.group or "")
+        for member_id, holds in changed.items():
+            lane = picture.lane_of_id(member_id) if picture is not None else None
+            if lane is not None:
+                lane.in_hand = holds
+                lane.refresh(line.at_ms)
+
+    def _inferred(self, picture: GroupPicture, lane: Lane, member: MemberView, at_ms: int) -> None:
+        if not lane.tells:
+            lane.running = True
+            lane.stopped = member.pause is not None
+            picture.hold(lane, _keys(member.held), at_ms)
+        lane.refresh(at_ms)
+
+    def _wire(self, picture: GroupPicture, line: Line) -> None:
+        kind = line.kind
+        if kind is RequestSeen:
+            seen: RequestSeen = line.event
+            self._asked[picture.name] = line.seq, seen.client
+        lane = picture.known(line)
+        if lane is None:
+            return
+        at_ms = line.at_ms
+        if kind is MemberDisconnected or kind is MemberReconnected:
+            _connected(picture, lane, kind is MemberReconnected, at_ms)
+            return
+        mark = _MARKED.get(api_of(line) or "")
+        if mark is not None:
+            lane.marks.add(at_ms, mark + _SUFFIX.get(kind, ""))
+        if mark in _SIGNS and line.member is not None and lane.in_group and _is_sign(line):
+            lane.signs.append(at_ms)
+        if kind is RequestAnswered and not lane.tells:
+            group = self.timeline.groups.get(picture.name)
+            member = group.members.get(line.member or "") if group is not None else None
+            if member is not None:
+                self._inferred(picture, lane, member, at_ms)
+
+    def _told(self, picture: GroupPicture, line: Line) -> None:
+        """A process's own word."""
+        at_ms, kind = line.at_ms, line.kind
+        client = None if kind in _RECORDS else client_of(line)
+        if client is None:
+            return
+        known = picture.known(line)
+        lane = known if known is not None else picture.lane_of_client(client, at_ms)
+        if line.member is not None and lane.member_id != line.member:
+            picture.bind(line.member, lane)
+        lane.tells = True
+        lane.marks.add(at_ms, _TOLD.get(kind, "told"))
+        self._believed.see(line)
+        held = self._believed.held_by(picture.name, client)
+        match line.event:
+            case PartitionsAssigned():
+                lane.stopped = False
+            case PartitionsRevoked() | PartitionsLost():
+                lane.stopped = not held and bool(lane.held)
+            case MemberStarted():
+                lane.running, lane.frozen, lane.stalled, lane.stopped = True, False, False, False
+            case ApplicationStalled():
+                lane.stalled = True
+            case ApplicationResumed():
+                lane.stalled = False
+            case MemberCrashed() | MemberClosed():
+                lane.running = False
+        picture.hold(lane, held, at_ms)
+        picture.raster.refresh(lane, at_ms)
+
+    def _fault(self, line: Line) -> None:
+        """The fault of a member's process or of one of its requests."""
+        at_ms, kind = line.at_ms, line.kind
+        for picture in self.groups.values():
+            lane = picture.lane_done_to(line)
+            if lane is None:
+                continue
+            if kind is PauseMember or kind is MemberResumed:
+                lane.frozen = kind is PauseMember
+                lane.refresh(at_ms)
+                picture.raster.refresh(lane, at_ms)
+            event = line.event if kind is FaultInjected else None
+            if isinstance(event, FaultInjected) and event.action == "observe":
+                if event.api in _HEARTBEATS:
+                    lane.marks.add(at_ms, "heartbeat")
+                    if lane.in_group:
+                        lane.signs.append(at_ms)
+            else:
+                lane.marks.add(at_ms, "fault")
+
+    def _replicas(self, line: Line) -> None:
+        """Where a partition is and goes."""
+        self.reassignments.see(line)
+        if line.kind not in _PLACING:
+            return
+        event: TopicCreated | PartitionsAdded | PartitionChanged = line.event
+        if isinstance(event, PartitionChanged):
+            self._moved(line.at_ms, event)
+            return
+        there = self._placed.get(event.topic, []) if isinstance(event, PartitionsAdded) else []
+        self._placed[event.topic] = [*there, *event.replicas]
+        if isinstance(event, PartitionsAdded):
+            added = range(event.first, event.first + len(event.replicas))
+            for picture in self.groups.values():
+                picture.raster.grow(event.topic, added, line.at_ms)
+
+    def _moved(self, at_ms: int, event: PartitionChanged) -> None:
+        key = topic, number = event.topic, event.partition
+        track = self.replicas.get(key)
+        if track is None:
+            if event.what is not PartitionChange.REASSIGNMENT_STARTED:
+                return
+            placed = self._placed.get(topic, [])
+            there = tuple(
+                placed[number]
+                if number < len(placed)
+                else [each for each in event.replicas if each not in event.adding]
+            )
+            track = self.replicas[key] = Track()
+            track.set(Replicas(there, there, (), (), (), event.leader), 0)
+        replicas, adding, removing = map(tuple, (event.replicas, event.adding, event.removing))
+        original = (
+            track.value.original if track.value is not None and (adding or removing) else replicas
+        )
+        now = Replicas(original, replicas, adding, removing, tuple(event.isr), event.leader)
+        track.set(now, at_ms)
+
+
+Introduction = (
+    MemberPending
+    | MemberJoined
+    | MemberRejoined
+    | MemberReplaced
+    | ConsumerMemberSubscribed
+    | ShareMemberSubscribed
+)
+"""Events that say that a member id is somebody's."""
+_INTRODUCED: Final[frozenset[type]] = frozenset(get_args(Introduction))
+_PLACING: Final = frozenset({TopicCreated, PartitionsAdded, PartitionChanged})
+
+
+def _is_step(line: Line) -> bool:
+    """Return whether a reader steps through the line: not what a run always begins with."""
+    kind, stream = line.kind, line.stream
+    if kind in _RECORDS or (kind in _FAULTS and line.event.fault.endswith(": observe")):
+        return False
+    if stream in ("run", "coordinator"):
+        return kind is not RunStarted and line.at_ms > 0
+    return stream != "data" and not (stream == "cluster" and (line.topic or "").startswith("__"))
+
+
+def _is_sign(line: Line) -> bool:
+    """Return whether a request or its answer begins the member's session anew."""
+    if line.kind is not RequestRefused:
+        return line.kind is RequestSeen or line.kind is RequestAnswered
+    refused: RequestRefused = line.event
+    return {*refused.errors} <= {"REBALANCE_IN_PROGRESS"}
+
+
+def _connected(picture: GroupPicture, lane: Lane, again: bool, at_ms: int) -> None:
+    """A member's connection has closed, or it speaks again. A process that tells what it does is
+    taken at its word."""
+    if lane.tells or not lane.in_group or again == (lane.closed_ms is None):
+        return
+    if again:
+        since_ms = lane.closed_ms
+        lane.speaks_again()
+        picture.raster.refresh(lane, at_ms)
+        picture.raster.revise(lane, since_ms or at_ms, silent=False)
+    else:
+        lane.closed_ms = at_ms
+        picture.raster.refresh(lane, at_ms)
+    lane.refresh(at_ms)
+
+
+def _expired(picture: GroupPicture, lane: Lane, line: Line) -> None:
+    """A member is about to be removed. What it did since its last sign of life is not known, unless
+    its connection had closed."""
+    event: MemberRemoved | ConsumerMemberRemoved = line.event
+    silence = silence_ms(event)
+    if silence is not None and lane.closed_ms is None and not lane.tells:
+        lane.was_silent(line.at_ms - silence)
+        picture.raster.revise(lane, line.at_ms - silence, silent=True)
+
+
+def _keys(partitions: Partitions) -> frozenset[Key]:
+    return frozenset((topic, number) for topic, numbers in partitions.items() for number in numbers)
+
+
+def _targets(picture: GroupPicture, line: Line, event: TargetAssigned) -> None:
+    if event.assignor:
+        picture.assignor.set(printable(event.assignor), line.at_ms)
+    for row in event.targets:
+        for topic in by_topic(row.topics):
+            picture.raster.want(topic, line.at_ms)
+
+
+_FAULTS: Final = frozenset({RequestFaultBegan, RequestFaultEnded})
+_SIGNS: Final = frozenset({"join", "sync", "heartbeat", "commit"})
+_SUFFIX: Final[Mapping[type, str]] = {RequestAnswered: "-answered", RequestRefused: "-refused"}
+_MARKS: Final[Mapping[type, str]] = {
+    MemberRemoved: "removed",
+    ConsumerMemberRemoved: "removed",
+    ShareMemberRemoved: "removed",
+    MemberPending: "pending",
+    LeaderElected: "elected",
+}
+_EXPIRING: Final = frozenset({MemberRemoved, ConsumerMemberRemoved})
+"""Removals that may come after a silence."""
+_REMOVED: Final = frozenset({MemberRemoved, ConsumerMemberRemoved, ShareMemberRemoved})
+_TOLD: Final[Mapping[type, str]] = {
+    PartitionsAssigned: "assigned",
+    PartitionsRevoked: "revoked",
+    PartitionsLost: "lost",
+    MemberStarted: "started",
+    MemberClosing: "closing",
+    MemberClosed: "closed",
+    MemberCrashed: "crashed",
+    ApplicationStalled: "stalled",
+    ApplicationResumed: "resumed",
+    MemberFailed: "failed",
+}

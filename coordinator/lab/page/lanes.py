@@ -1,0 +1,308 @@
+"""The lanes of a picture: one for each process, or for each member id where the log does not tell
+processes apart.
+
+A lane knows what its process does (consuming, stopped, standing still, down), which partitions it
+owns by its own word or as inferred from requests, and whether it believes so against the
+coordinator. It does not read the log: `fold` tells it what happened.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from coordinator.history.explain.words import printable
+
+from .tracks import Track
+
+Key = tuple[str, int]
+"""A partition: topic and number."""
+Owned = tuple[tuple[int, ...], bool | str]
+"""The owners' lanes, and whether none of them works on the partition: True if they stand still or
+have gone, or it has no live leader; `SILENT` if its owner may have done nothing."""
+OwnerSpan = tuple[int, int, Owned]
+"""From, to, and who owned a partition then."""
+SILENT: Final = "silent"
+"""What a member may have done from its last sign of life until its session expired: nothing."""
+GONE: Final = "gone"
+"""What a member does whose connection has closed: nothing that anybody knows of."""
+
+MOST_NAME: Final = 80
+"""A name that is shown has no more letters; a client may choose one of 32 KiB."""
+
+
+def cut(text: str, most: int) -> str:
+    """A text of at most so many letters; dots stand for the rest."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+RUNNING: Final = ("consuming", "stopped", "idle", "stalled", "frozen")
+
+
+_KINDS: list[str] = []
+_NUMBERS: dict[str, int] = {}
+"""Kinds of marks, numbered as they come."""
+
+
+class Marks:
+    """The events of a lane: instant and kind of each, in the order of the log. A long log has
+    as many as lines, so each takes nine bytes."""
+
+    __slots__ = ("_instants", "_kinds")
+
+    def __init__(self) -> None:
+        self._instants = array("q")
+        self._kinds = array("B")
+
+    def add(self, at_ms: int, kind: str) -> None:
+        """One more."""
+        number = _NUMBERS.get(kind)
+        if number is None:
+            number = _NUMBERS[kind] = len(_KINDS)
+            _KINDS.append(kind)
+        self._instants.append(at_ms)
+        self._kinds.append(number)
+
+    def plain(self) -> dict[str, Any]:
+        """All of them, in columns: when, and which of the `kinds`."""
+        numbers = {number: at for at, number in enumerate(dict.fromkeys(self._kinds))}
+        return {
+            "at_ms": self._instants.tolist(),
+            "kinds": [_KINDS[number] for number in numbers],
+            "kind": [numbers[each] for each in self._kinds],
+        }
+
+
+class Lane:
+    """One process, or one member id. `index` is its place; `tells`: it writes its own callbacks, so
+    nothing has to be inferred."""
+
+    def __init__(self, index: int, name: str, at_ms: int, client: str = "") -> None:
+        self.index = index
+        self.name = name
+        self.client = client or name
+        self.member_id: str | None = None
+        self.tells = False
+        self.running = True
+        self.frozen = False
+        self.stalled = False
+        self.closed_ms: int | None = None
+        """When its connection closed, if it has not spoken since and does not tell what it does."""
+        self.stopped = False
+        """It gave up what it had for a rebalance, and has nothing yet."""
+        self.in_group = False
+        self.held: frozenset[Key] = frozenset()
+        self.in_hand = False
+        """It is a member of a share group and holds records."""
+        self.activity: Track[str] = Track()
+        self.belief: Track[int] = Track()
+        """How many partitions it believes that it owns although it is no member any more."""
+        self.leads: Track[bool] = Track()
+        self.epoch: Track[int] = Track()
+        """Its member epoch, in a consumer group."""
+        self.membership: Track[bool] = Track()
+        """True if the group has it as a member."""
+        self.marks = Marks()
+        self.session_timeout_ms: int | None = None
+        self.signs = array("q")
+        """Instants at which its session began anew, as far as the log tells."""
+        self.refresh(at_ms)
+
+    def refresh(self, at_ms: int) -> None:
+        """Something changed: what is drawn follows."""
+        self.activity.set(self._doing(), at_ms)
+        self.membership.set(self.in_group or None, at_ms)
+        self.belief.set(
+            len(self.held) if self.running and self.held and not self.in_group else None, at_ms
+        )
+
+    def _doing(self) -> str | None:
+        if not self.running:
+            return None
+        if self.closed_ms is not None:
+            return GONE
+        if self.frozen:
+            return "frozen"
+        if self.stalled:
+            return "stalled"
+        if self.held or self.in_hand:
+            return "consuming"
+        return "stopped" if self.stopped else "idle"
+
+    @property
+    def still(self) -> bool:
+        """It has partitions and does nothing with them."""
+        return self.running and (self.frozen or self.stalled or self.closed_ms is not None)
+
+    def speaks_again(self) -> None:
+        """Its connection had closed; it was alive all the time."""
+        since_ms, self.closed_ms = self.closed_ms, None
+        now = self._doing()
+        if since_ms is not None and now is not None:
+            self.activity.revise(since_ms, lambda does: now if does == GONE else does)
+
+    def was_silent(self, since_ms: int) -> None:
+        """It has expired: from its last sign of life on nobody knows what it did."""
+        self.activity.revise(since_ms, lambda does: SILENT if does == "consuming" else does)
+
+    def plain(self, end_ms: int, label: str) -> dict[str, Any]:
+        """As JSON values; spans are `[from, to, what]`. `member_id`: of a member, by which it can
+        be acted on."""
+        return {
+            "index": self.index,
+            "name": self.name,
+            "label": cut(printable(label), MOST_NAME),
+            "member_id": self.member_id if self.in_group else None,
+            "inferred": not self.tells,
+            "activity": self.activity.until(end_ms),
+            "belief": self.belief.until(end_ms),
+            "leads": [row[:2] for row in self.leads.until(end_ms)],
+            "member": [row[:2] for row in self.membership.until(end_ms)],
+            "epochs": self.epoch.until(end_ms),
+            "marks": self.marks.plain(),
+            "session_timeout_ms": self.session_timeout_ms,
+            "signs": self.signs.tolist(),
+        }
+
+
+class Raster:
+    """Partitions over time: who has each, and when nobody does although the group reads it."""
+
+    def __init__(self) -> None:
+        self._tracks: dict[Key, Track[Owned]] = {}
+        self._owners: dict[Key, tuple[int, ...]] = {}
+        self._wanted: dict[str, int] = {}
+        self._grown: dict[Key, int] = {}
+        self._still: set[int] = set()
+        """Lanes that stand still."""
+        self._leaderless: set[Key] = set()
+
+    def want(self, topic: str, at_ms: int) -> None:
+        """The group agreed to read a topic: from then on its partitions wait for an owner."""
+        self._wanted.setdefault(topic, at_ms)
+
+    def grow(self, topic: str, numbers: Iterable[int], at_ms: int) -> None:
+        """A topic that is read got these partitions."""
+        self._grown.update(((topic, number), at_ms) for number in numbers)
+
+    def add(self, lane: Lane, keys: frozenset[Key], at_ms: int) -> None:
+        """A lane has these now, too."""
+        for key in keys:
+            self._owners[key] = tuple(sorted({*self._owners.get(key, ()), lane.index}))
+            self._draw(key, at_ms)
+
+    def remove(self, lane: Lane, keys: frozenset[Key], at_ms: int) -> None:
+        """A lane has these no longer."""
+        for key in keys:
+            self._owners[key] = tuple(
+                index for index in self._owners.get(key, ()) if index != lane.index
+            )
+            self._draw(key, at_ms)
+
+    def refresh(self, lane: Lane, at_ms: int) -> None:
+        """A lane stands still, or goes on."""
+        (self._still.add if lane.still else self._still.discard)(lane.index)
+        for key in lane.held:
+            self._draw(key, at_ms)
+
+    def revise(self, lane: Lane, since_ms: int, *, silent: bool) -> None:
+        """A lane's own partitions from `since_ms` on. `silent`: it may have done nothing; else it
+        was at work all the time."""
+
+        def change(owned: Owned) -> Owned:
+            owners, still = owned
+            if owners != (lane.index,):
+                return owned
+            return (owners, still or SILENT) if silent else (owners, False)
+
+        for key in lane.held:
+            if key not in self._leaderless and key in self._tracks:
+                self._tracks[key].revise(since_ms, change)
+
+    def without_leader(self, key: Key, lost: bool, at_ms: int) -> None:
+        """A partition has no live leader from now on, or has one again."""
+        (self._leaderless.add if lost else self._leaderless.discard)(key)
+        if key in self._tracks:
+            self._set(key, at_ms)
+
+    def _draw(self, key: Key, at_ms: int) -> None:
+        if key not in self._tracks:
+            self._tracks[key] = Track()
+            since = max(self._wanted.get(key[0], at_ms), self._grown.get(key, 0))
+            self._tracks[key].set(((), False), min(since, at_ms))
+        self._set(key, at_ms)
+
+    def _set(self, key: Key, at_ms: int) -> None:
+        owners = self._owners[key]
+        idle = bool(owners) and (self._still.issuperset(owners) or key in self._leaderless)
+        self._tracks[key].set((owners, idle), at_ms)
+
+    def keep_topics(self, topics: frozenset[str], at_ms: int) -> None:
+        """Nobody waits for partitions of topics that are gone."""
+        for key, track in self._tracks.items():
+            if key[0] not in topics and not self._owners[key]:
+                track.set(None, at_ms)
+
+    def plain(self, end_ms: int) -> list[dict[str, Any]]:
+        """As JSON values: a partition's spans are `[from, to, lanes, still]`; no lane: nobody has
+        it, although the group agreed to read it. `still`: true if it has an owner who cannot work
+        on it, "silent" if its owner may have done nothing."""
+        return [
+            {
+                "topic": topic,
+                "label": cut(printable(topic), MOST_NAME),
+                "partition": number,
+                "spans": [
+                    (begin, end, owners, still)
+                    for begin, end, (owners, still) in self._tracks[topic, number].until(end_ms)
+                ],
+            }
+            for topic, number in sorted(self._tracks)
+        ]
+
+    def lost(self, end_ms: int) -> Iterator[tuple[int, int]]:
+        """The spans of `lost_ms`, from and to, partition by partition."""
+        for track in self._tracks.values():
+            for begin, end, (owners, still) in track.until(end_ms):
+                if still or not owners:
+                    yield begin, end
+
+    def lost_ms(self, end_ms: int) -> int:
+        """Milliseconds in which nobody worked on a partition that the group had agreed to read,
+        summed over the partitions: nobody had it, its owners stood still or had gone, or no live
+        broker led it. At most: with the silence of members that expired."""
+        return sum(end - begin for begin, end in self.lost(end_ms))
+
+    def unowned_ms(self, end_ms: int) -> int:
+        """The part of that in which nobody had it although somebody had had it."""
+        return sum(
+            end - begin
+            for track in self._tracks.values()
+            for begin, end, (owners, _) in _since_owned(track.until(end_ms))
+            if not owners
+        )
+
+    def silent_ms(self, end_ms: int) -> int:
+        """The part of that which is not sure: the silence of members that expired."""
+        return sum(
+            end - begin
+            for track in self._tracks.values()
+            for begin, end, (_, still) in track.until(end_ms)
+            if still == SILENT
+        )
+
+    def still_ms(self, end_ms: int) -> int:
+        """The part of that in which it had owners: they stood still, did not poll or had gone, or
+        the partition had no live leader."""
+        return sum(
+            end - begin
+            for track in self._tracks.values()
+            for begin, end, (_, still) in track.until(end_ms)
+            if still
+        )
+
+
+def _since_owned(rows: list[OwnerSpan]) -> list[OwnerSpan]:
+    """Without the wait for the first owner."""
+    return rows[1:] if rows and not rows[0][2][0] else rows

@@ -1,0 +1,437 @@
+"""The facts of each lesson, computed from the log of its own run: the right option, instants,
+numbers, names.
+
+Every function takes a `Run` and answers a dictionary for the lesson's texts. `answer` is the right
+option's id; `truth_ms` and `truth` are what is drawn on the picture when the answer is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from coordinator.events.cluster import PartitionChange
+from coordinator.events.faults import FaultInjected, MemberResumed
+from coordinator.events.groups import (
+    GenerationStarted,
+    GenerationStored,
+    GroupEmptied,
+    GroupLoaded,
+    MemberJoined,
+    MemberPending,
+    MemberRemoved,
+    MemberReplaced,
+    MemberSynced,
+    OffsetsCommitted,
+    PendingMemberRemoved,
+    RebalanceStarted,
+)
+from coordinator.events.groups.consumer import GroupEpochBumped, TargetAssigned
+from coordinator.events.members import (
+    ApplicationResumed,
+    ApplicationStalled,
+    MemberClosing,
+    MemberCrashed,
+    MemberFailed,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+)
+from coordinator.events.wire import RequestAnswered, RequestRefused
+from coordinator.history.explain.words import duration, listed
+from coordinator.verbs.brokers import MoveCoordinator
+from coordinator.verbs.members import PauseMember
+
+from . import moving, queueing
+from .runs import client_of, s, seen, summed
+
+if TYPE_CHECKING:
+    from .runs import Run
+
+Facts = dict[str, Any]
+
+
+def what_is_what(run: Run) -> Facts:
+    joined = run.first(MemberJoined, client="new-1")
+    told = run.refused("REBALANCE_IN_PROGRESS", client="app-1")[0]
+    started = run.first(GenerationStarted, after_ms=joined.at_ms)
+    assigned = run.given("new-1")
+    stops = run.activity("app-1", "stopped")
+    has = {name: run.held(name, assigned.at_ms) for name in ("app-1", "new-1")}
+    return {
+        "answer": "share" if stops and len(has["app-1"]) == len(has["new-1"]) else "half",
+        **seen(assigned, "B has its half", "new-1"),
+        "joined": s(joined.at_ms),
+        "told": s(told.at_ms),
+        "generation": started.generation,
+        "leader": client_of(started.event.leader),
+        "assigned": s(assigned.at_ms),
+        "has_a": listed(has["app-1"]),
+        "has_b": listed(has["new-1"]),
+        "stopped": duration(stops[0][1] - stops[0][0]),
+    }
+
+
+def leader_dies(run: Run) -> Facts:
+    crash = run.first(MemberCrashed)
+    removed = run.first(MemberRemoved)
+    second = run.first(GenerationStarted, after_ms=removed.at_ms)
+    stored = run.first(GenerationStored)
+    leader = client_of(second.event.leader)
+    synced = run.all(MemberSynced, generation=1)
+    return {
+        "answer": "new-leader"
+        if stored.generation == 2 and stored.event.leader == second.event.leader
+        else "broker",
+        **seen(stored, f"{leader} assigns", leader),
+        "asked": "orders-7",
+        "began": s(run.first(GenerationStarted).at_ms),
+        "second": second.generation,
+        "crash": s(crash.at_ms),
+        "removed": s(removed.at_ms),
+        "waited": duration(removed.at_ms - synced[0].at_ms),
+        "leader": leader,
+        "stored": s(stored.at_ms),
+        "owner": run.owner(7, run.lines[-1].at_ms - 1),
+        "old": client_of(run.first(GenerationStarted).event.leader),
+    }
+
+
+def which_number(run: Run) -> Facts:
+    again = [
+        line
+        for line in run.all(RequestAnswered, api="join_group", client="app-2")
+        if line.event.waited_ms == 0
+    ]
+    emptied = run.first(GroupEmptied)
+    left = [line for line in run.all(MemberRemoved) if line.event.reason == "left"]
+    return {
+        "answer": f"{again[0].generation}-{emptied.generation}",
+        **seen(emptied, f"Empty, generation {emptied.generation}"),
+        "again": s(again[0].at_ms),
+        "kept": again[0].generation,
+        "empty": emptied.generation,
+        "first_left": s(left[0].at_ms),
+        "last_left": s(left[-1].at_ms),
+        "after_first": (left[0].generation or 0) + 1,
+    }
+
+
+def when_does_a_know(run: Run) -> Facts:
+    joined = run.first(MemberJoined, client="c-1")
+    told = run.all(RequestRefused, api="heartbeat", client="app-1")[0]
+    delay = told.at_ms - joined.at_ms
+    beats = [line.at_ms for line in run.all(FaultInjected, client="app-1")]
+    before = max(at for at in beats if at < told.at_ms)
+    return {
+        "answer": "heartbeat" if told.at_ms in beats else "at-once",
+        **seen(told, "A is told", "app-1"),
+        "joined": s(joined.at_ms),
+        "told": s(told.at_ms),
+        "delay": duration(delay),
+        "before": s(before),
+        "latest": s(before + _interval(beats)),
+        "stopped": s(run.activity("app-1", "stopped")[0][0]),
+    }
+
+
+def _interval(beats: list[int]) -> int:
+    """How far heartbeats are apart while nothing happens."""
+    return min(after - before for before, after in pairwise(beats))
+
+
+def slowest_decides(run: Run) -> Facts:
+    stops = {name: run.activity(name, "stopped")[0] for name in ("app-1", "app-2", "app-3")}
+    resumed = run.first(ApplicationResumed, client="app-2")
+    started = run.first(GenerationStarted, generation=2)
+    longest = max(stops, key=lambda name: stops[name][1] - stops[name][0])
+    everybody = all(end > begin for begin, end in stops.values())
+    end = run.window_ms[1] - 1
+    kept = [row for row in run.held("app-1", run.window_ms[0]) if row in run.held("app-1", end)]
+    return {
+        "answer": "everyone" if everybody and longest != "app-2" else "slow-one",
+        **seen(started, "all have joined"),
+        "stopped": s(stops["app-1"][0]),
+        "went_on": s(stops["app-1"][1]),
+        "length": duration(stops["app-1"][1] - stops["app-1"][0]),
+        "slow_length": duration(stops["app-2"][1] - stops["app-2"][0]),
+        "resumed": s(resumed.at_ms),
+        "lost": summed(run.lost_ms()),
+        "white": summed(run.lost_ms(still=False)),
+        "busy": summed(run.lost_ms(still=True)),
+        "joined": s(run.first(MemberJoined, client="d-1").at_ms),
+        "rows": listed(kept),
+        "same": f"A has {listed(kept)} before and after",
+    }
+
+
+def three_clocks(run: Run) -> Facts:
+    begun = {
+        "app-2": run.first(MemberClosing, client="app-2").at_ms,
+        "app-3": run.first(MemberCrashed, client="app-3").at_ms,
+        "app-4": run.first(PauseMember, client="app-4").at_ms,
+        "app-5": run.first(ApplicationStalled, client="app-5").at_ms,
+    }
+    out = {name: run.first(MemberRemoved, client=name).at_ms - at for name, at in begun.items()}
+    order = sorted(out, key=lambda name: out[name])
+    return {
+        "answer": {"app-5": "poll", "app-3": "kill", "app-4": "freeze", "app-2": "close"}[
+            order[-1]
+        ],
+        **seen(run.first(MemberRemoved, client="app-5"), "E leaves by itself", "app-5"),
+        "close": duration(out["app-2"]),
+        "kill": duration(out["app-3"]),
+        "freeze": duration(out["app-4"]),
+        "poll": duration(out["app-5"]),
+        "reason": run.first(MemberRemoved, client="app-5").event.detail,
+    }
+
+
+def frozen_wakes(run: Run) -> Facts:
+    resumed = run.first(MemberResumed).at_ms
+    removed = run.first(MemberRemoved, client="app-2").at_ms
+    refused = [line for line in run.all(RequestRefused, client="app-2") if line.at_ms > resumed]
+    lost = run.first(PartitionsLost, client="app-2").at_ms
+    commit = next(line for line in refused if line.event.api == "offset_commit")
+    accepted = [
+        line for line in run.all(OffsetsCommitted, client="app-2") if resumed < line.at_ms <= lost
+    ]
+    return {
+        "answer": "accepted" if accepted else "refused",
+        **seen(commit, "commit refused", "app-2"),
+        "removed": s(removed),
+        "woke": s(resumed),
+        "error": commit.event.errors[0],
+        "lost": s(lost),
+        "window": duration(lost - resumed),
+        "other": run.owner(2, resumed),
+    }
+
+
+def commit_in_each_half(run: Run) -> Facts:
+    begun = run.first(RebalanceStarted, after_ms=10_000).at_ms
+    generation = run.first(GenerationStarted, generation=2).at_ms
+    stored = run.first(GenerationStored, generation=2).at_ms
+    accepted = run.all(RequestAnswered, api="offset_commit")
+    refused = run.all(RequestRefused, api="offset_commit")
+    first = [line for line in accepted if begun < line.at_ms < generation]
+    second = [line for line in accepted if generation < line.at_ms < stored]
+    wrongly = [line for line in refused if not generation < line.at_ms < stored]
+    return {
+        "answer": "first-only" if first and refused and not second and not wrongly else "both",
+        **seen(refused[0], "a commit is refused", "app-2"),
+        "begun": s(begun),
+        "generation": s(generation),
+        "stored": s(stored),
+        "accepted": len(first),
+        "refused_at": s(refused[0].at_ms),
+        "refused_generation": refused[0].generation,
+        "error": refused[0].event.errors[0],
+        "length": duration(stored - generation),
+        "next": s(next(line.at_ms for line in accepted if line.at_ms > stored)),
+    }
+
+
+def leader_leaves(run: Run) -> Facts:
+    end = run.lines[-1].at_ms - 1
+    kept = sum(run.owner(number, 15_000) == run.owner(number, end) for number in range(9))
+    stops = run.activity("app-2", "stopped")[0]
+    second = run.first(GenerationStarted, generation=2)
+    return {
+        "answer": str(kept),
+        **seen(
+            run.first(GenerationStored, generation=2),
+            f"{kept} of {len(run.group['raster'])} stay",
+        ),
+        "kept": kept,
+        "leader": client_of(second.event.leader),
+        "stopped": duration(stops[1] - stops[0]),
+        "lost": summed(run.lost_ms()),
+    }
+
+
+def cooperative_one_more(run: Run) -> Facts:
+    joined = run.first(MemberJoined, client="d-1").at_ms
+    later = [line for line in run.all(GenerationStarted) if line.at_ms > joined]
+    revoked = [
+        row
+        for line in run.all(PartitionsRevoked)
+        if line.at_ms > joined
+        for row in line.event.partitions
+    ]
+    assigned = next(
+        line for line in run.all(PartitionsAssigned, client="d-1") if line.event.partitions
+    )
+    gave_up = run.first(PartitionsRevoked, after_ms=joined).at_ms
+    return {
+        "answer": f"{len(later)}-{'moved' if len(revoked) < 12 else 'all'}",
+        **seen(assigned, "D has its share", "d-1"),
+        "joined": s(joined),
+        "stayed": len(run.group["raster"]) - len(revoked),
+        "generations": len(later),
+        "revoked": len(revoked),
+        "gap": duration(assigned.at_ms - gave_up),
+        "first": s(later[0].at_ms),
+        "second": s(later[-1].at_ms),
+        "gave_up": s(gave_up),
+        "assigned": s(assigned.at_ms),
+        "lost": summed(run.lost_ms()),
+    }
+
+
+def static_restart(run: Run) -> Facts:
+    generations = list(run.all(GenerationStarted))
+    replaced = run.all(MemberReplaced)
+    removed = run.first(MemberRemoved, client="app-2")
+    fenced = run.first(MemberFailed, client="app-3")
+    refused = next(
+        line
+        for line in run.all(RequestRefused, client="app-3")
+        if "FENCED_INSTANCE_ID" in line.event.errors
+    )
+    return {
+        "answer": str(len(generations) - 1),
+        **seen(generations[-1], f"back: generation {generations[-1].generation}", "app-2"),
+        "twin_started": s(run.first(MemberStarted, client="twin-1").at_ms),
+        "more": len(generations) - 1,
+        "within": s(replaced[0].at_ms),
+        "removed": s(removed.at_ms),
+        "back": s(generations[-1].at_ms),
+        "twin": s(replaced[-1].at_ms),
+        "fenced": s(refused.at_ms),
+        "both": duration(fenced.at_ms - run.first(PartitionsAssigned, client="twin-1").at_ms),
+    }
+
+
+def ghost_id(run: Run) -> Facts:
+    ghost = run.first(MemberPending, client="b-1")
+    joined = run.first(MemberJoined, client="b-1")
+    gone = run.first(PendingMemberRemoved)
+    assigned = run.first(PartitionsAssigned, client="b-1")
+    stopped = run.activity("app-1", "stopped")[0]
+    return {
+        "answer": "ghost"
+        if gone.at_ms == ghost.event.deadline_ms and assigned.at_ms > gone.at_ms
+        else "at-once",
+        **seen(assigned, "B has partitions", "b-1"),
+        "started": s(run.first(MemberStarted, client="b-1").at_ms),
+        "minted": s(ghost.at_ms),
+        "joined": s(joined.at_ms),
+        "gone": s(gone.at_ms),
+        "assigned": s(assigned.at_ms),
+        "waited": duration(assigned.at_ms - joined.at_ms),
+        "stopped": duration(stopped[1] - stopped[0]),
+    }
+
+
+def rolling_switch(run: Run) -> Facts:
+    generations = run.all(GenerationStarted)
+    two = max((line for line in generations if line.at_ms < 69_000), key=lambda line: line.at_ms)
+    last = generations[-1]
+    first = next(line for line in generations if line.event.protocol_name == "cooperative-sticky")
+    return {
+        "answer": two.event.protocol_name,
+        **seen(two, f"{two.event.protocol_name}: all offer it"),
+        "two": two.event.protocol_name,
+        "last": last.event.protocol_name,
+        "first": s(first.at_ms),
+        "generations": len(generations),
+    }
+
+
+def no_barrier(run: Run) -> Facts:
+    joined = next(line for line in run.all(GroupEpochBumped) if line.at_ms > 10_000)
+    target = run.first(TargetAssigned, after_ms=joined.at_ms - 1)
+    gave_up = run.first(PartitionsRevoked, after_ms=joined.at_ms)
+    assigned = next(
+        line for line in run.all(PartitionsAssigned, client="c-1") if line.event.partitions
+    )
+    stops = [
+        span
+        for name in ("app-1", "app-2")
+        for span in run.activity(name, "stopped")
+        if span[1] > joined.at_ms
+    ]
+    return {
+        "answer": "c-waits" if not stops and assigned.at_ms > gave_up.at_ms else "barrier",
+        **seen(assigned, "C has its two", "c-1"),
+        "joined": s(joined.at_ms),
+        "epoch": target.event.assignment_epoch,
+        "assignor": target.event.assignor,
+        "gave_up": s(gave_up.at_ms),
+        "assigned": s(assigned.at_ms),
+        "waited": duration(assigned.at_ms - joined.at_ms),
+        "gap": duration(assigned.at_ms - gave_up.at_ms),
+        "lost": summed(run.lost_ms()),
+    }
+
+
+def coordinator_moves(run: Run) -> Facts:
+    moved = run.first(MoveCoordinator).at_ms
+    loaded = run.first(GroupLoaded, after_ms=moved - 1)
+    refused = [line for line in run.all(RequestRefused) if "NOT_COORDINATOR" in line.event.errors]
+    generations = [line.generation for line in run.all(GenerationStarted)]
+    return {
+        "answer": "same" if generations == [1] else "rebalance",
+        **seen(refused[0], "NOT_COORDINATOR", run.who(refused[0])),
+        "first_broker": run.first(GenerationStored).broker,
+        "to_broker": loaded.broker,
+        "moved": s(moved),
+        "state": loaded.event.state,
+        "generation": loaded.generation,
+        "refused": s(refused[0].at_ms),
+        "lost": summed(run.lost_ms()),
+        "how_many": len(refused),
+        **_reassigned(run),
+    }
+
+
+def _reassigned(run: Run) -> Facts:
+    """A partition on its way, in the controller's words (KIP-455): all replicas, the original ones,
+    the target."""
+    begun, *_ = run.changed(PartitionChange.REASSIGNMENT_STARTED)
+    done, *_ = run.changed(PartitionChange.REASSIGNMENT_COMPLETED)
+    original = [broker for broker in begun.event.replicas if broker not in begun.event.adding]
+    target = [broker for broker in begun.event.replicas if broker not in begun.event.removing]
+    return {
+        "partition": f"{begun.event.topic}-{begun.event.partition}",
+        "begun": s(begun.at_ms),
+        "done": s(done.at_ms),
+        "took": duration(done.at_ms - begun.at_ms),
+        "ar": _brokers(begun.event.replicas),
+        "oar": _brokers(original),
+        "rar": _brokers(target),
+        "after": _brokers(done.event.replicas),
+        "in_sync": _brokers(done.event.isr),
+        "old_leader": begun.event.leader,
+        "new_leader": done.event.leader,
+        "last": begun.event.adding[-1],
+    }
+
+
+def _brokers(ids: list[int]) -> str:
+    return ", ".join(map(str, ids))
+
+
+ANSWERS: Final[dict[str, Callable[[Run], Facts]]] = {
+    "00_what_is_what": what_is_what,
+    "01_leader_dies": leader_dies,
+    "02_which_number": which_number,
+    "03_when_does_a_know": when_does_a_know,
+    "04_slowest_decides": slowest_decides,
+    "05_three_clocks": three_clocks,
+    "06_frozen_wakes": frozen_wakes,
+    "07_commit_in_each_half": commit_in_each_half,
+    "08_leader_leaves": leader_leaves,
+    "09_cooperative_one_more": cooperative_one_more,
+    "10_static_restart": static_restart,
+    "11_ghost_id": ghost_id,
+    "12_rolling_switch": rolling_switch,
+    "13_no_barrier": no_barrier,
+    "14_coordinator_moves": coordinator_moves,
+    "15_migration_in_place": moving.migration_in_place,
+    "16_broker_crashes": moving.broker_crashes,
+    "17_queue_on_a_log": queueing.queue_on_a_log,
+}

@@ -1,0 +1,186 @@
+"""Questions about a log's costliest rebalance, with the answers that the log gives: a quiz for a
+learner.
+
+`history` has the facts and `explain` the words; nothing is guessed. A log of which there is nothing
+to ask says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from coordinator.events.groups import (
+    MemberRejoined,
+    MemberRemoved,
+    PendingMemberRemoved,
+    Removal,
+)
+from coordinator.history.explain.sentences import because, without_owner
+from coordinator.history.explain.words import duration, instant, listed, partitions, printable
+from coordinator.history.world.views import Awaited, GroupView, Note, Rebalance
+
+from .fold import Fold
+from .lanes import MOST_NAME, cut
+
+Plain = dict[str, Any]
+_MOST: Final = 5
+"""So many options a question has."""
+_LONGEST: Final = 240
+_CURES: Final[Mapping[type | None, str]] = {
+    MemberRejoined: "smaller batches of the member that was awaited, or a protocol in which the others go on (cooperative, KIP-848)",
+    MemberRemoved: "a shorter session timeout, or a close that says goodbye, of the member that fell silent",
+    PendingMemberRemoved: "a shorter session timeout: somebody died with a member id that was not used yet",
+    None: "more partitions, so that each has less to do",
+}
+_BECAME: Final = (
+    "its process had ended: nobody used its member id again",
+    "it lived and was silent: later it came back with the same member id",
+    "it had stopped polling, and its client took it out of the group",
+)
+"""Of a member that expired; the first and the second can be right."""
+
+
+class NothingToAskError(ValueError):
+    """The log has no rebalance that cost anything."""
+
+
+def questions(fold: Fold, group: str | None = None) -> list[Plain]:
+    """What is asked of a group, in order; None: of the group that can be asked about and lost most.
+    Each has `asks`, `options` (texts), `right` (an index), `says`, and `at_ms`, where the answer
+    stands. Raises NothingToAskError."""
+    asked: list[Plain] = []
+    if group is None:
+        group, asked = _dearest(fold)
+    view = fold.timeline.groups.get(group)
+    worst = None if view is None else _worst(view)
+    if view is None or worst is None:
+        raise NothingToAskError(
+            "no classic rebalance of this group left a partition without an owner: there is nothing to ask"
+        )
+    told = _told(view)
+    asked += [_which(told, worst), _why(told, worst)]
+    trigger = worst.trigger.line.event if worst.trigger.kind is MemberRemoved else None
+    if isinstance(trigger, MemberRemoved) and trigger.reason == Removal.SESSION_EXPIRED:
+        asked.append(_what_became(view, worst))
+    if worst.awaited is not None:
+        asked += [_who(worst, worst.awaited), _cure(worst, worst.awaited)]
+    return [{"group": group, **each} for each in asked]
+
+
+def _told(view: GroupView) -> list[Rebalance]:
+    return [each for each in view.rebalances if each.generation is not None]
+
+
+def _worst(view: GroupView) -> Rebalance | None:
+    """The rebalance that cost most, if it cost anything and there are others."""
+    told = _told(view)
+    worst = max(told, key=lambda each: each.unowned.at_most_ms, default=None)
+    return worst if worst is not None and worst.unowned.at_most_ms and len(told) > 1 else None
+
+
+def _dearest(fold: Fold) -> tuple[str, list[Plain]]:
+    """The group to ask about, and the question which it is, where there are several."""
+    lost = {name: group.raster.lost_ms(fold.timeline.end_ms) for name, group in fold.groups.items()}
+    askable = [name for name in lost if (view := fold.timeline.groups.get(name)) and _worst(view)]
+    group = max(askable, key=lost.__getitem__, default="")
+    ordered = sorted(lost, key=lambda name: -lost[name])
+    if len(lost) < 2 or not group or ordered[0] != group:
+        return group, []
+    said = [f"{_named(name)} {lost[name] / 1000:.1f} partition-seconds" for name in ordered]
+    names = [_named(name) for name in sorted(lost)[:_MOST]]
+    right, says = _named(group), f"{listed(said[:_MOST])}: until the end of the log."
+    return group, [_asked("Which group lost most?", [*names, right], right, says, 0)]
+
+
+def _named(group: str) -> str:
+    return cut(printable(group), MOST_NAME)
+
+
+def _asked(asks: str, options: list[str], right: str, says: str, at_ms: int) -> Plain:
+    shown = [cut(each, _LONGEST) for each in dict.fromkeys(options)]
+    return {
+        "asks": asks,
+        "options": shown,
+        "right": shown.index(cut(right, _LONGEST)),
+        "says": says,
+        "at_ms": at_ms,
+    }
+
+
+def _which(told: list[Rebalance], worst: Rebalance) -> Plain:
+    near = sorted(told, key=lambda each: -each.unowned.at_most_ms)[:_MOST]
+    options = {
+        each.seq: f"the one to generation {each.generation}, begun at {instant(each.started_ms)}"
+        for each in sorted(near, key=lambda each: each.seq)
+    }
+    said = without_owner(worst).strip().rstrip(".")
+    says = f"{said[0].upper()}{said[1:]}."
+    return _asked(
+        "Which rebalance cost most?",
+        list(options.values()),
+        options[worst.seq],
+        says,
+        worst.started_ms,
+    )
+
+
+def _why(told: list[Rebalance], worst: Rebalance) -> Plain:
+    others = [because(each) for each in told if each is not worst]
+    options = sorted({because(worst), *others[-_MOST + 1 :]})
+    says = f"Because {because(worst)}."
+    return _asked("Why did it begin?", options, because(worst), says, worst.trigger.at_ms)
+
+
+def _what_became(view: GroupView, worst: Rebalance) -> Plain:
+    """True if a member that expired was dead: one that lives comes back with its old member id and
+    is refused."""
+    name = worst.trigger.members[0]
+    back = next(
+        (
+            note
+            for note in view.entries
+            if isinstance(note, Note) and note.departed is not None and note.departed.name == name
+        ),
+        None,
+    )
+    says, at_ms = f"Nothing was heard of {printable(name)} any more.", worst.started_ms
+    if back is not None and back.departed is not None:
+        errors = listed([str(each) for each in back.errors])
+        held = f" It still believed that it had {partitions(back.departed.held)}."
+        says = (
+            f"{duration(back.at_ms - worst.started_ms)} after its removal it asked again and was refused: {errors}."
+            f"{held if back.departed.held else ''}"
+        )
+        at_ms = back.at_ms
+    asks = f"What had become of {printable(name)}?"
+    return _asked(asks, list(_BECAME), _BECAME[back is not None], says, at_ms)
+
+
+def _who(worst: Rebalance, awaited: Awaited) -> Plain:
+    right = printable(listed(awaited.members[:3]))
+    names = [printable(name) for name in worst.members if name not in awaited.members]
+    took = duration((worst.generation_ms or worst.started_ms) - worst.started_ms)
+    says = f"The join phase lasted {took}, until {_ended(awaited)}."
+    options = sorted([right, *names[: _MOST - 1]])
+    at_ms = worst.generation_ms or worst.started_ms
+    return _asked("Who held it up?", options, right, says, at_ms)
+
+
+def _ended(awaited: Awaited) -> str:
+    who = printable(listed(awaited.members[:3]))
+    if awaited.kind is MemberRejoined:
+        return f"{who} joined again"
+    return f"{who} was given up{f' ({printable(awaited.reason)})' if awaited.reason else ''}"
+
+
+def _cure(worst: Rebalance, awaited: Awaited) -> Plain:
+    right = _CURES.get(awaited.kind, _CURES[MemberRemoved])
+    at_ms, says = worst.generation_ms or worst.started_ms, f"{right[0].upper()}{right[1:]}."
+    if awaited.kind is MemberRejoined and awaited.before_ms is not None:
+        last = printable(listed(awaited.members[:3]))
+        late = duration(at_ms - awaited.before_ms)
+        says = (
+            f"All the others were there by {instant(awaited.before_ms)}; {last} came {late} later."
+        )
+    return _asked("What would have made it shorter?", list(_CURES.values()), right, says, at_ms)

@@ -1,0 +1,28 @@
+"""The incident that the last lesson reads: a log of real clients in real time, and what is asked of it.
+
+`tools/recording` recorded it and has its story. The log is kept as it was written; its answers are
+computed from it. Depends on the log alone.
+"""
+
+from __future__ import annotations
+
+import gzip
+from importlib.resources import files
+from typing import Any, Final
+
+from ..engine import picture_of
+from ..quiz import questions
+
+NAME: Final = "incident"
+
+
+def log() -> str:
+    """The log's text."""
+    packed = files(__package__).joinpath(f"{NAME}.jsonl.gz").read_bytes()
+    return gzip.decompress(packed).decode("ascii")
+
+
+def recorded() -> dict[str, Any]:
+    """As JSON values for the page: the picture, and the questions with their answers."""
+    picture = picture_of(log().splitlines(), NAME)
+    return {"picture": picture.plain(), "questions": questions(picture.fold)}

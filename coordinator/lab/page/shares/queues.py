@@ -1,0 +1,113 @@
+"""A picture's view of a share group's records (KIP-932): for each share partition the states of
+its records over time, who holds them, and the start and end offset between which they are in flight.
+
+The states are those of `coordinator.history.world.shares.stays`. Depends on the log alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any, Final
+
+from coordinator.events.line import Line
+from coordinator.events.share_partitions import RecordsAcquired
+from coordinator.history.explain.words import printable
+from coordinator.history.world.shares.records import Key, key_of
+from coordinator.history.world.shares.stays import ShareStays, Stay
+
+from ..lanes import MOST_NAME, Lane, cut
+from ..tracks import Track
+
+MOST_STAYS: Final = 20_000
+"""So many states of ranges of records are drawn of a share partition: the latest."""
+
+
+class Queue:
+    """One share partition."""
+
+    def __init__(self) -> None:
+        self.start: Track[int] = Track()
+        self.end: Track[int] = Track()
+        self.stays: deque[Stay] = deque(maxlen=MOST_STAYS)
+        """Those that have ended."""
+        self.now: list[Stay] = []
+        self.holders: set[str] = set()
+        """The member ids of those who hold records of it."""
+        self.again = 0
+        """How many records were given to somebody who was not the first."""
+
+
+class Queues:
+    """The share partitions of all groups. `see` each line of stream `share`."""
+
+    def __init__(self) -> None:
+        self._stays = ShareStays(self._ended)
+        self._queues: dict[Key, Queue] = {}
+        self._hands: Counter[tuple[str, str]] = Counter()
+        """Of how many share partitions a member holds records, by its group and its id."""
+
+    def see(self, line: Line) -> dict[str, bool]:
+        """The next line. Those whom it gave records or took some from, by their member ids, and
+        whether they hold records now."""
+        there = self._stays.see(line)
+        if there is None:
+            return {}
+        key, group = key_of(line), line.group or ""
+        queue = self._queue(key)
+        before = queue.holders
+        queue.holders = {stay.member for stay in there.pieces if stay.member is not None}
+        changed = before ^ queue.holders
+        for member in changed:
+            self._hands[group, member] += 1 if member in queue.holders else -1
+        queue.start.set(there.start, line.at_ms)
+        queue.end.set(there.end, line.at_ms)
+        queue.now = there.pieces
+        if line.kind is RecordsAcquired:
+            acquired: RecordsAcquired = line.event
+            queue.again += sum(
+                of.last_offset - of.first_offset + 1
+                for of in acquired.records
+                if of.delivery_count > 1
+            )
+        return {member: self._hands[group, member] > 0 for member in changed}
+
+    def again(self, group: str) -> int:
+        """How many records of a group were delivered again, each time counted."""
+        return sum(queue.again for key, queue in self._queues.items() if key[0] == group)
+
+    def plain(
+        self, group: str, lane_of: Callable[[str], Lane | None], end_ms: int
+    ) -> list[dict[str, Any]]:
+        """As JSON values: `stays` are `[from, to, first, last, state, lane, delivery count]`, where
+        `lane` is that of the member who holds the records."""
+        return [
+            {
+                "topic": key[1],
+                "label": cut(printable(key[1]), MOST_NAME),
+                "partition": key[2],
+                "start": queue.start.until(end_ms),
+                "end": queue.end.until(end_ms),
+                "stays": [
+                    (
+                        stay.since_ms,
+                        end_ms if stay.until_ms is None else stay.until_ms,
+                        stay.first,
+                        stay.last,
+                        stay.state,
+                        lane.index if (lane := lane_of(stay.member or "")) is not None else None,
+                        stay.delivery_count,
+                    )
+                    for stay in (*queue.stays, *queue.now)
+                    if stay.until_ms != stay.since_ms
+                ],
+            }
+            for key, queue in sorted(self._queues.items())
+            if key[0] == group
+        ]
+
+    def _queue(self, key: Key) -> Queue:
+        return self._queues.setdefault(key, Queue())
+
+    def _ended(self, key: Key, stay: Stay) -> None:
+        self._queue(key).stays.append(stay)

@@ -1,0 +1,58 @@
+"""Spans of time as they grow: what holds from one instant on until something else does. Instants
+are whole milliseconds.
+
+A track is fed in the order of time and gives `[from_ms, to_ms, value]` rows. It does not know what
+its values mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import Generic, TypeVar
+
+V = TypeVar("V", bound=Hashable)
+
+
+class Track(Generic[V]):
+    """One value at a time. None: nothing is drawn there."""
+
+    __slots__ = ("_since", "_value", "rows")
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, int, V]] = []
+        self._since = 0
+        self._value: V | None = None
+
+    @property
+    def value(self) -> V | None:
+        """The present value."""
+        return self._value
+
+    def set(self, value: V | None, at_ms: int) -> None:
+        """From `at_ms` on, another value. A span without length is left out."""
+        if value == self._value:
+            return
+        if self._value is not None and at_ms > self._since:
+            self.rows.append((self._since, at_ms, self._value))
+        self._value, self._since = value, at_ms
+
+    def revise(self, since_ms: int, change: Callable[[V], V]) -> None:
+        """What was drawn from `since_ms` on turns out to have been something else."""
+        revised: list[tuple[int, int, V]] = []
+        while self.rows and self.rows[-1][1] > since_ms:
+            begin, end, value = self.rows.pop()
+            revised.append((max(begin, since_ms), end, change(value)))
+            if begin < since_ms:
+                revised.append((begin, since_ms, value))
+        self.rows += reversed(revised)
+        if self._value is not None:
+            if self._since < since_ms:
+                self.rows.append((self._since, since_ms, self._value))
+                self._since = since_ms
+            self._value = change(self._value)
+
+    def until(self, end_ms: int) -> list[tuple[int, int, V]]:
+        """All spans, the last one drawn to `end_ms`."""
+        if self._value is None or end_ms < self._since:
+            return self.rows
+        return [*self.rows, (self._since, end_ms, self._value)]

@@ -1,0 +1,210 @@
+"""The verdict on a group, drawn above its picture: its rebalances with the cause of each, what it cost
+and who held it up, the costliest first.
+
+`history` has the facts and `explain` the words. A rebalance costs what was lost from its beginning
+until the group was Stable, and before it the silence of the members that it removed. What several
+rebalances in a row could claim is the first one's.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable
+from itertools import accumulate
+from typing import Any, Final, NamedTuple
+
+from coordinator.events.groups import MemberJoined, MemberRejoined, MemberRemoved, MemberReplaced
+from coordinator.history.explain.consumer_story import with_names
+from coordinator.history.explain.sentences import because
+from coordinator.history.world.epochs import EpochView
+from coordinator.history.world.views import Change, GroupView, Rebalance
+
+from .fold import GroupPicture
+from .lanes import GONE, SILENT, Lane, cut
+
+_MOST: Final = 200
+"""So many rebalances are told; of more, the costliest."""
+_MOST_WORDS: Final = 400
+_EPOCHS: Final = (
+    ("expired", "a member expired"),
+    ("left", "a member left"),
+    ("topics", "topics changed"),
+    ("assignor", "another assignor"),
+    ("subscription", "a member joined, or changed its subscription"),
+)
+"""The cause of a group epoch, by a word of its reason."""
+_OTHER: Final = "another cause"
+_WORTH_TELLING_MS: Final = 1000
+"""Who kept a rebalance waiting for less did not hold it up."""
+
+
+class _Told(NamedTuple):
+    """A rebalance of a group of either protocol. `members`: short names of those it is about."""
+
+    seq: int
+    begun_ms: int
+    over_ms: int
+    number: int | None
+    cause: str
+    because: str
+    members: list[str]
+    held_up_by: list[str]
+
+
+def verdict(view: GroupView | None, picture: GroupPicture, end_ms: int) -> dict[str, Any]:
+    """The verdict as JSON values. `count`: how many rebalances there were; `rebalances`: those that
+    are told."""
+    if view is None or view.share is not None:
+        return {"count": 0, "rebalances": []}
+    told = sorted([*_classic(view, end_ms), *_epochs(view, end_ms)])
+    if not told:
+        return {"count": 0, "rebalances": []}
+    cost, lanes = Cost(picture.raster.lost(end_ms)), picture.by_name(view)
+    silences = sorted(each for lane in picture.lanes for each in _silences(lane, end_ms))
+    ends = [end for end, _ in silences]
+    rows: list[dict[str, Any]] = []
+    claimed_ms = 0
+    for each in told:
+        first, last = bisect_right(ends, each.begun_ms - 1), bisect_right(ends, each.over_ms)
+        since_ms = min([each.begun_ms, *(begin for _, begin in silences[first:last])])
+        since_ms = min(max(since_ms, claimed_ms), each.over_ms)
+        claimed_ms = max(claimed_ms, each.over_ms)
+        rows.append(
+            {
+                "seq": each.seq,
+                "at_ms": each.begun_ms,
+                "number": each.number,
+                "cause": each.cause,
+                "because": cut(each.because, _MOST_WORDS),
+                "lost_ms": cost.until(each.over_ms) - cost.until(since_ms),
+                "lanes": [lanes[name].index for name in each.members if name in lanes],
+                "held_up_by": [lanes[name].index for name in each.held_up_by if name in lanes],
+            }
+        )
+    rows.sort(key=lambda row: (-row["lost_ms"], row["at_ms"]))
+    return {"count": len(rows), "rebalances": rows[:_MOST]}
+
+
+def _silences(lane: Lane, end_ms: int) -> Iterable[tuple[int, int]]:
+    """How a lane's memberships ended: when, and since when its process had done nothing."""
+    doing = lane.activity.until(end_ms)
+    begins = [begin for begin, _, _ in doing]
+    for since_ms, until_ms, _ in lane.membership.until(end_ms):
+        place = bisect_left(begins, until_ms) - 1
+        if place < 0:
+            continue
+        begin, end, does = doing[place]
+        if end < until_ms:
+            yield until_ms, max(since_ms, end)
+        elif does in _STILL:
+            yield until_ms, max(since_ms, begin)
+
+
+_STILL: Final = (SILENT, GONE, "frozen", "stalled")
+
+
+class Cost:
+    """Partition-milliseconds lost up to an instant, of spans in which partitions were lost."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        ends = sorted(
+            edge for begin, end in spans if end > begin for edge in ((begin, 1), (end, -1))
+        )
+        self._instants = [at_ms for at_ms, _ in ends]
+        self._lost = list(accumulate(by for _, by in ends))  # partitions, from each instant on
+        before = [0, *self._lost]
+        lengths = (
+            now - then for then, now in zip(self._instants, self._instants[1:], strict=False)
+        )
+        self._sums = list(
+            accumulate(
+                (some * for_ms for some, for_ms in zip(before[1:], lengths, strict=False)),
+                initial=0,
+            )
+        )
+
+    def until(self, at_ms: int) -> int:
+        """What was lost up to an instant."""
+        place = bisect_right(self._instants, at_ms) - 1
+        if place < 0:
+            return 0
+        return self._sums[place] + self._lost[place] * (at_ms - self._instants[place])
+
+
+def _classic(view: GroupView, end_ms: int) -> Iterable[_Told]:
+    for each in view.rebalances:
+        over_ms = each.stored_ms if each.stored_ms is not None else each.ended_ms
+        awaited = each.awaited
+        yield _Told(
+            each.seq,
+            each.started_ms,
+            end_ms if over_ms is None else over_ms,
+            each.generation,
+            _cause(each),
+            because(each),
+            each.trigger.members,
+            [] if awaited is None or _waited_ms(each) < _WORTH_TELLING_MS else awaited.members,
+        )
+
+
+def _waited_ms(rebalance: Rebalance) -> int:
+    """How long a join phase waited for the last that came."""
+    awaited, joined_ms = rebalance.awaited, rebalance.generation_ms
+    if awaited is None or joined_ms is None:
+        return 0
+    return joined_ms - (rebalance.started_ms if awaited.before_ms is None else awaited.before_ms)
+
+
+def _epochs(view: GroupView, end_ms: int) -> Iterable[_Told]:
+    for each in () if view.epochs is None else view.epochs.views:
+        over_ms = each.stable_ms if each.stable_ms is not None else each.ended_ms
+        yield _Told(
+            each.seq,
+            each.started_ms,
+            end_ms if over_ms is None else over_ms,
+            each.epoch,
+            next((cause for word, cause in _EPOCHS if word in each.reason), _OTHER),
+            with_names(view, each.reason),
+            _named(view, each),
+            [],
+        )
+
+
+def _named(view: GroupView, epoch: EpochView) -> list[str]:
+    """The members that the reason of an epoch names."""
+    words = epoch.reason.replace(",", " ").split()
+    return [view.names[word] for word in words if word in view.names]
+
+
+def _cause(rebalance: Rebalance) -> str:
+    """The cause of a classic rebalance in a few words, alike for all of its kind."""
+    trigger = rebalance.trigger
+    event = trigger.line.event
+    if isinstance(event, MemberRemoved):
+        return _REMOVALS.get(event.reason, "a member was removed")
+    if trigger.kind is MemberJoined:
+        return "a member joined" if rebalance.state_before != "Empty" else "the first member joined"
+    if trigger.kind is MemberReplaced:
+        return "a static member came back"
+    return _rejoined(trigger) if trigger.kind is MemberRejoined else _OTHER
+
+
+_REMOVALS: Final = {
+    "left": "a member left",
+    "session expired": "a member expired",
+    "did not rejoin in time": "a member did not rejoin",
+    "did not sync in time": "a member did not sync",
+}
+
+
+def _rejoined(trigger: Change) -> str:
+    note = trigger.note
+    if note.get("grown"):
+        return "topics changed"
+    if note.get("topics_added") or note.get("topics_dropped"):
+        return "a member changed its subscription"
+    return (
+        "the second step of cooperative rebalancing"
+        if note.get("given_up")
+        else "a member asked to join again"
+    )

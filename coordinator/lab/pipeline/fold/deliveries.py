@@ -1,0 +1,100 @@
+"""Tables `deliveries` and `delivery_counts`: records that members of share groups were given (KIP-932),
+how each delivery ended, and how often records were delivered."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from coordinator.events.line import Line
+from coordinator.events.share_partitions import (
+    RecordsArchived,
+    RecordsReleased,
+    SharePartitionClosed,
+)
+from coordinator.history.world.reader import History
+from coordinator.history.world.shares.deliveries import OUTCOMES, Delivery
+from coordinator.history.world.shares.deliveries import Deliveries as Ended
+
+from .observer import Emit, Subject
+
+_GIVEN_UP = frozenset({"Archiving", "Archived"})
+_UNSAID = frozenset({"released", "lock ended", "taken back"})
+
+
+class Deliveries(Subject):
+    """Each delivery when it ends, and how many there were of each number at the end."""
+
+    tables = ("deliveries", "delivery_counts")
+
+    def __init__(self, emit: Emit, history: History) -> None:
+        super().__init__(emit, history)
+        self._deliveries = Ended(self._row)
+        self._counts: dict[tuple[str, str, int], _Nth] = {}
+
+    def looks_at(self, line: Line) -> bool:
+        """All lines of share groups: each may say who leads a partition."""
+        return line.stream == "share"
+
+    def see(self, line: Line) -> None:
+        """Fold the line."""
+        self._deliveries.see(line)
+
+    def finish(self) -> None:
+        """Those that are open, and all by their number."""
+        self._deliveries.finish()
+        for key, nth in sorted(self._counts.items()):
+            outcomes = [nth.outcomes[outcome] for outcome in OUTCOMES]
+            row = (*key, nth.outcomes.total(), *outcomes, nth.given_up, nth.held_ms, nth.longest_ms)
+            self.emit("delivery_counts", row)
+
+    def _row(self, one: Delivery) -> None:
+        group, topic, partition = one.key
+        ended, size = one.ended, one.last - one.first + 1
+        self.emit(
+            "deliveries",
+            (
+                group,
+                topic,
+                partition,
+                one.first,
+                one.last,
+                size,
+                one.count,
+                one.member,
+                one.acquired.seq,
+                one.acquired.at_ms,
+                one.renewals,
+                one.outcome,
+                one.state,
+                None if ended is None else _reason(ended),
+                None if ended is None else ended.seq,
+                None if ended is None else ended.at_ms,
+                one.held_ms,
+            ),
+        )
+        self._counts.setdefault((group, topic, one.count), _Nth()).take(one, size)
+
+
+def _reason(ended: Line) -> str | None:
+    """The reason for which records were taken, where the line gives one."""
+    event = ended.event
+    has_reason = isinstance(event, RecordsReleased | RecordsArchived | SharePartitionClosed)
+    return event.reason if has_reason else None
+
+
+class _Nth:
+    """The nth deliveries of a group's records of a topic."""
+
+    __slots__ = ("given_up", "held_ms", "longest_ms", "outcomes")
+
+    def __init__(self) -> None:
+        self.outcomes: Counter[str] = Counter()
+        self.given_up = self.held_ms = self.longest_ms = 0
+
+    def take(self, one: Delivery, size: int) -> None:
+        """One more, of so many records."""
+        held_ms = one.held_ms or 0
+        self.outcomes[one.outcome] += size
+        self.given_up += size * (one.outcome in _UNSAID and one.state in _GIVEN_UP)
+        self.held_ms += size * held_ms
+        self.longest_ms = max(self.longest_ms, held_ms)

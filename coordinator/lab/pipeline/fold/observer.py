@@ -1,0 +1,38 @@
+"""Every part of a run's fold: it sees the lines in order and emits rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from coordinator.events.handlers import Reader
+from coordinator.events.line import Line
+from coordinator.history.world.reader import History
+
+from ..schemas import Row
+
+Emit = Callable[[str, Row], None]
+"""Takes a table's name and a row without its `run_id`, which is the same for the whole run."""
+
+
+class Observer(Reader):
+    """A reader of one run. `see` each line that it looks at, then `finish` once."""
+
+    def looks_at(self, line: Line) -> bool:
+        """Return whether lines of this line's stream and class mean anything here. By default those
+        with a handler do."""
+        return line.kind in self.handlers
+
+    def finish(self) -> None:
+        """The log has ended: emit what was still open."""
+
+
+class Subject(Observer):
+    """Rows of some tables."""
+
+    tables: ClassVar[tuple[str, ...]] = ()
+    """The tables whose rows are emitted."""
+
+    def __init__(self, emit: Emit, history: History) -> None:
+        """`history`: has seen each line before; ask it for what is wanted of it."""
+        self.emit = emit

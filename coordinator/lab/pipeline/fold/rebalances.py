@@ -1,0 +1,175 @@
+"""Rebalances and generations of classic groups, as the timeline of `coordinator explain` tells
+them.
+
+The timeline knows phases, causes, shares and the time without an owner. What it does not count
+stands here: how many members came and went on the way, and how many partitions changed hands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from coordinator.events.groups import (
+    GenerationStarted,
+    GenerationStored,
+    MemberJoined,
+    MemberRejoined,
+    MemberRemoved,
+    MemberReplaced,
+    Removal,
+)
+from coordinator.events.line import Line
+from coordinator.history.explain.sentences import why
+from coordinator.history.world.blobs import Partitions, assignment
+from coordinator.history.world.reader import History
+from coordinator.history.world.spans import Generation, Generations
+from coordinator.history.world.views import Change, Rebalance
+
+from ...named import api_of, client_of
+from .observer import Emit, Subject
+
+_REMOVED_BY_TIME = frozenset(
+    {
+        Removal.SESSION_EXPIRED,
+        Removal.DID_NOT_REJOIN,
+        Removal.DID_NOT_SYNC,
+        Removal.NEVER_JOINED,
+    }
+)
+
+
+class Rebalances(Subject):
+    """Tables `rebalances` and `generations`."""
+
+    tables = ("rebalances", "generations")
+
+    def __init__(self, emit: Emit, history: History) -> None:
+        super().__init__(emit, history)
+        self._timeline = history.timeline()
+        self._spans = history.spans()
+        self._generations = Generations(self._generation_over, self._spans)
+
+    def looks_at(self, line: Line) -> bool:
+        """What generations are folded from."""
+        return line.kind in Generations.handlers
+
+    def see(self, line: Line) -> None:
+        """Fold the line, after the timeline has seen it."""
+        self._generations.see(line)
+
+    def finish(self) -> None:
+        """All rebalances, group by group: their time without an owner may grow until the end."""
+        self._generations.finish()
+        for name, view in self._timeline.groups.items():
+            for number, rebalance in enumerate(view.rebalances, 1):
+                self.emit("rebalances", self._row(name, number, rebalance))
+
+    def _generation_over(self, group: str, one: Generation) -> None:
+        started: GenerationStarted = one.started.event
+        stored: GenerationStored | None = None if one.stored is None else one.stored.event
+        given: set[tuple[str, int]] = set()
+        if stored is not None and stored.protocol_type == "consumer":
+            for row in stored.members:
+                given.update(
+                    (topic, number)
+                    for topic, numbers in (assignment(row.assignment) or {}).items()
+                    for number in numbers
+                )
+        self.emit(
+            "generations",
+            (
+                group,
+                started.generation,
+                one.started.seq,
+                one.rebalance,
+                one.started.at_ms,
+                None if one.stored is None else one.stored.seq,
+                None if one.stored is None else one.stored.at_ms,
+                started.leader,
+                started.protocol_name,
+                list(started.members),
+                len({topic for topic, _ in given}),
+                len(given),
+            ),
+        )
+
+    def _row(self, group: str, number: int, one: Rebalance) -> tuple[Any, ...]:
+        joined, stored = one.generation_ms, one.stored_ms
+        happened = Counter(
+            _kind(change) for change in [one.trigger, *one.changes] for _ in change.members
+        )
+        trigger = one.trigger
+        return (
+            group,
+            one.seq,
+            number,
+            one.generation,
+            one.outcome,
+            trigger.line.name,
+            _reason(trigger),
+            list(trigger.members),
+            one.started_ms,
+            None if joined is None else joined - one.started_ms,
+            None if joined is None or stored is None else stored - joined,
+            None if stored is None else stored - one.started_ms,
+            stored,
+            one.ended_ms,
+            one.delay_ms,
+            one.leader,
+            one.assignor,
+            len(one.members),
+            happened["joined"],
+            happened["rejoined"],
+            happened["left"],
+            happened["expired"],
+            happened["fenced"],
+            sum(_size(share.added) for share in one.shares),
+            sum(_size(share.revoked) for share in one.shares),
+            *self._spans.moved(one.seq),
+            sum(_size(gone.had) for gone in one.gone),
+            one.unowned.partition_ms,
+            one.unowned.at_most_ms,
+            one.unowned.longest_ms,
+            [*(_told(line) for line in one.causes), *_fault(trigger)],
+            why(one),
+        )
+
+
+def _kind(change: Change) -> str:
+    match change.line.event:
+        case MemberJoined():
+            return "joined"
+        case MemberRejoined():
+            return "rejoined"
+        case MemberReplaced():
+            return "fenced"
+        case MemberRemoved(_, Removal.LEFT):
+            return "left"
+        case MemberRemoved(_, reason) if reason in _REMOVED_BY_TIME:
+            return "expired"
+        case _:
+            return "other"
+
+
+def _reason(trigger: Change) -> str | None:
+    event = trigger.line.event
+    return event.reason if isinstance(event, MemberRemoved) else None
+
+
+def _size(partitions: Partitions) -> int:
+    return sum(map(len, partitions.values()))
+
+
+def _fault(trigger: Change) -> Iterator[str]:
+    """The fault of a member that was removed, or its fate: the first cause of
+    all."""
+    trouble = trigger.note.get("trouble")
+    if trouble is not None:
+        yield f"{trouble.seq} {trouble.kind.__name__} {trouble.client}"
+
+
+def _told(line: Line) -> str:
+    words = (api_of(line), line.member or client_of(line) or line.topic)
+    return " ".join([str(line.seq), line.name, *(word for word in words if word)])

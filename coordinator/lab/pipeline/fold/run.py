@@ -1,0 +1,225 @@
+"""All tables of one run: `RunFold` sees its lines in order and emits rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any, Final
+
+from coordinator.base.contradictions import UNFIT, what_failed
+from coordinator.events.availability import CoordinatorStopped
+from coordinator.events.faults import RunEnded
+from coordinator.events.line import Line
+from coordinator.events.run import RunStarted
+from coordinator.history.judges import ALL, Verdict
+from coordinator.history.world.classic_groups import STATE_TYPES, ClassicGroups
+from coordinator.history.world.reader import History
+from coordinator.history.world.spans import BEGUN
+
+from ..schemas import TABLES, Row
+from .cluster import Faults, Reassignments, Transactions, detail
+from .deliveries import Deliveries
+from .epochs import Epochs
+from .metrics import Metrics
+from .observer import Observer, Subject
+from .ownership import Members, Ownership
+from .rebalances import Rebalances
+from .requests import Commits, Requests
+from .seen import Seen
+from .verdicts import JudgeMaker, Verdicts
+
+_SUBJECTS: Final[tuple[type[Subject], ...]] = (
+    Rebalances,
+    Epochs,
+    Ownership,
+    Members,
+    Requests,
+    Commits,
+    Deliveries,
+    Transactions,
+    Reassignments,
+    Faults,
+    Seen,
+)
+
+
+class RunFold:
+    """One run. `feed` its lines, header first, then `finish`.
+
+    `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings`
+    (JSON) a simulation had. `judges` are those of the tables, `beside` those who are only asked by
+    `verdicts`. `tables`: those whose rows are emitted; what no row of them needs is not looked at.
+    `also`: others that see the lines. `numbered`: every line has the number after that of the one
+    before, unless lines are missing; else that is not looked at.
+    """
+
+    def __init__(
+        self,
+        run_id: str,
+        log: str,
+        emit: Callable[[str, Row], None],
+        *,
+        about: Mapping[str, str] | None = None,
+        judges: Sequence[JudgeMaker] = ALL,
+        beside: Sequence[JudgeMaker] = (),
+        tables: Collection[str] = TABLES,
+        also: Sequence[Observer] = (),
+        numbered: bool = False,
+    ) -> None:
+        self.run_id = run_id
+        self._log = log
+        self._sink = emit
+        self._about = about or {}
+        self._verdicts = Verdicts(self._emit, judges, beside)
+        self._tables = frozenset(tables)
+        self._counts = "metrics" in self._tables
+        """True if it counts the rows of all tables."""
+        self._history = History()
+        self._observers: tuple[Observer, ...] = (
+            *[
+                kind(self._emit, self._history)
+                for kind in _SUBJECTS
+                if self._counts or not self._tables.isdisjoint(kind.tables)
+            ],
+            self._verdicts,
+            *also,
+        )
+        self._events = "events" in self._tables
+        self._seeing: dict[tuple[str, type], list[Callable[[Line], object]]] = {}
+        """Who sees the lines of each stream and class."""
+        self._metrics = Metrics()
+        self._staged: list[tuple[str, Row]] = []
+        self._header: tuple[str, RunStarted] | None = None
+        self._complete = False
+        self._groups: set[str] = set()
+        self._rebalances = self._completed = 0
+        self._classic = ClassicGroups()
+        self.end_ms = 0
+        self.lines = 0
+        self._numbered = numbered
+        self._next = self._gaps = self._missing = 0
+
+    def feed(self, line: Line) -> None:
+        """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no
+        event then, and emits nothing."""
+        self._staged.clear()
+        if self._numbered:
+            self._number(line.seq)
+        self._history.see(line)
+        stream, kind, at_ms = line.stream, line.kind, line.at_ms
+        seeing = self._seeing.get((stream, kind))
+        if seeing is None:
+            seeing = self._seeing[stream, kind] = [
+                one.see for one in self._observers if one.looks_at(line)
+            ]
+        for see in seeing:
+            see(line)
+        if stream == "group" and line.group is not None:
+            self._groups.add(line.group)
+            self._rebalances += kind in BEGUN
+            if kind in STATE_TYPES:
+                self._completed += self._classic.see(line)
+        elif stream == "run":
+            self._header = line.run, line.event
+        self._complete = kind is RunEnded or kind is CoordinatorStopped
+        if at_ms > self.end_ms:
+            self.end_ms = at_ms
+        self.lines += 1
+        if self._counts:
+            self._metrics.event(line)
+        row = self._event(line) if self._events else ()
+        if self._staged:
+            self._flush()
+        if row:
+            self._sink("events", row)
+
+    def _number(self, seq: int) -> None:
+        """Are there lines between the last one and this?"""
+        if seq > self._next:
+            self._gaps += 1
+            self._missing += seq - self._next
+            self._verdicts.gap()
+        self._next = max(self._next, seq + 1)
+
+    def _event(self, line: Line) -> Row:
+        return (
+            self.run_id,
+            line.seq,
+            line.at_ms,
+            line.stream,
+            line.name,
+            line.cause,
+            line.group,
+            line.generation,
+            line.member,
+            line.broker,
+            line.topic,
+            line.partition,
+            detail(line),
+        )
+
+    def finish(self, *, quarantined: int = 0, cut_short: bool = False) -> None:
+        """The run's log has ended."""
+        self._staged.clear()
+        damage = []
+        for observer in self._observers:
+            try:
+                observer.finish()
+            # a line of which one part took something before another part found it unfit
+            except UNFIT as error:
+                damage.append(f"{type(observer).__name__}: {what_failed(error)}")
+        run, header = self._header or ("", None)
+        self._emit(
+            "runs",
+            (
+                self._log,
+                run,
+                *_about_run(header),
+                self._about.get("scenario"),
+                self._about.get("settings"),
+                self.end_ms,
+                self.lines,
+                quarantined,
+                cut_short,
+                len(self._groups),
+                self._rebalances,
+                self._completed,
+                self._complete,
+                "; ".join(damage) or None,
+                self._gaps,
+                self._missing,
+            ),
+        )
+        if self._counts:
+            self._metrics.finish(self.end_ms, self._emit)
+        self._flush()
+        # they hold this object, and it holds all that it knows of the run: nobody should have to
+        # look for that
+        self._observers = ()
+        self._seeing.clear()
+
+    def verdicts(self, streams: frozenset[str]) -> list[Verdict]:
+        """After `finish`: what all judges say, those of the tables first. `streams`: those that the
+        log is known to have."""
+        return self._verdicts.verdicts(streams)
+
+    def _emit(self, table: str, row: tuple[Any, ...]) -> None:
+        own = (self.run_id, *row)
+        if table in self._tables:
+            self._staged.append((table, own))
+        if self._counts:
+            self._metrics.take(table, own)
+
+    def _flush(self) -> None:
+        for table, row in self._staged:
+            self._sink(table, row)
+        self._staged.clear()
+
+
+def _about_run(header: RunStarted | None) -> tuple[object, ...]:
+    """Format, product, seed, wall clock of the zero, and settings."""
+    if header is None:
+        return (0, None, None, None, None)
+    seed = None if header.seed is None else str(header.seed)
+    config = json.dumps(header.config, separators=(",", ":"))
+    return (header.format, header.product or None, seed, header.epoch_ms, config)

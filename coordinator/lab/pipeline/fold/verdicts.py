@@ -1,0 +1,60 @@
+"""The judges' verdicts on a run, in the same pass as the tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import islice
+
+from coordinator.events.line import Line
+from coordinator.history.judges import Judge, Panel, Verdict
+
+from .observer import Emit, Observer
+
+JudgeMaker = Callable[[], Judge]
+
+
+class Verdicts(Observer):
+    """Tables `verdicts` and `findings`: what `coordinator.history.judges.judge` says, line by line.
+    `beside`: judges whose word is in no table."""
+
+    tables = ("verdicts", "findings")
+
+    def __init__(
+        self, emit: Emit, judges: Sequence[JudgeMaker], beside: Sequence[JudgeMaker] = ()
+    ) -> None:
+        self.emit = emit
+        self._of_tables = len(judges)
+        self._panel = Panel([*judges, *beside])
+
+    def looks_at(self, line: Line) -> bool:
+        """Every line: who judges it is the panel's affair."""
+        return True
+
+    def see(self, line: Line) -> None:
+        """Show the line to the judges."""
+        self._panel.see(line)
+
+    def gap(self) -> None:
+        """Lines before the next one are missing."""
+        self._panel.gap()
+
+    def finish(self) -> None:
+        """The verdicts."""
+        for verdict in islice(self._panel.verdicts(), self._of_tables):
+            self.emit(
+                "verdicts",
+                (
+                    verdict.judge,
+                    verdict.promise,
+                    str(verdict.judgement),
+                    verdict.why or None,
+                    len(verdict.findings),
+                ),
+            )
+            for finding in verdict.findings:
+                self.emit("findings", (verdict.judge, finding.seq, finding.at_ms, finding.text))
+
+    def verdicts(self, streams: frozenset[str]) -> list[Verdict]:
+        """All judges' verdicts, those of no table last. `streams`: those that the log is known to
+        have."""
+        return list(self._panel.verdicts(streams=streams))

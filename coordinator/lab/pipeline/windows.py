@@ -1,0 +1,194 @@
+"""Windows of a simulation: what each event of a scenario costs, from its instant until the next
+one's.
+
+Counted from the lines of the run, and from the bytes on the simulated links, which no log has.
+Rules: a rebalance, or a group epoch of a consumer group (KIP-848), belongs to the window in which
+it begins; a time without an owner is divided between the windows in which it lies; heartbeats go on
+all the time, so that what an event costs is the traffic beyond that of the quiet seconds before it.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+from coordinator.events.line import Line
+from coordinator.history.world.reader import History
+from coordinator.history.world.settlings import Settling
+from coordinator.history.world.spans import Span
+
+from ..simulator.churn import begins_at
+from .fold.observer import Observer
+from .schemas import Row
+
+if TYPE_CHECKING:
+    from ..simulator.files.model import Scenario
+    from ..simulator.world import World
+
+Windows = tuple[tuple[str, int], ...]
+"""Names and when each begins (ms), in order of time."""
+Begins = tuple[tuple[str, int | str], ...]
+"""Names and when each begins: so many milliseconds after the beginning, or when a piece of churn
+happens first, such as "churn 1", by its number from 1 on."""
+QUIET_MS: Final = 30_000
+_CHURN: Final = re.compile(r"churn ([1-9][0-9]{0,4})")
+"""Where these stand in a row of table `epochs` that has no run_id yet."""
+
+
+def churn_number(begin: int | str) -> int | None:
+    """The place of the piece of churn, from 0 on, with which a window begins; None for an instant,
+    and for what is neither."""
+    found = _CHURN.fullmatch(begin) if isinstance(begin, str) else None
+    return None if found is None else int(found[1]) - 1
+
+
+def windows_in(begins: Begins, scenario: Scenario, seed: int) -> Windows:
+    """When the windows of one simulation begin, with the instants that its seed draws."""
+    found = []
+    for name, begin in begins:
+        number = churn_number(begin)
+        found.append((name, int(begin) if number is None else begins_at(scenario, seed, number)))
+    return tuple(sorted(found, key=lambda window: window[1]))
+
+
+class Traffic:
+    """Looks at how many bytes were sent, at the instants that the windows need. `watch` is for
+    `run_scenario`."""
+
+    def __init__(self, windows: Windows) -> None:
+        self._windows = windows
+        self._sent: dict[int, int] = {0: 0}
+        self._world: World | None = None
+
+    def watch(self, world: World) -> None:
+        """Put the looks on the world's agenda."""
+        self._world = world
+        for _, begin in self._windows:
+            for instant in {begin, max(begin - QUIET_MS, 0)}:
+                world.at(instant, lambda instant=instant: self._look(world, instant))  # type: ignore[misc]
+
+    def _look(self, world: World, instant: int) -> None:
+        self._sent[instant] = world.sent_bytes()
+
+    def sent(self, begin: int, end: int) -> int:
+        """How many bytes were sent from one instant to another: of those looked at, or the end of
+        the run."""
+        return self._until(end) - self._until(begin)
+
+    def _until(self, instant: int) -> int:
+        if instant in self._sent or self._world is None:
+            return self._sent.get(instant, 0)
+        return self._world.sent_bytes()
+
+    def quiet_rate(self, begin: int) -> float:
+        """Bytes a millisecond in the quiet time before an instant; 0 where there is none."""
+        before = max(begin - QUIET_MS, 0)
+        return self.sent(before, begin) / (begin - before) if begin > before else 0.0
+
+
+class WindowCounts(Observer):
+    """The events in the windows of a run that lasts until `end_ms`. `rows` after `finish`."""
+
+    def __init__(self, windows: Windows, end_ms: int) -> None:
+        self._begins = [begin for _, begin in windows]
+        self._windows = [
+            _Window(name, begin, end)
+            for (name, begin), (_, end) in pairwise([*windows, ("", end_ms)])
+        ]
+        self._end_ms = end_ms
+        self._history = History()
+        self._spans = self._history.spans()
+        self._history.settlings(self._epoch)
+        self._history.gaps(self._unavailable)
+
+    def looks_at(self, line: Line) -> bool:
+        """All lines of streams `group` and `member`."""
+        return line.stream in ("group", "member")
+
+    def see(self, line: Line) -> None:
+        """Fold the line."""
+        self._history.see(line)
+
+    def finish(self) -> None:
+        """The run has ended."""
+        self._history.finish(self._end_ms)
+        for one in self._spans.all.values():
+            window = self._window(one.started_ms)
+            if window is not None:
+                window.rebalanced(one)
+
+    def rows(self, traffic: Traffic) -> list[Row]:
+        """Those of table `windows`, without their run_id."""
+        return [window.row(traffic) for window in self._windows]
+
+    def _window(self, at_ms: int) -> _Window | None:
+        number = bisect_right(self._begins, at_ms) - 1
+        return self._windows[number] if number >= 0 and at_ms < self._end_ms else None
+
+    def _epoch(self, one: Settling) -> None:
+        """A group epoch is over."""
+        started_ms = one.bumped.at_ms
+        window = self._window(started_ms)
+        if window is not None:
+            window.bumped(started_ms, one.settled_ms, one.moved.by_member)
+
+    def _unavailable(self, since_ms: int, to_ms: int) -> None:
+        """No application had a partition, by the members' own word: the time is divided between the
+        windows."""
+        if since_ms == to_ms:
+            return
+        number = max(bisect_right(self._begins, since_ms) - 1, 0)
+        for window in self._windows[number:]:
+            if window.begin_ms >= to_ms:
+                break
+            window.unavailable_ms += min(to_ms, window.end_ms) - max(since_ms, window.begin_ms)
+
+
+class _Window:
+    """The events from one instant until another."""
+
+    def __init__(self, name: str, begin_ms: int, end_ms: int) -> None:
+        self.name = name
+        self.begin_ms = begin_ms
+        self.end_ms = end_ms
+        self.unavailable_ms = 0
+        self._calm_ms = begin_ms
+        self._lengths: list[int] = []
+        self._rebalances = self._epochs = self._settling_ms = self._moved = 0
+
+    def rebalanced(self, one: Span) -> None:
+        """A rebalance began in it."""
+        self._rebalances += 1
+        self._moved += one.moved.by_member
+        if one.stored_ms is not None:
+            self._lengths.append(one.stored_ms - one.started_ms)
+            self._calm_ms = max(self._calm_ms, one.stored_ms)
+
+    def bumped(self, started_ms: int, settled_ms: int | None, moved: int) -> None:
+        """A group epoch began in it."""
+        self._epochs += 1
+        self._moved += moved
+        if settled_ms is not None:
+            self._settling_ms += settled_ms - started_ms
+            self._calm_ms = max(self._calm_ms, settled_ms)
+
+    def row(self, traffic: Traffic) -> Row:
+        """Its row of table `windows`, without the run_id."""
+        sent = traffic.sent(self.begin_ms, self.end_ms)
+        return (
+            self.name,
+            self.begin_ms,
+            self.end_ms,
+            self._rebalances,
+            self._epochs,
+            self._calm_ms - self.begin_ms,
+            sum(self._lengths),
+            max(self._lengths, default=0),
+            self._settling_ms,
+            self.unavailable_ms,
+            self._moved,
+            sent,
+            round(sent - traffic.quiet_rate(self.begin_ms) * (self.end_ms - self.begin_ms)),
+        )

@@ -1,0 +1,51 @@
+"""Keys of the records that a producer sends, some of them much oftener than others.
+
+Owns which record has which key, and that a key decides the partition as in Kafka's clients
+(murmur2). Does not depend on producers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from assignors import TopicPartition
+from coordinator.members.partitioners.murmur2 import partition_for_key
+
+from ..chance import Draws
+
+
+class Keys(NamedTuple):
+    """So many `keys`, 0 for none; `hot` of them have `hot_share` per cent of the records."""
+
+    keys: int = 0
+    hot: int = 0
+    hot_share: int = 0
+
+    def picking(
+        self, partitions: Sequence[TopicPartition], draws: Draws
+    ) -> Callable[[int], tuple[TopicPartition, bytes]] | None:
+        """The picker of a record's partition and key by its number; None: there are no keys. Topics
+        take turns."""
+        if not self.keys:
+            return None
+        topics: dict[str, list[TopicPartition]] = {}
+        for partition in partitions:
+            topics.setdefault(partition.topic, []).append(partition)
+        each = list(topics.values())
+
+        def pick(number: int) -> tuple[TopicPartition, bytes]:
+            of_topic = each[number % len(each)]
+            key = f"key-{self._drawn(draws)}".encode()
+            return of_topic[partition_for_key(key, len(of_topic))], key
+
+        return pick
+
+    def _drawn(self, draws: Draws) -> int:
+        """The number of a key; the first ones are hot."""
+        if self.hot and draws.between(1, 100) <= self.hot_share:
+            return draws.between(0, self.hot - 1)
+        return draws.between(self.hot if self.hot < self.keys else 0, self.keys - 1)
+
+
+NO_KEYS: Final = Keys()

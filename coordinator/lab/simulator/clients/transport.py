@@ -1,0 +1,41 @@
+"""The simulated network as a client's transport: connections over a host's links
+(`members.driver.Transport`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from coordinator.members.connections.driver import Answered, Lost
+from coordinator.members.effects import Node
+
+from ..environment import Environment
+from .connections import ClientConnection
+
+
+class HostTransport:
+    """Connections of one client, whose name is its host's too. `highest`: as a `Channel` takes
+    it."""
+
+    def __init__(
+        self, world: Environment, host: str, highest: Mapping[int, int] | None = None
+    ) -> None:
+        self._highest = highest
+        self._world = world
+        self._host = host
+
+    def now(self) -> int:
+        """Milliseconds since the world's zero."""
+        return self._world.now
+
+    def soon(self, action: Callable[[], None]) -> None:
+        """Later at this instant."""
+        self._world.at(self._world.now, action)
+
+    def connect(
+        self, node: Node | None, turn: int, answered: Answered, lost: Lost
+    ) -> ClientConnection:
+        """A connection to a broker; None: to the `turn`-th of all, around and around."""
+        broker = node.node_id if node is not None else turn % len(self._world.brokers.brokers) + 1
+        return ClientConnection(
+            self._world, self._host, self._host, broker, answered, lost, self._highest
+        )

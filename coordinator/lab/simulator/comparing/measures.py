@@ -1,0 +1,97 @@
+"""A run's costs for its groups, read from the event log alone.
+
+Owns the measures that `coordinator ab` compares. A partition counts as unavailable from its first owner on,
+whenever no member's application has it by its own word. Does not depend on brokers, members and the
+world.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from coordinator.events.handlers import Reader, on
+from coordinator.events.line import Line
+from coordinator.events.members import RecordsProcessed
+from coordinator.history.judges.intervals import Offsets
+from coordinator.history.world.moves import NOTHING
+from coordinator.history.world.reader import History
+from coordinator.history.world.rests import Rests
+from coordinator.history.world.spans import BEGUN
+
+
+class Measures(NamedTuple):
+    """One run."""
+
+    rebalances: float
+    unavailable_partition_s: float
+    moved: float
+    moved_between_processes: float
+    moved_needlessly: float
+    rebalancing_s: float
+    duplicates: float
+
+
+NAMES = (
+    "rebalances",
+    "unavailable partition-s",
+    "moved",
+    "moved_between_processes",
+    "moved needlessly",
+    "time to stable, s",
+    "duplicates",
+)
+
+
+def measure(lines: Iterable[Line]) -> Measures:
+    """The costs of all groups of a run together. `rebalances`: those that began. `rebalancing_s`:
+    the time from each RebalanceStarted to the GenerationStored after it.
+
+    A consumer group rebalances from the bump of its epoch until all are reconciled. `moved`: by
+    member id, and by client id; `moved_needlessly`: between processes, beyond what shares of the
+    new sizes would have needed (`moves`). `duplicates`: records that a group's
+    applications processed again, each time counted; what members only pretend to read is not known.
+    """
+    history, repeated, gaps_ms = History(), Repeated(), list[int]()
+    moves, rests = history.moves(), Rests(history.consumer_groups())
+    history.gaps(lambda since_ms, to_ms: gaps_ms.append(to_ms - since_ms))
+    moved = NOTHING
+    busy_since: dict[str, int] = {}
+    rebalances = busy_ms = last_ms = 0
+    for line in lines:
+        last_ms, group = line.at_ms, line.group or ""
+        history.see(line)
+        rested = rests.see(line)
+        repeated.see(line)
+        if line.stream == "group":
+            moved = moved.plus(moves.last)
+            if line.kind in BEGUN:
+                rebalances += 1
+                busy_since.setdefault(group, last_ms)
+        if rested:
+            busy_ms += last_ms - busy_since.pop(group, last_ms)
+    history.finish(last_ms)
+    return Measures(
+        rebalances,
+        sum(gaps_ms) / 1000,
+        *moved,
+        rests.needless,
+        busy_ms / 1000,
+        repeated.count,
+    )
+
+
+class Repeated(Reader):
+    """Records that a group's applications have processed before."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._done: dict[tuple[str, str, int], Offsets] = {}
+
+    @on(RecordsProcessed)
+    def _processed(self, line: Line, event: RecordsProcessed) -> None:
+        place = line.group or "", line.topic or "", line.partition or 0
+        done = self._done.setdefault(place, Offsets())
+        for first, last in event.ranges:
+            self.count += done.count(first, last)
+            done.add(first, last)

@@ -1,0 +1,92 @@
+"""The world around members, connections and links, as they need it: its time, its hosts, its links
+and its log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from .links import Agenda, Link
+
+if TYPE_CHECKING:
+    from coordinator.events import EventLog
+    from coordinator.members.connections.driver import Transport
+    from coordinator.server.broker import Broker
+    from coordinator.server.cluster_runtime import Brokers
+    from coordinator.server.connections.connection import Connection
+
+EPOCH_MS: Final = 1_700_000_000_000
+"""The wall clock at the zero of a simulated world."""
+
+
+class Surroundings(Agenda, Protocol):
+    """A world as its clients see it: the simulated one (`world.World`) or a live one
+    (`coordinator.lab.live_world`)."""
+
+    seed: int
+    log: EventLog
+    frozen: set[str | int]
+
+    def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
+        """Call `action` at `instant`. `pipe`: as an `Agenda` takes it."""
+
+    def link(self, host: str, node: int, *, up: bool) -> Link:
+        """The link from a member's host to a broker (`up`), or back."""
+
+    def transport(self, host: str, highest: Mapping[int, int] | None = None) -> Transport:
+        """The maker of connections for the client on a host. `highest`: as a `Channel` takes it."""
+
+    def arm(self, member: Any) -> None:
+        """A member's next deadline may have changed."""
+
+    def new_process(self, host: str) -> str:
+        """The unique mark of a process that starts on a host now."""
+
+    def wall_ms(self, host: str) -> int:
+        """The wall clock of instant 0 by a member's host, in Unix milliseconds: it may
+        have jumped."""
+
+    def gone(self, member: Any) -> None:
+        """A member has ended."""
+
+
+class Rights(Protocol):
+    """Who may do what in a world (`rights.SimulatedRights`)."""
+
+    def connection(self, broker: Broker, client: str, **options: Any) -> Connection:
+        """The broker's side of a client's connection."""
+
+    def change(self, change: Any) -> Callable[[], None]:
+        """Make ACLs, or delete them (`files.security_keys.AclChange`); answers what brings back what
+        was before."""
+
+
+class Environment(Surroundings, Protocol):
+    """The simulated world, whose brokers are in it."""
+
+    brokers: Brokers
+    rights: Rights | None
+    listening: set[int]
+    accepted: dict[Any, None]
+
+    def peer_name(self) -> str:
+        """The address of a new connection, as brokers see it."""
+
+    def settle(self) -> None:
+        """The brokers have done some work."""
+
+    @property
+    def anybody_quiet(self) -> bool:
+        """True if `catch_up` would bring anybody anywhere."""
+
+    def catch_up(self) -> object:
+        """Something happens that may concern members other than the one that sent it: nobody's
+        heartbeats are skipped beyond now."""
+
+    def wake(self, member: Any) -> None:
+        """A member is quiet no longer: bring it to where it is."""
+
+    def at_earlier(self, instant: int) -> AbstractContextManager[None]:
+        """Work out what happened at an earlier instant. Nothing that happened since may depend on
+        it."""

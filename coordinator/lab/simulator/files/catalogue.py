@@ -1,0 +1,45 @@
+"""The scenarios that come with the package: one TOML file each, whose header says what it teaches.
+
+Those of `incidents/` are what happens to consumers in real life; the others are of one thing each.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+
+from .reading import ScenarioError
+
+
+def names() -> list[str]:
+    """The names of those about one thing, sorted."""
+    return sorted(_texts("scenarios"))
+
+
+def incidents() -> list[str]:
+    """The names of the incidents, sorted."""
+    return sorted(_texts("incidents"))
+
+
+def text(name: str) -> str:
+    """A scenario's file. Raises ScenarioError that names what there is."""
+    found = _texts("scenarios").get(name) or _texts("incidents").get(name)
+    if found is None:
+        known = names() + incidents()
+        close = get_close_matches(name, known, 1)
+        raise ScenarioError(
+            f"there is no scenario {name}{f': did you mean {close[0]}?' if close else ': they are ' + ', '.join(known)}"
+        )
+    return found
+
+
+@cache
+def _texts(folder: str) -> dict[str, str]:
+    """The files of one folder, by the name of the scenario."""
+    there = (files(__package__) / folder).iterdir()
+    return {
+        each.name.removesuffix(".toml"): each.read_text(encoding="utf-8")
+        for each in there
+        if each.name.endswith(".toml")
+    }

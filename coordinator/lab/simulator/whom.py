@@ -1,0 +1,86 @@
+"""Targets of churn and faults that a scenario describes in words: the leader of a group, all
+members of a kind, several of them, or the member of which a state was seen.
+
+Owns these words. Who they are is found out when it happens. Raises ClusterError where nobody is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from coordinator.server.cluster_runtime import ClusterError
+
+if TYPE_CHECKING:
+    from .clients.client_hosts import ClientHosts
+
+IT: Final = "it"
+"""The member that `when` was seen of."""
+_OF_MEMBER: Final = re.compile(r"leader of (.+)")
+_OF_BROKER: Final = re.compile(r"coordinator of (.+)|leader of (.+)-([0-9]+)")
+WORDS_OF_MEMBERS: Final = "'leader of GROUP', 'it' (whom when was seen of)"
+WORDS_OF_BROKERS: Final = "'coordinator of GROUP', 'leader of TOPIC-NUMBER'"
+
+
+def listed(value: Any) -> list[Any]:
+    """One or several, as a list."""
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def group_led(word: str) -> str | None:
+    """The group whose leader a word means; None: it means no leader."""
+    found = _OF_MEMBER.fullmatch(word)
+    return None if found is None else found[1]
+
+
+def broker_of(word: str) -> tuple[str, str, int] | None:
+    """A broker word's question: ("group", GROUP, 0) or ("partition", TOPIC, NUMBER); None: it
+    is no such word."""
+    found = _OF_BROKER.fullmatch(word)
+    if found is None:
+        return None
+    return ("group", found[1], 0) if found[1] else ("partition", found[2], int(found[3]))
+
+
+def is_word(value: object) -> bool:
+    """True if somebody is named who is known only when it happens."""
+    return isinstance(value, str) and (
+        value == IT or group_led(value) is not None or broker_of(value) is not None
+    )
+
+
+def clients(world: ClientHosts, whom: Any, subject: str, kinds: Iterable[str]) -> list[str]:
+    """The client ids that are meant, each once. `subject`: whom `when` was seen of; `kinds`: the
+    names of kinds, which mean all of them that are there."""
+    found: dict[str, None] = {}
+    known = frozenset(kinds)
+    for each in listed(whom):
+        for name in _clients(world, str(each), subject, known):
+            found[name] = None
+    return list(found)
+
+
+def _clients(world: ClientHosts, word: str, subject: str, kinds: frozenset[str]) -> Sequence[str]:
+    if word == IT:
+        if not subject:
+            raise ClusterError("it: what was waited for is no member's")
+        return [subject]
+    group = group_led(word)
+    if group is not None:
+        return [world.seen().leader(group)]
+    if word in kinds:
+        return [name for name in world.members if name.rpartition("-")[0] == word]
+    return [word]
+
+
+def brokers(world: ClientHosts, whom: Any) -> Iterator[int]:
+    """The ids of the brokers that are meant."""
+    for each in listed(whom):
+        asked = broker_of(each) if isinstance(each, str) else None
+        if asked is None:
+            yield each
+        elif asked[0] == "group":
+            yield world.seen().coordinator(asked[1])
+        else:
+            yield world.seen().partition_leader(*asked[1:])

@@ -1,0 +1,46 @@
+"""ACLs that come into force, and such as are no longer: for requests and for the testing kit alike,
+with their events. Does not depend on who asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coordinator.events.cluster import AclsCreated, AclsDeleted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from coordinator.events.acls import Acl
+
+    from .broker import Broker
+    from .security.authorizer import Authorizer
+
+
+def create(
+    broker: Broker, authorizer: Authorizer, acls: Iterable[Acl], now: int, cause: int | None = None
+) -> list[Acl]:
+    """Put ACLs in force; answers those that were not."""
+    new = authorizer.add(acls)
+    _note(broker, AclsCreated, new, now, cause)
+    return new
+
+
+def delete(
+    broker: Broker, authorizer: Authorizer, acls: Iterable[Acl], now: int, cause: int | None = None
+) -> list[Acl]:
+    """Let ACLs be in force no longer; answers those that were."""
+    gone = authorizer.remove(acls, now)
+    _note(broker, AclsDeleted, gone, now, cause)
+    return gone
+
+
+def _note(
+    broker: Broker,
+    kind: type[AclsCreated | AclsDeleted],
+    acls: list[Acl],
+    now: int,
+    cause: int | None,
+) -> None:
+    log = broker.log
+    if acls and log is not None and log.writable:
+        log.append(kind(tuple([str(acl) for acl in acls])), at_ms=now, cause=cause)

@@ -1,0 +1,49 @@
+"""True if a request may be done: the checks of the table in their order, or what an API does
+otherwise.
+
+It is decided in slices: a request may name hundreds of thousands of things, each with its rights.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from coordinator.base.slices import done
+
+from .. import apis
+from ..shares.service import is_enabled
+from .by_table import by_table
+from .special import SPECIAL
+from .table import CHECKS
+
+if TYPE_CHECKING:
+    from coordinator.base.slices import Slices
+
+    from .asking import Asker
+    from .verdicts import Verdict
+
+
+_OF_SHARE_GROUPS: Final = frozenset(
+    {
+        "AlterShareGroupOffsets",
+        "DeleteShareGroupOffsets",
+        "DescribeShareGroupOffsets",
+        "ShareAcknowledge",
+        "ShareFetch",
+        "ShareGroupDescribe",
+        "ShareGroupHeartbeat",
+    }
+)
+"""Without share groups they are refused whatever the rights. Streams groups are never served, so
+the table has none of theirs."""
+
+
+def decide(asker: Asker) -> Slices[Verdict | None]:
+    """The verdict on a request; None: it may be done as it is."""
+    api = apis.title(type(asker.call.message).api_key)
+    if api in _OF_SHARE_GROUPS and not is_enabled(asker.broker):
+        return done(None)
+    special = SPECIAL.get(api)
+    if special is not None:
+        return special(asker)
+    return by_table(asker, api, CHECKS.get(api, ()))

@@ -1,0 +1,231 @@
+"""Transaction coordinators that move: who leads a partition of __transaction_state serves its
+transactional ids.
+
+Owns which partitions each broker serves, and what it wrote that is not replicated yet. Rules: what
+is known of transactional ids stands in the partition's log, as it does for groups, so the broker
+that comes to lead it loads what its own copy holds, and ends what was decided to end; until the
+last that was written of a transactional id is replicated, it is told CONCURRENT_TRANSACTIONS, and
+shows as it was before. Does not depend on requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from coordinator.base.errors import ErrorCode
+from coordinator.core.transactions.coordinator import EventSink
+from coordinator.core.transactions.decide import Partition
+from coordinator.core.transactions.model import Transaction
+from coordinator.events import transactions as ev
+
+from ..cluster.internal_topics import partition_for
+from ..cluster.model import TRANSACTION_STATE
+from ..transactions.outcomes import TransactionHost, Transactions
+from .events_log import TransactionsLog
+
+if TYPE_CHECKING:
+    from coordinator.events import EventLog
+
+    from ..broker import Broker
+    from ..cluster import Partition as ClusterPartition
+    from ..cluster.network import Network
+
+
+class _Written:
+    """An `EventSink`: the partition's log and the event log.
+
+    `last`: by id the partition, and the offset behind the last event; `before`: what the id was
+    before that, if anything.
+    """
+
+    def __init__(self, host: TransactionHost, log: EventLog | None) -> None:
+        self.last: dict[str, tuple[int, int]] = {}
+        self.before: dict[str, Transaction] = {}
+        self._host = host
+        self._log = log
+
+    @property
+    def writable(self) -> bool:
+        """True if the event log takes lines."""
+        return self._log is None or self._log.writable
+
+    def transaction_event(self, event: ev.Event, at_ms: int, cause: int | None) -> int | None:
+        """Write an event down as the leader of its partition."""
+        seq = (
+            None
+            if self._log is None
+            else self._log.transaction_event(event, at_ms, cause, self._host.node_id)
+        )
+        partition = _partition(self._host, event.transactional_id)
+        assert partition is not None
+        assert isinstance(partition.log, TransactionsLog), "only who holds a partition serves it"
+        self.last[event.transactional_id] = (
+            partition.index,
+            partition.log.append_event(at_ms, event, seq) + 1,
+        )
+        return seq
+
+
+class SharedTransactions:
+    """The transaction coordinators of all brokers, and how they reach each other."""
+
+    def __init__(
+        self, brokers: Mapping[int, Broker], network: Network, log: EventLog | None
+    ) -> None:
+        self._brokers = brokers
+        self._network = network
+        self._log = log
+        self._written: dict[TransactionHost, _Written] = {}
+        self._serving: dict[TransactionHost, set[int]] = {}
+        self._loading: dict[TransactionHost, set[int]] = {}
+
+    # -- what brokers' transactions ask
+
+    def sink(self, host: TransactionHost) -> EventSink:
+        """Where a broker's coordinator writes its events."""
+        return self._written.setdefault(host, _Written(host, self._log))
+
+    def error(self, host: TransactionHost, transactional_id: str) -> ErrorCode:
+        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if a broker does not serve a
+        transactional id, by what it knows."""
+        if TRANSACTION_STATE not in host.cluster.topics:
+            return ErrorCode.NOT_COORDINATOR
+        index = partition_for(host.configs, TRANSACTION_STATE, transactional_id)
+        if index in self._loading.get(host, ()):
+            return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
+        return ErrorCode.NONE if index in self._serving.get(host, ()) else ErrorCode.NOT_COORDINATOR
+
+    def append_error(self, host: TransactionHost, transactional_id: str) -> ErrorCode:
+        """COORDINATOR_NOT_AVAILABLE while too few replicas are in sync."""
+        partition = _partition(host, transactional_id)
+        if partition is None:
+            return ErrorCode.NOT_COORDINATOR
+        wanted = min(
+            host.cluster.topics[TRANSACTION_STATE].effective_int("min.insync.replicas"),
+            len(partition.replicas),
+        )
+        return (
+            ErrorCode.COORDINATOR_NOT_AVAILABLE if len(partition.isr) < wanted else ErrorCode.NONE
+        )
+
+    def replicated(self, host: TransactionHost, transactional_id: str, now: int) -> bool:
+        """True if all that a broker wrote of a transactional id is replicated."""
+        last = self._written[host].last
+        if transactional_id not in last:
+            return True
+        assert host.replication is not None
+        host.replication.run(now)
+        index, end = last[transactional_id]
+        partition = host.cluster.partition(TRANSACTION_STATE, index)
+        if partition is not None and partition.log.high_watermark < end:
+            return False
+        self._forget(host, transactional_id)
+        return True
+
+    def changing(self, host: TransactionHost, event: ev.Event, now: int) -> None:
+        """An event of a transactional id is about to be folded: keep what it was. A new id shows as
+        Empty, under no epoch, until then."""
+        written, name = self._written[host], event.transactional_id
+        if name in written.last:
+            return
+        known = self._brokers[host.node_id].transactions.coordinator.transactions.get(name)
+        if known is not None:
+            written.before[name] = known.copy()
+        elif isinstance(event, ev.ProducerInitialized):
+            written.before[name] = Transaction.begun(name, event.producer_id, event.timeout_ms)
+
+    def before(self, host: TransactionHost, transactional_id: str) -> Transaction | None:
+        """A transactional id's state before its last write, while that is not replicated as far as
+        the broker knows."""
+        return self._written[host].before.get(transactional_id)
+
+    def settled(self, host: TransactionHost, transactional_id: str) -> None:
+        """Nobody waits for what a broker wrote of a transactional id, nor the answer to the request
+        in hand."""
+        self._forget(host, transactional_id)
+        gate = self._brokers[host.node_id].gate
+        if gate is not None:
+            gate.begin()
+
+    def _forget(self, host: TransactionHost, transactional_id: str) -> None:
+        written = self._written[host]
+        written.last.pop(transactional_id, None)
+        written.before.pop(transactional_id, None)
+
+    def coordinator(self, host: TransactionHost, transactional_id: str) -> Transactions | None:
+        """The transactions of the broker that coordinates a transactional id, as far as a broker
+        knows and can ask it."""
+        partition = _partition(host, transactional_id)
+        return None if partition is None else self._reached(host, partition.leader)
+
+    def leader(self, host: TransactionHost, partition: Partition) -> Transactions | None:
+        """The transactions of the broker that leads a partition, if it can be asked to write a
+        marker now."""
+        known = host.cluster.partition(*partition)
+        other = None if known is None else self._reached(host, known.leader)
+        if known is None or other is None:
+            return None
+        own = self._brokers[known.leader].cluster.partition(*partition)
+        return other if own is not None and own.leader == known.leader else None
+
+    def _reached(self, host: TransactionHost, node: int) -> Transactions | None:
+        reached = node in self._brokers and self._network.reaches(host.node_id, node)
+        return self._brokers[node].transactions if reached else None
+
+    # -- what happens to brokers
+
+    def serves(self, broker: Broker, index: int) -> bool:
+        """True if a broker serves a partition of __transaction_state, or loads it."""
+        return index in self._serving.get(broker, ()) or index in self._loading.get(broker, ())
+
+    def loading(self, broker: Broker) -> list[int]:
+        """The partitions that a broker loads."""
+        return sorted(self._loading.get(broker, ()))
+
+    def begin_load(self, broker: Broker, index: int) -> None:
+        """A broker has learned that it leads a partition."""
+        self._loading.setdefault(broker, set()).add(index)
+
+    def load(self, broker: Broker, index: int) -> None:
+        """Serve what the broker's own copy of a partition holds."""
+        partition = broker.cluster.partition(TRANSACTION_STATE, index)
+        self._loading.get(broker, set()).discard(index)
+        if partition is None or not isinstance(partition.log, TransactionsLog):
+            return
+        self._serving.setdefault(broker, set()).add(index)
+        endings = broker.transactions.coordinator.load(
+            (stored.at_ms, stored.event) for stored in partition.log.durable.events()
+        )
+        broker.transactions.take_over(endings)
+
+    def unload(self, broker: Broker, index: int) -> None:
+        """Serve a partition no longer."""
+        self._loading.get(broker, set()).discard(index)
+        serving = self._serving.get(broker, set())
+        if index not in serving:
+            return
+        serving.discard(index)
+        coordinator = broker.transactions.coordinator
+        gone = [
+            name
+            for name in coordinator.transactions
+            if partition_for(broker.configs, TRANSACTION_STATE, name) == index
+        ]
+        coordinator.unload(gone)
+        for name in gone:
+            self._forget(broker, name)
+
+    def stopped(self, broker: Broker) -> None:
+        """A broker's process has ended: nothing of it is left."""
+        for served in (self._serving, self._loading, self._written):
+            served.pop(broker, None)
+
+
+def _partition(host: TransactionHost, transactional_id: str) -> ClusterPartition | None:
+    topic = host.cluster.topics.get(TRANSACTION_STATE)
+    return (
+        None
+        if topic is None
+        else topic.partitions[partition_for(host.configs, TRANSACTION_STATE, transactional_id)]
+    )

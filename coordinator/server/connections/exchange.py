@@ -1,0 +1,578 @@
+"""One request of a connection, from the bytes of its body to the bytes of its answer.
+
+Owns the request in hand: its decoding, what interceptors and the handler make of it, that it is
+parked, and the encoding of its answer. A large request does all that in slices
+(`coordinator.server.lane`). A connection has one request in hand at a time (META-4). Does not
+depend on frames, on sockets and on clocks (it is told the time).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from coordinator.base.slices import after_first
+from coordinator.wire.primitives import ResponseTooLarge, WireError
+from coordinator.wire.schema import Message
+
+from .. import apis
+from ..call import ANONYMOUS, CLOSE, NO_RESPONSE, Call, Encoded, NoRequest, Sliced, Special, Unread
+from ..client_links import LINK_IS_CUT, THROTTLED
+from ..interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult
+from . import wire_log
+
+if TYPE_CHECKING:
+    from coordinator.base.slices import Slices
+
+    from ..broker import Broker
+    from ..call import Result
+    from ..interceptors import Interceptor, Outgoing, Verdict
+
+T = TypeVar("T")
+HEAD = Struct(">ii")
+"""Size and correlation id."""
+_FLEXIBLE_HEAD = Struct(">iib")  # no tagged fields
+_LARGE_BODY = 4096
+_MANY_ANSWERS = 256
+"""Answers are gathered into one write up to this; what has been written can pause the connection
+(`pause`)."""
+_SIGNS_OF_LIFE = frozenset(
+    {
+        "join_group",
+        "sync_group",
+        "heartbeat",
+        "consumer_group_heartbeat",
+        "share_group_heartbeat",
+    }
+)
+"""Requests of a member that names itself."""
+_IN_SLICES = 0
+"""Stands for the token of a request while it is handled in slices: the connection is muted, and
+nobody can answer it."""
+
+
+class Twice(Encoded):
+    """An answer that an interceptor wants to be written twice: to who checks answers it is one that
+    is encoded already."""
+
+    message: Message | Encoded
+
+    def __new__(cls, message: Message | Encoded) -> Self:
+        self = super().__new__(cls, b"")
+        self.message = message
+        return self
+
+
+class Exchange:
+    """The request that a connection has in hand, if any."""
+
+    principal: str = ANONYMOUS
+    """Who its client is."""
+
+    __slots__ = (
+        "_after",
+        "_api",
+        "_broker",
+        "_call",
+        "_correlation_id",
+        "_fetches",
+        "_finish",
+        "_measured",
+        "_output",
+        "_paused",
+        "_ready",
+        "_size",
+        "_speaks_for",
+        "_then",
+        "_token",
+        "_twice",
+        "_work",
+        "_write",
+        "client_host",
+        "client_id",
+        "closed",
+        "large",
+        "listener",
+        "peer",
+    )
+
+    def __init__(
+        self,
+        broker: Broker,
+        peer: str,
+        client_host: str,
+        listener: str,
+        write: Callable[[bytes], None],
+    ) -> None:
+        self.peer = peer
+        self.client_host = client_host
+        self.client_id = ""  # of its latest request
+        self.listener = listener
+        self.closed = False
+        self._broker = broker
+        self._write = write
+        self._output: list[bytes] = []
+        self._paused = 0  # why nothing is handled: a sum of reasons
+        self._size = 0  # of its latest request
+        self._speaks_for: Any = None  # the latest request in which a member spoke for itself
+        self._measured = 0  # the token of the last request whose answer counted for quotas
+        # The one request in hand, while it is parked:
+        self._token: int | None = None
+        self._api: apis.Api | None = None
+        self._correlation_id = 0
+        self._fetches: dict[bytes, tuple[int, Message]] = {}  # that may come again: body, version
+        self._call: Call | None = None
+        self._ready: Message | Encoded | Unread | None = (
+            None  # its answer, which waits for room or for the next turn
+        )
+        # What an interceptor wants done with it:
+        self._then: Verdict = None
+        self._after: Callable[[Message | Encoded | None], Outgoing] | None = None
+        self._twice = False
+        # While it is handled in slices:
+        self.large = False
+        self._work: Generator[None, int, Any] | None = None
+        self._finish: Callable[[Any, int], None] | None = None  # gets what the work returns
+
+    # -- the request comes
+
+    def _decode_in_slices(
+        self,
+        api: apis.Api,
+        version: int,
+        correlation_id: int,
+        client_id: str,
+        frame: bytes,
+        at: int,
+        now: int,
+    ) -> None:
+        """Decode a large request and have it handled. Bad bytes close the connection."""
+
+        def finish(decoded: Any, now: int) -> None:
+            if isinstance(decoded, WireError):
+                self._refuse(f"{apis.title(api.key)} v{version}: {decoded}", now)
+            else:
+                self._decoded(api, version, correlation_id, client_id, decoded, frame, now)
+
+        self._in_slices(
+            or_error(api.request.decode_in_slices(version, frame, at, limited=api.limited)),
+            finish,
+            now,
+        )
+
+    def _decoded(
+        self,
+        api: apis.Api,
+        version: int,
+        correlation_id: int,
+        client_id: str,
+        message: Any,
+        frame: bytes,
+        now: int,
+    ) -> None:
+        """Have a request handled."""
+        broker = self._broker
+        self._size = len(frame)
+        if api.name in _SIGNS_OF_LIFE:
+            if broker.disconnected_members and self._speaks_for is None:
+                wire_log.member_reconnected(broker, self.peer, client_id, message, now)
+            self._speaks_for = message
+        cause = (
+            None
+            if broker.log is None
+            else wire_log.seen(broker, self.peer, api.name, version, client_id, message, now)
+        )
+        token = broker.next_token()
+        call = Call(
+            message,
+            version,
+            client_id,
+            self.client_host,
+            token,
+            now,
+            self.listener,
+            cause,
+            broker.node_id,
+            self.peer,
+            self.principal,
+        )
+        if broker.tape is not None:
+            broker.tape((token, broker.node_id, now, frame))
+        if (
+            broker.interceptors
+            and (asked := broker.interceptors.asked[api.key])
+            and self._intercepted(asked, api, call, correlation_id)
+        ):
+            return
+        self._ask(api, call, correlation_id)
+
+    # -- interceptors
+
+    def _intercepted(
+        self, asked: Sequence[Interceptor], api: apis.Api, call: Call, correlation_id: int
+    ) -> bool:
+        """Ask the interceptors that are about the API; True if one of them disposed of the
+        request."""
+        try:
+            verdict = consult(asked, call)
+        except InterceptorError as error:
+            self._interceptor_failed(api, call, error, call.now)
+            return True
+        if verdict is None:
+            return False
+        self._carry_out(verdict, api, call, correlation_id, call.now)
+        return True
+
+    def _carry_out(
+        self, verdict: Verdict, api: apis.Api, call: Call, correlation_id: int, now: int
+    ) -> None:
+        """Do what an interceptor decided."""
+        if verdict is None:
+            self._ask(api, call, correlation_id)
+        elif isinstance(verdict, Answer):
+            self._respond(api, call, correlation_id, self._one(verdict.response), now)
+        elif isinstance(verdict, Handle):
+            self._after = verdict.after
+            if verdict.message is None:
+                self._respond(api, call, correlation_id, None, now)
+            else:
+                asked = call._replace(message=verdict.message, fails=verdict.fails)
+                self._ask(api, asked, correlation_id)
+        elif isinstance(verdict, Close):
+            self._refuse(verdict.why, now)
+        else:
+            self._park(api, call, correlation_id)
+            if isinstance(verdict, Hold):
+                self._then = verdict.then
+                self._broker.hold(call.token, verdict.duration_ms, self, now)
+
+    def _changed(
+        self,
+        api: apis.Api,
+        call: Call,
+        correlation_id: int,
+        response: Message | Encoded | None,
+        now: int,
+    ) -> Message | Encoded | None:
+        """An answer as left by the interceptor that asked for it; None: nothing is to be sent
+        now."""
+        assert self._after is not None
+        after, self._after = self._after, None
+        try:
+            outgoing = changed(after, response, call)
+        except InterceptorError as error:
+            self._interceptor_failed(api, call, error, now)
+            return None
+        if isinstance(outgoing, Close | Drop | Hold):
+            self._carry_out(outgoing, api, call, correlation_id, now)
+            return None
+        return self._one(outgoing)
+
+    def _one(self, response: Message | Encoded) -> Message | Encoded:
+        """The answer itself; one that is to be written twice is so when it is queued."""
+        if not isinstance(response, Twice):
+            return response
+        self._twice = True
+        return response.message
+
+    def _interceptor_failed(
+        self, api: apis.Api, call: Call, error: InterceptorError, now: int
+    ) -> None:
+        """An interceptor failed: tell the embedder, close the connection."""
+        self._broker.note_interceptor_error(error)
+        self._refuse(f"{apis.title(api.key)} v{call.version}: {error}", now, error)
+
+    # -- handler and answer
+
+    def _ask(self, api: apis.Api, call: Call, correlation_id: int) -> None:
+        """Give the request to its handler and queue the answer, or park it."""
+        try:
+            result = api.handle(self._broker, call)
+        except Exception as error:
+            self._failed(api, call, error, call.now)
+            return
+        if isinstance(result, Message) and self._broker.gate is None:
+            self._respond(api, call, correlation_id, result, call.now)
+        elif isinstance(result, Sliced):
+            self._handle_in_slices(api, call, correlation_id, result.work)
+        else:
+            self._handled(api, call, correlation_id, result, call.now)
+
+    def _handle_in_slices(
+        self, api: apis.Api, call: Call, correlation_id: int, work: Slices[Result]
+    ) -> None:
+        """The handler wants to stop from time to time; most have done all before they do."""
+        gate = self._broker.gate
+        if gate is not None:
+            work = gate.across(work)
+        try:
+            next(work)
+        except StopIteration as end:
+            if not self.closed:
+                self._handled(api, call, correlation_id, end.value, call.now)
+            return
+        except Exception as error:
+            if not self.closed:
+                self._failed(api, call, error, call.now)
+            return
+
+        def finish(result: Any, now: int) -> None:
+            if isinstance(result, Exception):
+                self._failed(api, call, result, now)
+            else:
+                self._handled(api, call, correlation_id, result, now)
+
+        self._in_slices(or_error(after_first(work)), finish, call.now)
+
+    def _failed(self, api: apis.Api, call: Call, error: Exception, now: int) -> None:
+        """The handler gave no answer."""
+        if isinstance(error, NoRequest | ResponseTooLarge):
+            self._refuse(f"{apis.title(api.key)} v{call.version}: {error}", now)
+        else:
+            self._refuse(
+                f"{apis.title(api.key)} v{call.version}: failed here, which is the emulator's fault",
+                now,
+                error,
+            )
+
+    def _handled(
+        self, api: apis.Api, call: Call, correlation_id: int, result: Result, now: int
+    ) -> None:
+        if result is None:
+            self._park(api, call, correlation_id)
+            self._broker.parked[call.token] = self
+        elif result is CLOSE:
+            self._refuse(
+                f"{apis.title(api.key)} v{call.version}: refused, and its client waits for no answer (acks=0)",
+                now,
+            )
+        elif result is NO_RESPONSE:
+            self._after = None
+            if self._broker.throttling is not None:
+                self._count(call, None, now)
+        else:
+            assert not isinstance(result, Special)
+            if self._broker.gate is not None and self._broker.hold_back(call, result):
+                self._park(api, call, correlation_id)
+                self._broker.parked[call.token] = self
+            else:
+                self._respond(api, call, correlation_id, result, now)
+
+    def _park(self, api: apis.Api, call: Call, correlation_id: int) -> None:
+        self._token, self._api, self._call, self._correlation_id = (
+            call.token,
+            api,
+            call,
+            correlation_id,
+        )
+
+    def _respond(
+        self,
+        api: apis.Api,
+        call: Call,
+        correlation_id: int,
+        response: Message | Encoded | None,
+        now: int,
+        body: bytes | Exception | None = None,
+        errors: wire_log.Errors | None = None,
+    ) -> None:
+        """Queue an answer. `body`: its bytes, if it is encoded already, or why it cannot be;
+        `errors`: those that it holds, if known."""
+        broker = self._broker
+        if body is None:
+            if self._after is not None or broker.throttling is not None:
+                response = self._reconsidered(api, call, correlation_id, response, now)
+            if response is None:
+                return
+            if isinstance(response, Encoded):
+                body = response.body
+            elif self.large:
+                self._encode_in_slices(api, call, correlation_id, response, now)
+                return
+            else:
+                try:
+                    body = response.encode(call.version, broker.encoded_at_once)
+                except WireError as error:
+                    body = error
+                    if isinstance(error, ResponseTooLarge) and self._is_encoded_later(
+                        api, call, correlation_id, response, now
+                    ):
+                        return
+        if not isinstance(body, bytes) or (size := len(body)) > broker.most_response_bytes:
+            self._cannot_send(api, call, body, now)
+            return
+        if broker.tape is not None:
+            broker.tape((call.token, now, body))
+        if broker.interceptors and response is not None:
+            for look in broker.interceptors.tellers:
+                look(call, response, now)
+        log = broker.log
+        if log is not None:
+            wire_log.answered(log, self.peer, api.name, call, response, now, errors)
+        output = self._output
+        head = (  # ApiVersions: always header v0 (KIP-511)
+            _FLEXIBLE_HEAD.pack(5 + size, correlation_id, 0)
+            if call.version >= api.flexible and api.key != apis.API_VERSIONS
+            else HEAD.pack(4 + size, correlation_id)
+        )
+        output.append(head + body)
+        if self._twice:
+            self._twice = False
+            output.append(output[-1])
+        if size > _LARGE_BODY or len(output) >= _MANY_ANSWERS:
+            self._flush()
+
+    def _is_encoded_later(
+        self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int
+    ) -> bool:
+        """A small request has a large answer: it is encoded anew, in slices, once no other
+        connection has a large request in hand.
+
+        False: it is larger than answers may be.
+        """
+        if self._broker.encoded_at_once == self._broker.most_response_bytes:
+            return False
+        if self._broker.lane.take(self):
+            self.large = True
+            self._encode_in_slices(api, call, correlation_id, response, now)
+        else:
+            self._park(api, call, correlation_id)
+            self._ready = response
+        return True
+
+    def _reconsidered(
+        self,
+        api: apis.Api,
+        call: Call,
+        correlation_id: int,
+        response: Message | Encoded | None,
+        now: int,
+    ) -> Message | Encoded | None:
+        """An answer as left by quotas and an interceptor; None: nothing is to be sent now."""
+        if self._broker.throttling is not None and response is not None:
+            response = self._count(call, response, now)
+        if self._after is not None:
+            response = self._changed(api, call, correlation_id, response, now)
+        return response
+
+    def _count(
+        self, call: Call, response: Message | Encoded | None, now: int
+    ) -> Message | Encoded | None:
+        """Count what a client used, where it has quotas: an answer of one that used too much says
+        so, and then nothing is read from it for so long (QUO-1)."""
+        throttling = self._broker.throttling
+        if call.token == self._measured or throttling is None:
+            return response
+        from .throttled import Throttled, measured, note  # at first use: few brokers have quotas
+
+        self._measured = call.token
+        waits, response = measured(throttling, call._replace(now=now), self._size, response)
+        if waits:
+            note(self._broker.log, call, waits, now)
+            self.pause(THROTTLED)
+            self._broker.hold(call.token, waits, Throttled(self), now)
+        return response
+
+    def _encode_in_slices(
+        self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int
+    ) -> None:
+        """The answer is large, or may be, because its request is."""
+        errors = None
+
+        def work() -> Slices[bytes]:
+            nonlocal errors
+            body = yield from response.encode_in_slices(
+                call.version, self._broker.most_response_bytes
+            )
+            if self._broker.log is not None:
+                errors = yield from wire_log.errors_in_slices(api.name, response)
+            return body
+
+        def finish(body: bytes | Exception, now: int) -> None:
+            self._respond(api, call, correlation_id, response, now, body, errors)
+
+        self._in_slices(or_error(work()), finish, now)
+
+    def _cannot_send(self, api: apis.Api, call: Call, body: bytes | Exception, now: int) -> None:
+        """An answer is too large, or cannot be encoded."""
+        fault = None
+        if isinstance(body, bytes):
+            why = f"the answer has {len(body)} bytes, {self._broker.most_response_bytes} are allowed (max_response_bytes)"
+        elif isinstance(body, ResponseTooLarge):
+            why = str(body)
+        else:
+            why, fault = "the answer cannot be encoded, which is the emulator's fault", body
+        self._refuse(f"{apis.title(api.key)} v{call.version}: {why}", now, fault)
+
+    def _flush(self) -> None:
+        output = self._output
+        if output and not self._paused & LINK_IS_CUT:
+            if self._broker.log is not None:
+                self._broker.log.flush()  # the log never knows less than a client
+            self._write(output[0] if len(output) == 1 else b"".join(output))
+            output.clear()
+
+    # -- slices
+
+    def _in_slices(self, work: Slices[Any], finish: Callable[[Any, int], None], now: int) -> None:
+        """Do work for as long as this turn lasts, and the rest in the next ones; `finish` gets what
+        it returns."""
+        self._token = _IN_SLICES
+        self._work, self._finish = work, finish
+        self._go_on(now, begins=True)
+
+    def _go_on(self, now: int, *, begins: bool = False) -> None:
+        """Go on with the work in hand."""
+        work, finish = self._work, self._finish
+        assert work is not None and finish is not None
+        turn_is_over = self._broker.turn_is_over
+        try:
+            if begins:
+                next(work)
+            else:
+                work.send(now)
+            while not turn_is_over():
+                work.send(now)
+        except StopIteration as end:
+            self._work = self._finish = self._token = None
+            if not self.closed:
+                finish(end.value, now)
+        else:
+            self._broker.take_turns(self)
+
+    # -- the connection's
+
+    def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
+        """Send the answer of the parked request, or keep it until there is room for it."""
+        raise NotImplementedError
+
+    def pause(self, why: int) -> None:
+        """Handle nothing more until `unpause` for the same reason."""
+        raise NotImplementedError
+
+    def unpause(self, now: int, why: int) -> None:
+        """Go on, if there is no other reason not to."""
+        raise NotImplementedError
+
+    def resume(self, now: int) -> None:
+        """Go on with whatever could not be done before."""
+        raise NotImplementedError
+
+    def release(self, now: int) -> None:
+        """Go on with the request or the answer that an interceptor held."""
+        raise NotImplementedError
+
+    def _refuse(
+        self, why: str, now: int, fault: Exception | None = None, *, tell: bool = True
+    ) -> None:
+        """Close the connection."""
+        raise NotImplementedError
+
+
+def or_error(work: Slices[T]) -> Slices[T | Exception]:
+    """Work that returns the exception that it ends with."""
+    try:
+        return (yield from work)
+    except Exception as error:
+        return error

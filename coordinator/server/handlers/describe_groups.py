@@ -1,0 +1,49 @@
+"""DescribeGroups (key 15): state, members and assignments of groups."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coordinator.wire.messages.describe_groups import (
+    DescribedGroup,
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+
+from ..call import Sliced
+
+if TYPE_CHECKING:
+    from coordinator.base.slices import Slices
+
+    from ..broker import Broker
+    from ..call import Call, Result
+
+NOT_ASKED = -(1 << 31)
+_OF_CONFIGS = 1 << 10 | 1 << 11
+"""DESCRIBE_CONFIGS and ALTER_CONFIGS, as bits of what a client may do with a group."""
+
+
+def handle(broker: Broker, call: Call) -> Sliced:
+    """Answered at once, one entry an id, doubled ids twice (DSC-*): such a group is described once,
+    and shown as often."""
+    return Sliced(_describe(broker, call))
+
+
+def _describe(broker: Broker, call: Call) -> Slices[Result]:
+    request = call.message
+    assert isinstance(request, DescribeGroupsRequest)
+    answer = yield from broker.coordinate_in_slices(call, request)
+    assert isinstance(answer, DescribeGroupsResponse)
+    if not broker.configs.release.has("DSC-40-1"):
+        for group in answer.groups:
+            _show_as_before(group)
+    return answer
+
+
+def _show_as_before(group: DescribedGroup) -> None:
+    """DSC-40-1: a group that is not Stable shows no assignments, and has no configurations."""
+    if group.authorized_operations != NOT_ASKED:
+        group.authorized_operations &= ~_OF_CONFIGS
+    if group.group_state != "Stable":
+        for member in group.members:
+            member.member_assignment = b""

@@ -1,0 +1,43 @@
+"""Epochs, members and assignments of groups whose members heartbeat: ConsumerGroupDescribe (key 69),
+v0-1 (KIP-848, K8-DSC-1), and ShareGroupDescribe (key 77), v1 (KIP-932, SH-DSC-1)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from coordinator.wire.messages.share_group_describe import ShareGroupDescribeRequest
+
+from ..call import Sliced
+from ..environments.consumer import is_enabled as serves_consumers
+from ..refusals import refused_whole_in_slices
+from ..shares.service import is_enabled as serves_shares
+
+if TYPE_CHECKING:
+    from ..broker import Broker
+    from ..call import Call
+
+
+def consumer_group_describe(broker: Broker, call: Call) -> Sliced:
+    """Answered at once, one entry a group."""
+    request = call.message
+    assert isinstance(request, ConsumerGroupDescribeRequest)
+    if serves_consumers(broker):
+        return Sliced(broker.coordinate_in_slices(call, request))
+    return _refused(broker, call, "ConsumerGroupDescribe", "group.version")
+
+
+def share_group_describe(broker: Broker, call: Call) -> Sliced:
+    """Answered at once, one entry a group."""
+    request = call.message
+    assert isinstance(request, ShareGroupDescribeRequest)
+    if serves_shares(broker):
+        return Sliced(broker.coordinate_in_slices(call, request))
+    return _refused(broker, call, "ShareGroupDescribe", "share.version")
+
+
+def _refused(broker: Broker, call: Call, api: str, feature: str) -> Sliced:
+    broker.unserved.refused(broker.log, call, api, f"is refused, because {feature} is 0")
+    error = ErrorCode.UNSUPPORTED_VERSION
+    return Sliced(refused_whole_in_slices(call.message, call.version, error, None))

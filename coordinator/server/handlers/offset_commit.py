@@ -1,0 +1,74 @@
+"""OffsetCommit (key 8): where a group's members have got to.
+
+v10 names topics by id (KIP-848): an id nobody knows gets 100 on each of its partitions. A topic or
+partition the cluster does not have gets 3. What is left goes to the coordinator; if nothing is
+left, it is not asked at all (OC-6). In the answer a topic's refused partitions come first, then the
+coordinator's, as Kafka merges them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+from coordinator.wire.primitives import fits
+
+from ..missing_partitions import MissingPartitions, nothing_is_missing
+from ..refusals import refused_whole
+
+if TYPE_CHECKING:
+    from ..broker import Broker
+    from ..call import Call, Result
+
+_LAST_WITHOUT_NOT_FOUND, _FIRST_WITH_IDS = 8, 10
+
+
+def handle(broker: Broker, call: Call) -> Result:
+    """Answered at once."""
+    request = call.message
+    assert isinstance(request, OffsetCommitRequest)
+    if not call.version:  # those went to ZooKeeper, which there is none of
+        return refused_whole(request, call.version, ErrorCode.UNSUPPORTED_VERSION, None)
+    if not broker.configs.release.has("OC-40-1"):  # no version knows GROUP_ID_NOT_FOUND
+        call = call._replace(version=min(call.version, _LAST_WITHOUT_NOT_FOUND))
+    by_id = call.version >= _FIRST_WITH_IDS
+    if not request.topics:
+        return OffsetCommitResponse()  # no coordinator is asked: no group begins
+    if (
+        not by_id
+        and nothing_is_missing(broker.cluster, request.topics)
+        and fits(request.group_id)
+        and (call.sees is None or all(call.sees(topic.name) for topic in request.topics))
+    ):
+        return broker.coordinate(call, request)  # most requests, in short
+    missing: MissingPartitions[OffsetCommitRequestTopic, OffsetCommitResponseTopic] = (
+        MissingPartitions(
+            broker.cluster,
+            OffsetCommitResponseTopic,
+            OffsetCommitResponsePartition,
+            by_id=by_id,
+            sees=call.sees,
+        )
+    )
+    request.topics = missing.refuse(request.topics)
+    if not request.topics:
+        return OffsetCommitResponse(topics=missing.merged(()))
+    if not fits(request.group_id):  # Kafka cannot write the record of such a group: -1
+        refused = refused_whole(request, call.version, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        assert isinstance(refused, OffsetCommitResponse)
+        return OffsetCommitResponse(topics=missing.before(refused.topics))
+    ids = [topic.topic_id for topic in request.topics]
+    answer = broker.coordinate(call, request)
+    assert isinstance(answer, OffsetCommitResponse)
+    if by_id:
+        for topic_id, answered in zip(ids, answer.topics, strict=True):
+            answered.topic_id = topic_id
+    answer.topics = missing.before(answer.topics)
+    return answer

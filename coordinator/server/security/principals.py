@@ -1,0 +1,112 @@
+"""Principals of client certificates: the rules that map the name in a certificate (TLS-2).
+
+Rules are Kafka's ssl.principal.mapping.rules: tried in order, the first whose pattern matches the
+whole name wins; without any the name is nobody's to log in with. Patterns are regular expressions
+as Python has them; what stands for a match is read as Java reads it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+DEFAULT: Final = "DEFAULT"
+_RULE: Final = re.compile(
+    r"\s*(?:(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?))\s*(?:,|$)"
+)
+_IN_REPLACEMENT: Final = re.compile(
+    r"\\(.?)|\$(?:\{([A-Za-z]\w*)\}|([0-9]+))?", re.ASCII | re.DOTALL
+)
+_NAMED: Final = re.compile(r"(?<!\\)\(\?<(?=[A-Za-z])")
+
+
+class MappingError(ValueError):
+    """Rules that cannot be read: what, and what would be right."""
+
+
+class Rule(NamedTuple):
+    """A rule; `pattern` None: the name as it is."""
+
+    pattern: re.Pattern[str] | None = None
+    replacement: str = ""
+    case: str = ""
+
+    def apply(self, name: str) -> str | None:
+        """Its outcome for a name; None: it is not about it."""
+        if self.pattern is None:
+            return name
+        if self.pattern.fullmatch(name) is None:
+            return None
+        # Kafka replaces each match in the name, and looks for the first anew
+        made = self.pattern.sub(self._expanded, name)
+        return made.lower() if self.case == "L" else made.upper() if self.case == "U" else made
+
+    def _expanded(self, found: re.Match[str]) -> str:
+        return _expanded(self.replacement, found)
+
+
+def read_rules(text: str) -> tuple[Rule, ...]:
+    """Rules, with commas between them. Raises MappingError."""
+    rules, at = [], 0
+    while at < len(text):
+        found = _RULE.match(text, at)
+        if found is None:
+            raise MappingError(
+                f"{text[at:]!r} is no rule; write DEFAULT or RULE:PATTERN/REPLACEMENT/[LU], such as RULE:^CN=([^,]+),.*$/$1/L,DEFAULT"
+            )
+        default, pattern, replacement, case = found.groups()
+        if default:
+            rules.append(Rule())
+        else:
+            try:
+                rules.append(Rule(_compiled(pattern), replacement, case))
+            except re.error as error:
+                raise MappingError(f"{pattern!r} is no regular expression: {error}") from None
+        at = found.end()
+    return tuple(rules) or (Rule(),)
+
+
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of Java's as Python has it: groups have names in another form, and classes as
+    `\\w` are of ASCII."""
+    return re.compile(_NAMED.sub("(?P<", pattern.replace(r"\/", "/")), re.ASCII)
+
+
+def _expanded(replacement: str, found: re.Match[str]) -> str:
+    """The text that stands for a match. Raises MappingError."""
+    try:
+        return _IN_REPLACEMENT.sub(lambda each: _piece(each, found), replacement)
+    except IndexError:
+        raise MappingError(
+            f"{replacement!r}: write \\$ for a dollar sign, $1 or ${{name}} for a group of {found.re.pattern!r}"
+        ) from None
+
+
+def _piece(each: re.Match[str], found: re.Match[str]) -> str:
+    """The meaning of a backslash or a `$`, with what follows it. A number has as many digits as
+    there are groups for; Kafka takes one that no group has for text, where the pattern has any."""
+    character, named, number = each.groups()
+    if character is not None:
+        return str(character)
+    if named is not None:
+        return found[str(named)] or ""
+    digits = len(number or "")
+    while digits > 1 and int(number[:digits]) > found.re.groups:
+        digits -= 1
+    group = int(number[:digits]) if digits else -1
+    if group > found.re.groups > 0:
+        return each[0]
+    if group < 0:
+        raise IndexError
+    return (found[group] or "") + number[digits:]
+
+
+def principal_of(name: str, rules: Iterable[Rule]) -> str | None:
+    """Such as User:CN=billing,OU=tests, of the owner's name (RFC 2253); None: no rule is about
+    it."""
+    for rule in rules:
+        mapped = rule.apply(name)
+        if mapped is not None:
+            return f"User:{mapped}"
+    return None

@@ -1,0 +1,178 @@
+"""The logging in of one connection by SASL, and its renewal (KIP-43, KIP-152, KIP-255, KIP-368).
+
+Owns which request may come next, the mechanism, and when the session ends. It is told requests as
+values and answers what becomes of them; delays, frames and answers in Kafka's shape are its
+connection's. Rules: SASL-1 to SASL-7, REAUTH-1 to REAUTH-3.
+"""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+from typing import TYPE_CHECKING, NamedTuple
+
+from coordinator.base.java_hash import in_hash_order, java_hash
+from coordinator.wire.sasl.login import BadLogin, BrokenExchange, LoginRefused
+
+from .tokens import TokenPrincipal
+
+if TYPE_CHECKING:
+    from .listeners import ListenerSecurity
+    from .security import Exchange, Security
+
+_RENEWALS_APART_MS = 1_000
+USER = "User"
+
+
+class Stage(Enum):
+    """The step expected next."""
+
+    HANDSHAKE = auto()
+    """SaslHandshake, or one ApiVersions before it."""
+    TOKENS = auto()
+    """SaslAuthenticate."""
+    BARE_TOKENS = auto()
+    """Frames that are tokens and nothing else, after SaslHandshake v0 (SASL-5)."""
+    DONE = auto()
+    """Any request: the client is logged in."""
+    FAILED = auto()
+    """Nothing: the connection is about to close."""
+
+
+class Failed(NamedTuple):
+    """A login that does not succeed. `text`: for the client, None: it gets no answer. `delayed`:
+    it learns it late. `why`: for the log."""
+
+    text: str | None
+    why: str
+    delayed: bool = True
+
+
+class Passed(NamedTuple):
+    """A token was fine. `data`: what to answer. `lifetime_ms`: of the session, 0: for ever."""
+
+    data: bytes
+    lifetime_ms: int = 0
+
+
+class Login:
+    """A connection's login."""
+
+    def __init__(self, security: Security, listener: ListenerSecurity) -> None:
+        self._security = security
+        self._listener = listener
+        self.stage = Stage.HANDSHAKE
+        self.principal = ""
+        """Who is logged in, such as User:billing."""
+        self.mechanism = ""
+        self.claimed = ""
+        """Who the client says it is, while it is not logged in."""
+        self.asked_versions = False
+        self.renewing = False
+        self._exchange: Exchange | None = None
+        self._ends_at: int | None = None
+        self._renewed_at: int | None = None
+        self._logged_in_by = ""
+        security.began(self)
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """The mechanisms clients may log in by, in the order Kafka tells them (HM-2)."""
+        return tuple(in_hash_order(self._listener.mechanisms, java_hash))
+
+    def handshake(self, mechanism: str, version: int) -> bool:
+        """A client chooses a mechanism. False: it is none of the listener's (SASL-4)."""
+        if mechanism not in self._listener.mechanisms:
+            self.stage = Stage.FAILED
+            return False
+        self.mechanism = mechanism
+        self._exchange = None
+        self.stage = Stage.TOKENS if version else Stage.BARE_TOKENS
+        return True
+
+    def token(self, data: bytes, now: int) -> Passed | Failed:
+        """A client's next message of its mechanism."""
+        if self._exchange is None:
+            if self.renewing and self.mechanism != self._logged_in_by:  # REAUTH-3
+                return self._failed(
+                    None,
+                    f"a session that began with {self._logged_in_by} cannot be renewed with {self.mechanism}",
+                )
+            self._exchange = self._security.exchange(
+                self.mechanism, now, self._listener.required_scope
+            )
+        exchange = self._exchange
+        try:
+            answer = exchange.evaluate(data)
+        except LoginRefused as refused:
+            self.claimed = exchange.user
+            return self._failed(str(refused), str(refused))
+        except BadLogin:
+            self.claimed = exchange.user
+            return self._failed(self._bad, self._bad)
+        except BrokenExchange as broken:
+            self.claimed = exchange.user
+            return self._failed(None, str(broken), delayed=False)
+        if not exchange.complete:
+            return Passed(answer)
+        if self._security.is_denied(exchange.user):
+            self.claimed = exchange.user
+            return self._failed(self._bad, f"{self._bad} (asked for by the testing kit)")
+        principal = f"{USER}:{exchange.user}"
+        if getattr(exchange, "by_token", False):
+            principal = TokenPrincipal(principal)
+        if self.renewing and principal != self.principal:
+            self.claimed = exchange.user
+            before, after = self.principal.replace(":", ".", 1), principal.replace(":", ".", 1)
+            text = f"Cannot change principals during re-authentication from {before}: {after}"
+            return self._failed(text, text)
+        return Passed(answer, self._logged_in(principal, now, exchange.ends_at_s))
+
+    def _logged_in(self, principal: str, now: int, ends_at_s: float | None) -> int:
+        self.principal = principal
+        self._logged_in_by = self.mechanism
+        self._exchange = None
+        self.renewing = False
+        self.stage = Stage.DONE
+        lifetime_ms = self._listener.max_reauth_ms.get(self.mechanism, 0)
+        if ends_at_s is not None:  # OAUTH-3
+            left_ms = max(0, int(ends_at_s * 1000) - self._security.epoch_ms - now)
+            lifetime_ms = min(lifetime_ms, left_ms) if lifetime_ms else left_ms
+        self._ends_at = now + lifetime_ms if lifetime_ms or ends_at_s is not None else None
+        return lifetime_ms
+
+    def _failed(self, text: str | None, why: str, *, delayed: bool = True) -> Failed:
+        self.stage = Stage.FAILED
+        return Failed(text, why, delayed)
+
+    @property
+    def _bad(self) -> str:
+        doing = "re-authentication" if self.renewing else "authentication"
+        return f"Authentication failed during {doing} due to invalid credentials with SASL mechanism {self.mechanism}"
+
+    # -- a session that lasts for a while
+
+    def is_over(self, now: int) -> bool:
+        """True if the session's time is over: nothing but its renewal is taken (REAUTH-1)."""
+        return self._ends_at is not None and now > self._ends_at
+
+    def renews(self, now: int) -> bool:
+        """A SaslHandshake comes on a connection that is logged in. False: it is refused as on any
+        other (SASL-6, REAUTH-2)."""
+        if self._ends_at is None:
+            return False
+        if self._renewed_at is not None and now - self._renewed_at < _RENEWALS_APART_MS:
+            return False
+        self._renewed_at = now
+        self.renewing = True
+        self.stage = Stage.HANDSHAKE
+        return True
+
+    @property
+    def is_done(self) -> bool:
+        """Is somebody logged in?"""
+        return self.stage is Stage.DONE
+
+    def expire(self, now: int) -> None:
+        """Let the session end now."""
+        if self.stage is Stage.DONE:
+            self._ends_at = min(now - 1, now if self._ends_at is None else self._ends_at)

@@ -1,0 +1,150 @@
+"""Delegation tokens (KIP-48): who has one, until when, and who may renew it.
+
+A token's secret is the HMAC of its id with the cluster's key; who has both logs in by SCRAM as the
+token's owner (TOK-4). A token that is over is described until it is swept (TOK-2). Rules: TOK-1 to
+TOK-4. Instants are Unix milliseconds, and told. Does not depend on requests, and on who may do
+what.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from base64 import b64encode
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from coordinator.base.errors import ErrorCode
+from coordinator.wire.sasl.scram import Credential, Mechanism
+
+
+class TokenPrincipal(str):
+    """Who logged in with a delegation token: it may not ask for tokens (TOK-1)."""
+
+    __slots__ = ()
+
+
+class TokenRefused(Exception):
+    """A request about a token is refused with this code."""
+
+    def __init__(self, code: ErrorCode) -> None:
+        super().__init__(code.message)
+        self.code = code
+
+
+@dataclass(slots=True)
+class Token:
+    """One token. Its secret is never shown."""
+
+    id: str
+    secret: bytes = field(repr=False)
+    owner: str
+    requester: str
+    renewers: tuple[str, ...]
+    issued_ms: int
+    max_ms: int
+    expires_ms: int
+    credentials: dict[str, Credential] = field(default_factory=dict, repr=False)
+
+    def concerns(self, principal: str) -> bool:
+        """Is it the principal's own, or may it be renewed by it?"""
+        return principal in (self.owner, self.requester) or principal in self.renewers
+
+
+class Tokens:
+    """The tokens of a cluster. `key`: delegation.token.secret.key."""
+
+    def __init__(
+        self,
+        key: str,
+        *,
+        max_lifetime_ms: int,
+        renew_ms: int,
+        sweep_ms: int,
+        new_salt: Callable[[], bytes],
+    ) -> None:
+        self._key = key.encode()
+        self._max_lifetime_ms = max_lifetime_ms
+        self._renew_ms = renew_ms
+        self._sweep_ms = sweep_ms
+        self._new_salt = new_salt
+        self._tokens: dict[str, Token] = {}
+
+    def create(
+        self,
+        token_id: str,
+        owner: str,
+        requester: str,
+        renewers: Iterable[str],
+        lifetime_ms: int,
+        now_ms: int,
+    ) -> Token:
+        """Make a token: its lifetime is cut at the maximum, 0 and less mean that (TOK-1)."""
+        lasts_ms = min(lifetime_ms, self._max_lifetime_ms) if lifetime_ms > 0 else None
+        max_ms = now_ms + (self._max_lifetime_ms if lasts_ms is None else lasts_ms)
+        token = self._tokens[token_id] = Token(
+            token_id,
+            hmac.digest(self._key, token_id.encode(), hashlib.sha512),
+            owner,
+            requester,
+            tuple(renewers),
+            now_ms,
+            max_ms,
+            min(max_ms, now_ms + self._renew_ms),
+        )
+        return token
+
+    def renew(self, secret: bytes, principal: str, period_ms: int, now_ms: int) -> int:
+        """Let a token last longer; until when. Raises TokenRefused."""
+        token = self._mine(secret, principal, now_ms, expired_first=True)
+        lasts_ms = min(period_ms, self._renew_ms) if period_ms > 0 else self._renew_ms
+        token.expires_ms = min(token.max_ms, now_ms + lasts_ms)
+        return token.expires_ms
+
+    def expire(self, secret: bytes, principal: str, period_ms: int, now_ms: int) -> int:
+        """Let a token end after so long, or at once (below 0); when it does. Raises
+        TokenRefused."""
+        token = self._mine(secret, principal, now_ms, expired_first=period_ms >= 0)
+        if period_ms < 0:
+            del self._tokens[token.id]
+            return now_ms
+        token.expires_ms = min(token.max_ms, now_ms + period_ms)
+        return token.expires_ms
+
+    def all(self, now_ms: int) -> list[Token]:
+        """All that are not swept yet."""
+        swept_ms = now_ms - now_ms % self._sweep_ms
+        for token in [each for each in self._tokens.values() if each.expires_ms < swept_ms]:
+            del self._tokens[token.id]
+        return list(self._tokens.values())
+
+    def credential(
+        self, token_id: str, mechanism: Mechanism, now_ms: int
+    ) -> tuple[Token, Credential] | None:
+        """A token and what its holder logs in with; None: there is no such token."""
+        token = next((each for each in self.all(now_ms) if each.id == token_id), None)
+        if token is None:
+            return None
+        found = token.credentials.get(mechanism.name)
+        if found is None:
+            password = b64encode(token.secret).decode()
+            found = token.credentials[mechanism.name] = Credential.of_password(
+                mechanism, password, self._new_salt()
+            )
+        return token, found
+
+    def clear(self) -> None:
+        """Forget all."""
+        self._tokens.clear()
+
+    def _mine(self, secret: bytes, principal: str, now_ms: int, *, expired_first: bool) -> Token:
+        token = next(
+            (each for each in self.all(now_ms) if hmac.compare_digest(each.secret, secret)), None
+        )
+        if token is None:
+            raise TokenRefused(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
+        if not token.concerns(principal):
+            raise TokenRefused(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
+        if expired_first and min(token.max_ms, token.expires_ms) < now_ms:
+            raise TokenRefused(ErrorCode.DELEGATION_TOKEN_EXPIRED)
+        return token

@@ -1,0 +1,82 @@
+"""Start offsets of share groups for administrators (KIP-932, SH-OFF-1, SH-OFF-3): the common part
+of DescribeShareGroupOffsets, AlterShareGroupOffsets and DeleteShareGroupOffsets.
+
+Owns which groups may be asked, and the errors for those that may not. Their answers differ; the
+handlers make them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from coordinator.base.errors import ErrorCode
+from coordinator.core.groups.share.model import ShareMembership
+from coordinator.core.share_states.model import NO_OFFSET, ShareStateKey
+
+if TYPE_CHECKING:
+    from .broker import Broker
+
+NO_LAG = -1
+
+
+class Refusal(NamedTuple):
+    """Why a request about a group is refused as a whole."""
+
+    error: ErrorCode
+    message: str
+
+
+def membership(broker: Broker, group_id: str) -> ShareMembership | None:
+    """A share group that this broker coordinates, if there is one of this name."""
+    shard = broker.coordinator.shard_of(group_id)
+    found = None if shard is None else shard.groups[group_id].membership
+    return found if isinstance(found, ShareMembership) else None
+
+
+def not_served(broker: Broker, group_id: str) -> Refusal | None:
+    """True if another broker coordinates a group, or this one loads it."""
+    heart = broker.coordinator
+    error = ErrorCode(heart.availability.error(heart.partition_for(group_id)))
+    return Refusal(error, error.message) if error else None
+
+
+def may_not_change(broker: Broker, group_id: str, *, must_be: bool) -> Refusal | None:
+    """Why nobody may set or delete where a group starts; `must_be`: it has to be there."""
+    if not group_id:
+        return Refusal(ErrorCode.INVALID_GROUP_ID, ErrorCode.INVALID_GROUP_ID.message)
+    refused = not_served(broker, group_id)
+    if refused is not None:
+        return refused
+    shard = broker.coordinator.shard_of(group_id)
+    known = membership(broker, group_id)
+    if shard is not None and known is None:
+        return Refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} is not a share group.")
+    if known is None and must_be:
+        return Refusal(ErrorCode.GROUP_ID_NOT_FOUND, f"Group {group_id} not found.")
+    if known is not None and known.members:
+        return Refusal(ErrorCode.NON_EMPTY_GROUP, ErrorCode.NON_EMPTY_GROUP.message)
+    return None
+
+
+class StartAndLag(NamedTuple):
+    """Where a share partition starts, who led it last, and how many records it is behind; -1: not
+    known."""
+
+    start_offset: int = NO_OFFSET
+    leader_epoch: int = 0
+    lag: int = NO_LAG
+
+
+def start_and_lag(broker: Broker, key: ShareStateKey) -> StartAndLag:
+    """The stored state of a share partition, and the log's end behind it."""
+    decision, state = broker.shares.persister.summary(key)
+    if decision.error or state is None:
+        return StartAndLag()
+    if state.start_offset == NO_OFFSET:
+        return StartAndLag(leader_epoch=state.leader_epoch)
+    topic = broker.cluster.topics_by_id.get(key.topic_id)
+    if topic is None or state.complete_count < 0:
+        return StartAndLag(state.start_offset, state.leader_epoch)
+    end = topic.partitions[key.partition].log.high_watermark
+    lag = end - state.start_offset - state.complete_count
+    return StartAndLag(state.start_offset, state.leader_epoch, lag)

@@ -1,0 +1,83 @@
+"""Clients of the share coordinator: a group's coordinator, and the leaders of share partitions.
+
+Owns which broker is asked: the leader of the partition of `__share_group_state` that has the state, as
+far as the asking broker knows. Does not depend on requests and on what is stored.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from coordinator.base.errors import ErrorCode
+from coordinator.core.share_states.decide import refused
+
+from ..cluster.internal_topics import partition_for
+from ..cluster.model import SHARE_GROUP_STATE
+from .host import alone
+
+if TYPE_CHECKING:
+    from coordinator.core.share_states.decide import Decision, Written
+    from coordinator.core.share_states.model import ShareState, ShareStateKey
+
+    from .host import ShareCoordinator, ShareHost, Stored
+
+NOBODY: Final = refused(ErrorCode.NOT_COORDINATOR)
+"""The answer where nobody can be asked."""
+
+
+class Persister:
+    """How one broker reaches the share coordinators of its cluster, itself among them."""
+
+    def __init__(self, broker: ShareHost) -> None:
+        self._broker = broker
+        self._peers = broker.share_peers or alone(broker)
+
+    def initialize(
+        self,
+        key: ShareStateKey,
+        state_epoch: int,
+        start_offset: int,
+        now: int,
+        cause: int | None = None,
+    ) -> Decision:
+        """Begin the state of a share partition anew; start offset -1: its leader finds out."""
+        states = self._reached(key)
+        if states is None:
+            return NOBODY
+        return states.initialize(key, state_epoch, start_offset, now, cause)
+
+    def read(
+        self, key: ShareStateKey, leader_epoch: int, now: int, cause: int | None = None
+    ) -> tuple[Decision, ShareState | None]:
+        """The state, for a leader of this epoch."""
+        states = self._reached(key)
+        return (NOBODY, None) if states is None else states.read(key, leader_epoch, now, cause)
+
+    def write(
+        self, key: ShareStateKey, written: Written, now: int, cause: int | None = None
+    ) -> tuple[Decision, Stored | None]:
+        """Keep what a leader changed: what the share coordinator says, and what it has written if that
+        is not replicated yet."""
+        states = self._reached(key)
+        if states is None:
+            return NOBODY, None
+        decision = states.write(key, written, now, cause)
+        return decision, None if decision.event is None else states.unreplicated(key)
+
+    def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
+        """Forget the state of a share partition."""
+        states = self._reached(key)
+        return NOBODY if states is None else states.delete(key, now, cause)
+
+    def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
+        """The state, for who only looks at it."""
+        states = self._reached(key)
+        return (NOBODY, None) if states is None else states.summary(key)
+
+    def _reached(self, key: ShareStateKey) -> ShareCoordinator | None:
+        """The share coordinator of a state, if it can be asked."""
+        broker = self._broker
+        index = partition_for(broker.configs, SHARE_GROUP_STATE, key.for_coordinator)
+        known = broker.cluster.partition(SHARE_GROUP_STATE, index)
+        leader = None if known is None else self._peers.reached(broker.node_id, known.leader)
+        return None if leader is None else leader.share_coordinator

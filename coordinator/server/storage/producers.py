@@ -1,0 +1,325 @@
+"""Idempotent and transactional producers: what one partition remembers of them, and the ids handed
+out to new ones.
+
+Owns sequence numbers and producer epochs (KIP-98, KIP-360), as Kafka 4.x keeps them: the last five
+batches of each producer are remembered, a batch sent again is answered with its first offset, and a
+producer without state may start at any sequence. Of a producer's open transaction it knows the
+first offset, of its markers the epochs they must have, and of batches that are to begin a
+transaction what was tried so far (KIP-890). Does not depend on logs, topics and clocks, and who
+coordinates.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from typing import NamedTuple
+
+from coordinator.base.errors import ErrorCode
+
+from .records import NO_SEQUENCE, TRANSACTIONAL, BatchHeader, BatchRefused
+
+BATCHES_REMEMBERED = 5
+"""Batches remembered of each producer; also the most that a client may have in flight."""
+EXPIRATION_CHECK_MS = 600_000
+"""How often a partition looks for expired producers (producer.id.expiration.check.interval.ms)."""
+NO_EPOCH = -1
+BOUND_TO_RISE = 2
+"""From this transaction version on every marker has a higher epoch than the batches before it
+(KIP-890)."""
+_SEQUENCES = 1 << 31
+
+
+class RememberedBatch(NamedTuple):
+    """A batch of a producer in the log."""
+
+    first_sequence: int
+    last_sequence: int
+    base_offset: int
+    timestamp: int
+
+
+class Verification:
+    """Batches that asked to begin a producer's transaction here, until one did or a marker came
+    (KIP-890).
+
+    None of them may come in behind the first that was sent, so the lowest sequence is kept. `adds`:
+    the first to ask was of a version that takes its partition into the transaction by itself; then
+    a producer without batches has to begin at 0.
+    """
+
+    __slots__ = ("adds", "asked_ms", "epoch", "lowest_sequence")
+
+    def __init__(self, sequence: int, epoch: int, adds: bool, asked_ms: int) -> None:
+        self.lowest_sequence = sequence
+        self.epoch = epoch
+        self.adds = adds
+        self.asked_ms = asked_ms
+
+    def again(self, sequence: int, epoch: int) -> None:
+        """Another batch asks; a higher epoch begins anew, a lower one does not count."""
+        if epoch > self.epoch:
+            self.epoch, self.lowest_sequence = epoch, sequence
+        elif epoch == self.epoch:
+            self.lowest_sequence = min(sequence, self.lowest_sequence)
+
+
+class ProducerState:
+    """One producer in one partition."""
+
+    __slots__ = ("batches", "coordinator_epoch", "epoch", "first_offset", "last_timestamp")
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.coordinator_epoch = NO_EPOCH
+        self.first_offset: int | None = None
+        """Where its open transaction began; None: it has none here."""
+        self.batches: deque[RememberedBatch] = deque(maxlen=BATCHES_REMEMBERED)
+        self.last_timestamp = 0
+
+    @property
+    def last_offset(self) -> int | None:
+        """Offset of its newest record, as far as batches of this epoch are remembered."""
+        if not self.batches:
+            return None
+        newest = self.batches[-1]
+        return newest.base_offset + (newest.last_sequence - newest.first_sequence) % _SEQUENCES
+
+    @property
+    def last_sequence(self) -> int:
+        """Sequence of the newest record, or -1."""
+        return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
+
+
+class Producers:
+    """The producers of one partition, by producer id."""
+
+    __slots__ = ("_checked_at", "states", "verifications")
+
+    def __init__(self) -> None:
+        self.verifications: dict[int, Verification] = {}
+        self.states: dict[int, ProducerState] = {}
+        self._checked_at: int | None = None
+
+    def duplicate(self, header: BatchHeader) -> RememberedBatch | None:
+        """The remembered batch that `header` is a repetition of."""
+        state = self.states.get(header.producer_id)
+        if state is None or state.epoch != header.producer_epoch:
+            return None
+        span = header.base_sequence, header.last_sequence
+        return next(
+            (
+                batch
+                for batch in state.batches
+                if (batch.first_sequence, batch.last_sequence) == span
+            ),
+            None,
+        )
+
+    def in_transaction(self, producer_id: int, epoch: int) -> bool:
+        """True if the producer has an open transaction here, under this epoch."""
+        state = self.states.get(producer_id)
+        return state is not None and state.first_offset is not None and state.epoch == epoch
+
+    def asks_to_begin(self, header: BatchHeader, *, adds: bool, now_ms: int) -> None:
+        """A batch is about to begin its producer's transaction here, if the coordinator has it.
+        `adds`, `now_ms`: see Verification.
+
+        Raises BatchRefused 47 for an older epoch, which is not even asked about.
+        """
+        state = self.states.get(header.producer_id)
+        if state is not None and header.producer_epoch < state.epoch:
+            raise _old(header, state.epoch)
+        known = self.verifications.get(header.producer_id)
+        if known is None:
+            self.verifications[header.producer_id] = Verification(
+                header.base_sequence, header.producer_epoch, adds, now_ms
+            )
+        else:
+            known.again(header.base_sequence, header.producer_epoch)
+
+    def check(self, header: BatchHeader) -> None:
+        """Refuse a batch of an older epoch (47), out of sequence (45), or outside the producer's
+        open transaction (48)."""
+        state = self.states.get(header.producer_id)
+        current = NO_EPOCH if state is None else state.epoch
+        if header.producer_epoch < current:
+            raise _old(header, current)
+        if self.verifications:
+            asked = self.verifications.get(header.producer_id)
+            if (
+                asked is not None
+                and asked.adds
+                and header.base_sequence
+                and (state is None or not state.batches)
+            ):
+                raise _out_of_order(header, 0)
+            if asked is not None and header.base_sequence > asked.lowest_sequence:
+                raise _out_of_order(header, asked.lowest_sequence)
+        if state is None or current == NO_EPOCH:
+            return
+        expected = 0 if header.producer_epoch != current else (state.last_sequence + 1) % _SEQUENCES
+        if header.base_sequence != expected:
+            raise _out_of_order(header, expected)
+        if state.first_offset is not None and not header.attributes & TRANSACTIONAL:
+            raise BatchRefused(
+                ErrorCode.INVALID_TXN_STATE,
+                f"not in the open transaction of producer {header.producer_id}",
+            )
+
+    def check_marker(
+        self, producer_id: int, epoch: int, coordinator_epoch: int, transaction_version: int
+    ) -> None:
+        """Refuse a marker of an older epoch (47), or of an older coordinator (52). Both are -1 of a
+        producer that nothing is known of; an id below 0 is no producer's."""
+        if producer_id < 0:
+            return
+        state = self.states.get(producer_id) or ProducerState(NO_EPOCH)
+        bound_to_rise = (
+            transaction_version >= BOUND_TO_RISE and state.first_offset is not None
+        )  # else a marker may come again
+        if epoch < state.epoch or (bound_to_rise and epoch == state.epoch):
+            raise BatchRefused(
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"a marker of epoch {epoch} for producer {producer_id}, {state.epoch} was seen",
+            )
+        if coordinator_epoch < state.coordinator_epoch:
+            raise BatchRefused(
+                ErrorCode.TRANSACTION_COORDINATOR_FENCED,
+                f"a marker of coordinator epoch {coordinator_epoch}, {state.coordinator_epoch} was seen",
+            )
+
+    def marked(
+        self, producer_id: int, epoch: int, coordinator_epoch: int, timestamp: int
+    ) -> int | None:
+        """A checked marker was appended; answers where the transaction that it ends began, None if
+        there was nothing to end.
+
+        Of an id below 0, which no producer has, nothing is remembered.
+        """
+        if producer_id < 0:
+            return None
+        state = self.states.get(producer_id)
+        if state is None:
+            state = self.states[producer_id] = ProducerState(epoch)
+        if state.epoch != epoch:
+            state.epoch = epoch
+            state.batches.clear()
+        first_offset, state.first_offset = state.first_offset, None
+        asked = self.verifications.get(producer_id)
+        if asked is not None and not (
+            asked.adds and asked.epoch == epoch
+        ):  # else it is about what comes behind this marker
+            del self.verifications[producer_id]
+        state.coordinator_epoch = coordinator_epoch
+        state.last_timestamp = timestamp
+        return first_offset
+
+    def appended(self, header: BatchHeader, base_offset: int) -> None:
+        """Remember a batch that was checked and appended at `base_offset`."""
+        state = self.states.get(header.producer_id)
+        if state is None:
+            state = self.states[header.producer_id] = ProducerState(header.producer_epoch)
+        if state.epoch != header.producer_epoch:
+            state.epoch = header.producer_epoch
+            state.batches.clear()
+        state.batches.append(
+            RememberedBatch(
+                header.base_sequence, header.last_sequence, base_offset, header.max_timestamp
+            )
+        )
+        state.last_timestamp = header.max_timestamp
+        if header.attributes & TRANSACTIONAL:
+            self.verifications.pop(header.producer_id, None)
+            if state.first_offset is None:
+                state.first_offset = base_offset
+
+    def as_written(self, now_ms: int, expiration_ms: int) -> Producers:
+        """A starting broker's view of these: of each producer the newest batch only, and
+        nothing of those that have expired.
+
+        Kafka's snapshots of producers hold no more. `now_ms`: wall clock; `expiration_ms`:
+        producer.id.expiration.ms.
+        """
+        read = Producers()
+        for producer_id, state in self.states.items():
+            if state.first_offset is None and now_ms - state.last_timestamp >= expiration_ms:
+                continue
+            one = read.states[producer_id] = ProducerState(state.epoch)
+            one.coordinator_epoch, one.first_offset, one.last_timestamp = (
+                state.coordinator_epoch,
+                state.first_offset,
+                state.last_timestamp,
+            )
+            if state.batches:
+                one.batches.append(state.batches[-1])
+        return read
+
+    def expire(self, now_ms: int, expiration_ms: int, elapsed_ms: int) -> None:
+        """Forget producers whose newest record is older than `expiration_ms`
+        (producer.id.expiration.ms), open transactions aside.
+
+        Looks at most every ten minutes, as Kafka does: until then a silent producer is still known.
+        `now_ms`: wall clock, by which records are dated; `elapsed_ms`: a clock that never jumps, by
+        which Kafka's scheduler looks.
+        """
+        if self._checked_at is None:
+            self._checked_at = elapsed_ms
+        if elapsed_ms - self._checked_at < EXPIRATION_CHECK_MS:
+            return
+        self._checked_at = elapsed_ms
+        self.states = {
+            producer_id: state
+            for producer_id, state in self.states.items()
+            if state.first_offset is not None or now_ms - state.last_timestamp < expiration_ms
+        }
+        self.verifications = {
+            producer_id: asked
+            for producer_id, asked in self.verifications.items()
+            if now_ms - asked.asked_ms < expiration_ms
+        }
+
+
+def _old(header: BatchHeader, current: int) -> BatchRefused:
+    return BatchRefused(
+        ErrorCode.INVALID_PRODUCER_EPOCH,
+        f"producer {header.producer_id} has epoch {header.producer_epoch}, {current} was seen",
+    )
+
+
+def _out_of_order(header: BatchHeader, expected: int) -> BatchRefused:
+    return BatchRefused(
+        ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER,
+        f"producer {header.producer_id} sent sequence {header.base_sequence}, {expected} is next",
+    )
+
+
+class ProducerIds:
+    """The ids that a broker gives to producers: each given once, ascending.
+
+    `block` fetches the next ids to give when those at hand are used up (Kafka's brokers take blocks
+    of 1,000 from the controller); without it all ids from `first` on are at hand.
+    """
+
+    __slots__ = ("_block", "_end", "_next")
+
+    def __init__(self, first: int = 0, *, block: Callable[[], range] | None = None) -> None:
+        self._next = first
+        self._end: int | None = None if block is None else first
+        self._block = block
+
+    def next(self) -> int:
+        """A producer id never given before."""
+        if self._block is not None and self._next == self._end:
+            block = self._block()
+            self._next, self._end = block.start, block.stop
+        given = self._next
+        self._next += 1
+        return given
+
+    def skip(self, highest: int) -> None:
+        """Give no id up to this one, -1 being none."""
+        while self._block is not None and self._end is not None and self._end <= highest:
+            block = self._block()
+            self._next, self._end = block.start, block.stop
+        self._next = max(self._next, highest + 1)

@@ -1,0 +1,148 @@
+"""One broker's measurements of its clients where quotas are set, and how long it makes them wait.
+
+Owns the rates of bytes and of requests; the buckets of changes of topics are the controller's
+(`Controller.mutations`). Rules: QUO-1 to QUO-4; each client has the quota that is nearest to it, and
+shares its rate with everybody the quota counts together. Every request counts as so much of a
+broker's time (`REQUEST_MS`): what it takes here says nothing of Kafka. A broker without quotas has
+no `Throttling`. Does not depend on connections and on the shape of answers.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from .cluster.client_quotas import CONSUME, MUTATIONS, PRODUCE, REQUEST_TIME
+from .security.quotas import Rate, TokenBucket, Windows
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from .call import Call
+    from .cluster.client_quotas import ClientQuotas, Limit
+    from .settings.broker_configs import BrokerConfigs
+
+REQUEST_MS: Final = 0.125
+"""The time of a small request in a broker 4.4.0's threads, as its throttle times tell."""
+_PERCENT: Final = 100 / 1000
+"""Of a second, for a millisecond."""
+_MOST_KEPT: Final = 10_000
+"""So many clients are remembered; then those are forgotten of whom nothing counts any more."""
+
+
+class Throttling:
+    """The quotas of one broker's clients."""
+
+    def __init__(
+        self, configs: BrokerConfigs, quotas: ClientQuotas, buckets: dict[Hashable, TokenBucket]
+    ) -> None:
+        self._quotas = quotas
+        self._windows = Windows(
+            configs.get_int("quota.window.num"),
+            configs.get_int("quota.window.size.seconds") * 1000,
+        )
+        self._mutation_windows = Windows(
+            configs.get_int("controller.quota.window.num"),
+            configs.get_int("controller.quota.window.size.seconds") * 1000,
+        )
+        self._rates: dict[Hashable, Rate] = {}
+        self._buckets = buckets
+        self._limits: dict[tuple[str, str, str], Limit | None] = {}
+
+    def changed(self) -> None:
+        """Quotas were changed: what was measured goes on to count."""
+        self._limits.clear()
+
+    def produced(self, call: Call, size: int) -> int:
+        """A Produce of so many bytes is answered: how long its client is to wait."""
+        return self._used(PRODUCE, call, size)
+
+    def asked(self, call: Call) -> int:
+        """A request is answered: how long its client is to wait, a window at most (QUO-2)."""
+        waits = self._used(REQUEST_TIME, call, REQUEST_MS * _PERCENT)
+        return min(waits, self._windows.window_ms)
+
+    def fetched(self, call: Call, size: int) -> int:
+        """A Fetch is to be answered with so many bytes: how long its client is to wait, and then it
+        gets nothing, and nothing is counted."""
+        waits = self._used(CONSUME, call, size)
+        longer = max(waits, self.asked(call))
+        if longer:
+            limit = self._limit(CONSUME, call)
+            if limit is not None:
+                self._rate(CONSUME, limit, call.now).record(-size, call.now)
+        return longer
+
+    def most_fetched(self, call: Call) -> int | None:
+        """Bytes a client may fetch at once without being throttled for ever; None: there is no
+        quota."""
+        limit = self._limit(CONSUME, call)
+        return None if limit is None else int(limit.rate * self._windows.full_ms / 1000)
+
+    def mutations(self, call: Call, strict_since: int) -> Mutations | None:
+        """A client's quota of topic changes; None: as much as it likes."""
+        limit = self._limit(MUTATIONS, call)
+        if limit is None:
+            return None
+        bucket = self._buckets.get(limit[1:])
+        if bucket is None:
+            _forget_idle(self._buckets, call.now)
+            bucket = self._buckets[limit[1:]] = TokenBucket(self._mutation_windows)
+        return Mutations(bucket, limit.rate, call.version >= strict_since)
+
+    def _used(self, key: str, call: Call, value: float) -> int:
+        limit = self._limit(key, call)
+        if limit is None:
+            return 0
+        rate = self._rate(key, limit, call.now)
+        rate.record(value, call.now)
+        return rate.throttle_ms(limit.rate, call.now)
+
+    def _rate(self, key: str, limit: Limit, now: int) -> Rate:
+        whose = (key, limit.user, limit.client_id)
+        rate = self._rates.get(whose)
+        if rate is None:
+            _forget_idle(self._rates, now)
+            rate = self._rates[whose] = Rate(self._windows)
+        return rate
+
+    def _limit(self, key: str, call: Call) -> Limit | None:
+        if not call.principal:  # what the testing kit does is never limited
+            return None
+        client = (key, call.principal.partition(":")[2], call.client_id)
+        try:
+            return self._limits[client]
+        except KeyError:
+            if len(self._limits) >= _MOST_KEPT:
+                self._limits.clear()
+            found = self._limits[client] = self._quotas.limit(*client)
+            return found
+
+
+class Mutations:
+    """The changes of topics that one request asks for."""
+
+    def __init__(self, bucket: TokenBucket, limit: float, strict: bool) -> None:
+        self._bucket = bucket
+        self._limit = limit
+        self._strict = strict
+        self.throttle_ms = 0
+
+    def allows(self, partitions: int, now: int) -> bool:
+        """May so many partitions be made or deleted? Not while there is a debt; who asks in an
+        older version may all the same, and waits (QUO-4)."""
+        if self._strict:
+            waits = self._bucket.throttle_ms(self._limit, now)
+            if waits:
+                self.throttle_ms = max(self.throttle_ms, waits)
+                return False
+        self._bucket.take(partitions, self._limit, now)
+        if not self._strict:
+            waits = self._bucket.throttle_ms(self._limit, now)
+            self.throttle_ms = max(self.throttle_ms, waits)
+        return True
+
+
+def _forget_idle(kept: dict[Hashable, Rate] | dict[Hashable, TokenBucket], now: int) -> None:
+    if len(kept) >= _MOST_KEPT:
+        for whose in [whose for whose, each in kept.items() if each.is_over(now)]:
+            del kept[whose]

@@ -1,1 +1,0 @@
-"""Tests of `coordinator.re2j`."""
