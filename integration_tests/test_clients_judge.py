@@ -11,9 +11,9 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.core.groups.classic.states import GroupState
-from coordinator.server.call import Call
 from coordinator.server.interceptors import Answer
 from coordinator.server.interceptors import Verdict as Interception
+from coordinator.server.requests.call import Call
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,

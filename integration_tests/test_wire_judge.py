@@ -12,8 +12,8 @@ from threading import Thread
 import pytest
 
 from coordinator import Emulator
-from coordinator.server.call import Call
 from coordinator.server.interceptors import Answer, Drop, Verdict
+from coordinator.server.requests.call import Call
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from integration_tests.test_wire import RECORDED, judge, judge_plays, judge_record
 from integration_tests.wire.codec import TableCodec

@@ -21,7 +21,7 @@ from . import Subparsers, UsageError, description
 
 if TYPE_CHECKING:
     from coordinator.clusters.diagnosis import Diagnosis
-    from coordinator.clusters.redaction import Redaction
+    from coordinator.clusters.output.redaction import Redaction
 
 _DAY_MS = 86_400_000
 
@@ -70,7 +70,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _zone(text: str) -> int:
-    from coordinator.clusters.stamps import zone_minutes
+    from coordinator.clusters.lines.stamps import zone_minutes
 
     minutes = zone_minutes(text)
     if minutes is None:
@@ -80,7 +80,7 @@ def _zone(text: str) -> int:
 
 def _instant(text: str) -> tuple[int, bool, bool]:
     """ms, whether it has a day, whether it has a zone."""
-    from coordinator.clusters.stamps import stamp_at
+    from coordinator.clusters.lines.stamps import stamp_at
 
     padded = (
         re.sub(r"^(.*\d\d:\d\d)(Z|[+-]\d\d:?\d\d)?$", r"\1:00\2", text)
@@ -118,10 +118,10 @@ def _window(args: Namespace) -> Callable[[int | None, int | None], bool] | None:
 def run(args: Namespace) -> int:
     """Diagnose; 0, or 2 if no file could be read."""
     from coordinator.clusters.diagnosis import diagnose
-    from coordinator.clusters.frame import as_plain, quoted
-    from coordinator.clusters.html_page import html_page
-    from coordinator.clusters.redaction import Redaction
-    from coordinator.clusters.text import Page
+    from coordinator.clusters.output.frame import as_plain, quoted
+    from coordinator.clusters.output.html_page import html_page
+    from coordinator.clusters.output.redaction import Redaction
+    from coordinator.clusters.output.text import Page
 
     if args.text and not args.redact:
         raise UsageError("--text is for --redact")
@@ -169,7 +169,7 @@ def run(args: Namespace) -> int:
 
 
 def _write_log(path: str, found: Diagnosis, redaction: Redaction) -> None:
-    from coordinator.clusters import seen_log
+    from coordinator.clusters.output import seen_log
     from coordinator.events.line import LogError
     from coordinator.events.writer import EventLog
 
@@ -190,7 +190,7 @@ def _write_log(path: str, found: Diagnosis, redaction: Redaction) -> None:
 
 
 def _redact(found: Diagnosis, args: Namespace) -> int:
-    from coordinator.clusters.redacted_text import Names, redacted
+    from coordinator.clusters.output.redacted_text import Names, redacted
 
     for line in redacted(args.files, Names(found.groups, found.people), args.zone):
         print(line)

@@ -15,8 +15,8 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
+from coordinator.wire.json_values import from_hex, from_plain, to_plain, wrong
 from coordinator.wire.messages import API_KEYS, request_type, response_type
-from coordinator.wire.plain import from_hex, from_plain, to_plain, wrong
 from coordinator.wire.primitives import WireError
 from coordinator.wire.schema import check_version
 

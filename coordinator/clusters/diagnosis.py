@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from .facts import Seen
 from .joining import Window, told
-from .packed import Lines, Progress, UnreadableError, sources
-from .people import People
+from .lines.packed import Lines, Progress, UnreadableError, sources
 from .reading import FileReader, FileReport
-from .story import GroupStory
+from .stories.people import People
+from .stories.story import GroupStory
 
 MOST_FACTS = 250_000
 """How many facts are kept; a log that has more is about many groups."""

@@ -6,9 +6,6 @@ import re
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from . import findings, unknowns
-from .broker_story import BrokerStory
-from .client_story import client_rebalances, deepen
 from .clocks import one_clock
 from .facts import (
     Assigned,
@@ -52,9 +49,13 @@ from .facts import (
     Unloaded,
     Unnumbered,
 )
-from .people import People, client_of
+from .findings import of_members as findings
+from .findings import unknowns
 from .reading import FileReport
-from .story import FOLLOWS, SHOWN, Event, GroupStory, Rebalance, State
+from .stories.broker_story import BrokerStory
+from .stories.client_story import client_rebalances, deepen
+from .stories.people import People, client_of
+from .stories.story import FOLLOWS, SHOWN, Event, GroupStory, Rebalance, State
 
 UNKNOWN_GROUP = "?"
 Window = Callable[[int | None, int | None], bool]

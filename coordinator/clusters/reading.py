@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from . import (
+from .dialects import (
     describes,
     franz_go,
     java_broker,
@@ -35,12 +35,12 @@ from .facts import (
     Settings,
     TransactionTimedOut,
 )
-from .packed import Line
-from .patterns import without_logger
-from .prefilter import may_matter, of_other_group
-from .stamps import DAY_MS, Stamp
-from .unwrapping import decoded, unwrapped
-from .wrappings import peel
+from .lines.packed import Line
+from .lines.patterns import without_logger
+from .lines.prefilter import may_matter, of_other_group
+from .lines.stamps import DAY_MS, Stamp
+from .lines.unwrapping import decoded, unwrapped
+from .lines.wrappings import peel
 
 LOOKED_FOR = (
     "a broker's [GroupCoordinator ...] lines, Redpanda's [N:group S:state G:n] lines, a Java client's "

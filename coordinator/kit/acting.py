@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from coordinator.events.acls import Operation, ResourceType, word
 from coordinator.server.authorization.asking import Asker
 from coordinator.server.authorization.table import ERRORS
-from coordinator.server.call import Call
+from coordinator.server.requests.call import Call
 from coordinator.wire.messages.produce import ProduceRequest
 
 from .in_process_requests import CLIENT_ID, ControlError

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from coordinator.base.errors import ErrorCode
 from coordinator.base.slices import whole
 from coordinator.server import apis
-from coordinator.server.call import CLOSE, Call, Encoded, Sliced, Special, Unread
+from coordinator.server.requests.call import CLOSE, Call, Encoded, Sliced, Special, Unread
 from coordinator.wire.messages import response_type
 
 if TYPE_CHECKING:

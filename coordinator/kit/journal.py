@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from coordinator.base.counting import how_many
 from coordinator.base.errors import ErrorCode
 from coordinator.base.keyword_errors import nearest_keywords
-from coordinator.server.call import Call
+from coordinator.server.requests.call import Call
 from coordinator.wire.framing import read_request_header
 from coordinator.wire.messages import API_KEYS, request_type, response_type
 
@@ -36,7 +36,7 @@ from .thread_calls import Runner
 
 if TYPE_CHECKING:
     from coordinator.server.broker import Broker
-    from coordinator.server.call import Row
+    from coordinator.server.requests.call import Row
     from coordinator.wire.schema import Message, Request
 
 MOST = 10_000

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coordinator.wire.schema import Request
 
     from .broker import Broker
-    from .call import Call, Result, Sliced
+    from .requests.call import Call, Result, Sliced
 
 Handler = Callable[["Broker", "Call"], "Result | Sliced"]
 """A handler does its work at once, or, for a large request, says how it is done in slices."""

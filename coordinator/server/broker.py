@@ -26,9 +26,9 @@ from .cluster.loggers import Loggers
 from .cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from .fresh_names import FreshNames
 from .interceptors import Interceptors
-from .lane import Lane, Waiting
 from .limits import ENCODED_AT_ONCE, MOST_IN_A_FRAME, UNFINISHED_REQUESTS_BYTES, Limits, Room
-from .unserved import Unserved
+from .requests.large_requests import Lane, Waiting
+from .requests.unserved import Unserved
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -44,16 +44,16 @@ if TYPE_CHECKING:
     from coordinator.wire.schema import Message
     from coordinator.wire.schema import Request as RequestMessage
 
-    from .call import Call, Encoded, Row, Unread
     from .client_links import ClientLinks
     from .cluster import Cluster, Partition
     from .cluster.replication import Replication
-    from .commit_gate import CommitGate
     from .fetching.parked import ParkedFetches
     from .fetching.repeated import Again
     from .fetching.sessions import FetchSessions
     from .interceptors import InterceptorError
     from .log_cleaning import LogCleaning
+    from .requests.call import Call, Encoded, Row, Unread
+    from .requests.commit_gate import CommitGate
     from .security.security import Security
     from .settings.broker_configs import BrokerConfigs
     from .shares.host import ShareCoordinator, SharePeers, TopicMaker

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 from .interceptors import Hold, Interceptor, Verdict
 
 if TYPE_CHECKING:
-    from .call import Call
+    from .requests.call import Call
 
 LINK_IS_CUT: Final = 2
 """Why a connection is paused (`Connection.pause`), beside a client that does not read."""

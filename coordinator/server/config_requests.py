@@ -13,7 +13,6 @@ from coordinator.events.cluster import ConfigChanged
 from coordinator.wire.messages.incremental_alter_configs import AlterConfigsResourceResponse
 
 from .broker import Broker
-from .call import Call
 from .cluster.config_changes import (
     MIN_ISR,
     Change,
@@ -26,6 +25,7 @@ from .cluster.config_changes import (
     check_form,
     check_node,
 )
+from .requests.call import Call
 from .settings.definitions import ResourceType
 from .topics import UNWRITTEN
 

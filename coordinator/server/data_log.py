@@ -25,8 +25,8 @@ from .storage.encoders import NAMES
 if TYPE_CHECKING:
     from coordinator.events import EventLog
 
-    from .call import Call
     from .cluster.model import Partition
+    from .requests.call import Call
     from .storage.partition_log import Appended, Marker
     from .storage.records import BatchHeader
 

@@ -14,13 +14,13 @@ from coordinator.wire.messages.delegation_tokens import (
     RenewDelegationTokenResponse,
 )
 
-from .call import ANONYMOUS
+from .requests.call import ANONYMOUS
 from .security.listeners import SecurityProtocol
 from .security.tokens import TokenPrincipal, TokenRefused
 
 if TYPE_CHECKING:
     from .broker import Broker
-    from .call import Call
+    from .requests.call import Call
     from .security.tokens import Tokens
 
 Answer = TypeVar("Answer", RenewDelegationTokenResponse, ExpireDelegationTokenResponse)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from coordinator.base.slices import ITEMS_A_STEP
 
-from .refusals import Place
+from .requests.refusals import Place
 from .shares.sessions import SessionKey
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ verdict other than None decides; with none of them installed a request pays one 
 that says, by an attribute `api_keys`, which APIs it is about is not called for others, and one with
 a method `asked_about` gives who is to be called about requests of an API; when either changes it
 calls what it finds in its attribute `on_change`. `Handle` also sees the answer before it leaves.
-Owns the verdicts. Depends only on the decoded request (`server.call`) and messages; does not depend
+Owns the verdicts. Depends only on the decoded request (`server.requests.call`) and messages; does not depend
 on the broker, its handlers or any group. Faults of links and hosts are not made here.
 
     def second_heartbeat_fails(call: Call) -> Verdict:
@@ -26,7 +26,7 @@ from coordinator.wire.schema import Response
 if TYPE_CHECKING:
     from coordinator.wire.schema import Message, Request
 
-    from .call import Call, Encoded
+    from .requests.call import Call, Encoded
 
 
 class Answer(NamedTuple):

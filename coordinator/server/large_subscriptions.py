@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from coordinator.wire.consumer_protocol import read_topics_in_slices
 
-from .call import Sliced
+from .requests.call import Sliced
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from .broker import Broker
-    from .call import Call, Result
+    from .requests.call import Call, Result
 
 
 def with_topics_read(

@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from coordinator.events import EventLog
 
-    from .call import Call
     from .cluster import Cluster
     from .cluster.model import Partition, Topic
     from .cluster.replication import Replication
+    from .requests.call import Call
     from .settings.broker_configs import BrokerConfigs
     from .storage.compaction import Compacted, Steps
     from .storage.retention import Deleted

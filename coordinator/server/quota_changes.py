@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .broker import Broker
-    from .call import Call
     from .cluster.client_quotas import Entity
+    from .requests.call import Call
     from .throttling import Mutations
 
 

@@ -17,8 +17,8 @@ from .security.quotas import Rate, TokenBucket, Windows
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
-    from .call import Call
     from .cluster.client_quotas import ClientQuotas, Limit
+    from .requests.call import Call
     from .settings.broker_configs import BrokerConfigs
 
 REQUEST_MS: Final = 0.125

@@ -19,13 +19,13 @@ from coordinator.base.slices import Slices
 from coordinator.events.wire import TopicAutoCreated
 
 from .broker import Broker
-from .call import Call
 from .cluster import Cluster, Topic
 from .cluster.internal_topics import OFFSETS_CONFIGS, PARTITIONS_SETTING
 from .cluster.model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
 from .cluster.placement import InvalidReplicationFactor, place
 from .cluster.topic_names import TopicNames, why_invalid
 from .quota_changes import quota_of_changes
+from .requests.call import Call
 from .settings.broker_configs import BrokerConfigs
 from .settings.definitions import ConfigException
 from .settings.topic_configs import validate

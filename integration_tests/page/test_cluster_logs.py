@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from coordinator.clusters.diagnosis import diagnose
-from coordinator.clusters.frame import as_plain
-from coordinator.clusters.redaction import Redaction
+from coordinator.clusters.output.frame import as_plain
+from coordinator.clusters.output.redaction import Redaction
 from coordinator.lab.page.server import PageServer
 
 from .conftest import PATIENT_MS, accessible

@@ -17,10 +17,10 @@ from confluent_kafka import Consumer
 from playwright.sync_api import Page, Route, expect
 
 from coordinator.kit.emulator.embedded import Emulator
-from coordinator.lab.page.deeds import Deeds
 from coordinator.lab.page.engine import play
 from coordinator.lab.page.following import Follower
 from coordinator.lab.page.lessons import SEED, load
+from coordinator.lab.page.live_actions import Deeds
 from coordinator.lab.page.server import PageServer, assets
 from coordinator.lab.simulator.files.scenario import read_scenario
 

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from coordinator.base.releases import release_named
 from coordinator.wire.framing import request_header_version, response_header_version
+from coordinator.wire.json_values import to_plain
 from coordinator.wire.messages import API_KEYS, request_type, response_type
-from coordinator.wire.plain import to_plain
 from coordinator.wire.schema import Field, StructType
 from integration_tests.wire.raw import Plain
 

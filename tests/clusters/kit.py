@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from coordinator.clusters.diagnosis import Diagnosis, diagnose_text
-from coordinator.clusters.story import GroupStory
+from coordinator.clusters.stories.story import GroupStory
 
 UUID = "11111111-2222-3333-4444-{:012d}"
 

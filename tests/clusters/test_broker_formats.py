@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from coordinator.clusters import java_broker, scala_broker
+from coordinator.clusters.dialects import java_broker, scala_broker
 from coordinator.clusters.facts import Fact
-from coordinator.clusters.patterns import Pattern
+from coordinator.clusters.lines.patterns import Pattern
 
 _ROWS = [
     (row["releases"], row["class"], row["level"], row["format"])

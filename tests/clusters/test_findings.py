@@ -472,7 +472,7 @@ def test_every_finding_has_its_section_in_the_docs() -> None:
     sections = set(re.findall(r"^## (\S+)$", pages.read_text(), re.MULTILINE))
     named = {
         found
-        for module in (project / "coordinator" / "clusters").glob("findings*.py")
+        for module in (project / "coordinator" / "clusters" / "findings").glob("of_*.py")
         for found in re.findall(r"Finding\(\s*\"([a-z-]+)\"", module.read_text())
     }
     assert named == sections

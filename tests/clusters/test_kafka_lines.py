@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from coordinator.clusters.diagnosis import Diagnosis, diagnose_text
-from coordinator.clusters.kafka_lines import kafka_lines
+from coordinator.clusters.written.kafka_lines import kafka_lines
 from coordinator.events import groups as ev
 from coordinator.events.groups import consumer as k8
 from coordinator.events.groups import share as sh

@@ -4,38 +4,25 @@ from __future__ import annotations
 
 import importlib
 import json
+import pkgutil
 import re
 from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import pytest
 
-from coordinator.clusters.stamps import iso, stamp_at, zone_minutes
-from coordinator.clusters.wrappings import peel
+from coordinator import clusters
+from coordinator.clusters.lines.stamps import iso, stamp_at, zone_minutes
+from coordinator.clusters.lines.wrappings import peel
 
 from .kit import adds, client, java, member, read, rebalance, scala
 
 BARE = scala(
     "10:00:00,000", f"Member {member('a')} in group g has failed, removing it from the group"
 )
-MODULES = (
-    "describes",
-    "franz_go",
-    "java_broker",
-    "java_client",
-    "joining",
-    "kafka_python",
-    "librdkafka",
-    "people",
-    "reading",
-    "reasons",
-    "redpanda",
-    "sarama",
-    "scala_broker",
-    "stamps",
-    "unwrapping",
-    "wrappings",
-)
+MODULES = [
+    found.name for found in pkgutil.walk_packages(clusters.__path__, f"{clusters.__name__}.")
+]
 MS = 1_772_359_200_000
 
 
@@ -188,7 +175,7 @@ def _patterns() -> list[tuple[str, re.Pattern[str]]]:
                 collect(f"{name}[{index}]", one)
 
     for module in MODULES:
-        for name, value in vars(importlib.import_module(f"coordinator.clusters.{module}")).items():
+        for name, value in vars(importlib.import_module(module)).items():
             collect(f"{module}.{name}", value)
     return found
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from coordinator.clusters.diagnosis import Diagnosis, diagnose
-from coordinator.clusters.stamps import iso
+from coordinator.clusters.lines.stamps import iso
 
 STORIES = Path(__file__).with_name("stories")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.history.world.epochs import Epochs
+from coordinator.history.world.groups.epochs import Epochs
 from tests.lines import line_from
 
 

@@ -16,7 +16,7 @@ from typing import Any, Final
 from coordinator.cli import main
 from coordinator.events.reader import read_lines
 from coordinator.history.judges import judge
-from coordinator.lab.page.copying import Copier, CopyError
+from coordinator.lab.page.exports.copying import Copier, CopyError
 from coordinator.lab.page.picture import Picture
 from coordinator.lab.pipeline.fold.pieces import fold_texts
 from coordinator.lab.pipeline.measures import MEASURES

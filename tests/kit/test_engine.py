@@ -12,9 +12,9 @@ import pytest
 from coordinator.base.errors import ErrorCode
 from coordinator.kit import faults as f
 from coordinator.kit.injection.engine import Active, FaultEngine
-from coordinator.server.call import Call
 from coordinator.server.interceptors import Interceptors
-from coordinator.server.refusals import Place
+from coordinator.server.requests.call import Call
+from coordinator.server.requests.refusals import Place
 from coordinator.wire.messages.acls import AclCreation, CreateAclsRequest
 from coordinator.wire.messages.fetch import FetchRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

@@ -9,9 +9,9 @@ import pytest
 
 from coordinator.base.errors import ErrorCode
 from coordinator.server.apis import SERVED
-from coordinator.server.error_places import Whole, error_places
 from coordinator.server.fetching.errors import refuse_fetch
-from coordinator.server.refusals import Place, refuse
+from coordinator.server.requests.error_places import Whole, error_places
+from coordinator.server.requests.refusals import Place, refuse
 from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.messages.acls import (
     AclCreation,

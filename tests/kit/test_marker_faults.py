@@ -8,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from coordinator import Emulator
-from coordinator.server.refusals import Place, refuse
+from coordinator.server.requests.refusals import Place, refuse
 from coordinator.wire.messages.transactions import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,

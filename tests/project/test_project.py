@@ -170,7 +170,7 @@ def test_importing_the_package_is_cheap(plain_environment: dict[str, str]) -> No
 
 _AT_FIRST_USE = (
     "assignors",
-    "coordinator.server.commit_gate",
+    "coordinator.server.requests.commit_gate",
     "coordinator.server.fetching.sessions",
     "coordinator.server.transactions.outcomes",
     "coordinator.server.cluster_runtime",

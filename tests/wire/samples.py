@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from coordinator.wire.json_values import bounds
 from coordinator.wire.messages import API_KEYS, request_type, response_type
-from coordinator.wire.plain import bounds
 from coordinator.wire.schema import Field, Message, StructType
 
 HOME = Path(__file__).parent.parent / "vectors" / "wire"

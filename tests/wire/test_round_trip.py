@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from coordinator.base.slices import whole
+from coordinator.wire.json_values import bounds, from_plain, to_plain
 from coordinator.wire.messages import API_KEYS
-from coordinator.wire.plain import bounds, from_plain, to_plain
 from coordinator.wire.schema import Field, Message, StructType
 from tests.wire.samples import SERVED, all_versions, carried, message_types
 

@@ -3,8 +3,8 @@ give, and 304 of older versions with those of 3.9.2's (VER-1 to VER-15)."""
 
 from __future__ import annotations
 
+from coordinator.wire.json_values import from_plain, to_plain
 from coordinator.wire.messages import ENTRIES
-from coordinator.wire.plain import from_plain, to_plain
 from tests.wire.samples import all_versions, message_types, vectors
 
 CONTROLLER_KEYS = {52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 82}

@@ -21,7 +21,7 @@ from coordinator.base.printable import printable
 from .. import Subparsers, UsageError, description
 
 if TYPE_CHECKING:
-    from .words import Leaf
+    from .command_parts import Leaf
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -29,7 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
     from coordinator.kit.http.table import all_operations
 
     from . import others
-    from .words import Words
+    from .command_parts import Words
 
     parser = subparsers.add_parser(
         "ctl",

@@ -14,7 +14,7 @@ from coordinator.verbs import ROWS, Row
 from coordinator.verbs.brokers import StopBroker
 from coordinator.verbs.row import Taken
 
-from .words import Leaf, Words, ask, takes
+from .command_parts import Leaf, Words, ask, takes
 
 if TYPE_CHECKING:
     from coordinator.kit.http.client import Client

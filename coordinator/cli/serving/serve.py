@@ -558,7 +558,7 @@ async def _shown(
     assert emulator.log_path is not None
     deeds = None
     if may_act:
-        from coordinator.lab.page.deeds import Deeds
+        from coordinator.lab.page.live_actions import Deeds
 
         deeds = Deeds(emulator)
     try:

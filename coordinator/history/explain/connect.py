@@ -6,7 +6,7 @@ from typing import Any
 
 from coordinator.wire.connect_protocol import ConnectWork, Work, connectors, tasks
 
-from .words import counted, duration, printable
+from .formatting import counted, duration, printable
 
 
 def connect_work(work: ConnectWork) -> str:

@@ -1,7 +1,7 @@
 """Events of consumer groups (KIP-848) in plain sentences: who joined, what each epoch is for, who
 waits for whom to revoke what, and since when.
 
-Wording only: what is known of a group is `coordinator.history.world.consumer_groups`.
+Wording only: what is known of a group is `coordinator.history.world.groups.consumer_groups`.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from coordinator.events.groups.consumer import (
 from coordinator.events.line import Line
 
 from ..world.blobs import Partitions, both, minus, numbers_of
-from ..world.consumer_groups import ConsumerGroup, by_topic
+from ..world.groups.consumer_groups import ConsumerGroup, by_topic
 from ..world.views import GroupView
-from .words import duration, listed, partitions, printable, renamed
+from .formatting import duration, listed, partitions, printable, renamed
 
 _MOST_TOLD: Final = 5
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from coordinator.events.wire import FetchWentOn
 
 from ..world.deleted_records import Asked, Compaction, Deletion, rule
-from .words import instant, listed, printable
+from .formatting import instant, listed, printable
 
 
 def told(deletion: Deletion) -> str:

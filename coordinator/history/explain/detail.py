@@ -11,7 +11,7 @@ from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
 
 from ..world.blobs import numbers_of
 from ..world.views import Step
-from .words import duration, listed, partitions, printable
+from .formatting import duration, listed, partitions, printable
 
 _CALLBACKS: Final[Mapping[type, str]] = {
     PartitionsRevoked: "is told that {} are revoked",

@@ -8,7 +8,7 @@ from coordinator.events.groups import OffsetsRemoved
 from coordinator.events.line import Line
 
 from ..world.blobs import numbers_of
-from .words import duration, partitions, printable
+from .formatting import duration, partitions, printable
 
 _DAY_MS = 86_400_000
 _ANEW = "who reads them next begins where auto.offset.reset says"

@@ -24,11 +24,11 @@ from coordinator.events.line import Line
 from coordinator.events.wire import RequestRefused
 
 from ..world.views import GroupView, Note, Rebalance
+from .cause_sentences import INFERRED, claims_told, removal, stood_still, why, without_owner
+from .described_timeline import told_timeline
+from .formatting import duration, instant, printable
 from .notes import told
 from .output import gone_rows, share_rows
-from .sentences import INFERRED, claims_told, removal, stood_still, why, without_owner
-from .telling import told_timeline
-from .words import duration, instant, printable
 
 _TOLD: Final = frozenset(
     {

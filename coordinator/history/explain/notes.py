@@ -15,12 +15,12 @@ from coordinator.events.groups import (
 )
 from coordinator.events.wire import AuthorizationRefused, RequestRefused
 
-from ..world.deeds import KINDS as DEEDS
+from ..world.verb_notes import KINDS as DEEDS
 from ..world.views import Note
-from . import deeds
+from . import verb_sentences as deeds
+from .formatting import printable
 from .lost_offsets import made_again, removed
 from .refused import refusal, times
-from .words import printable
 
 
 def told(note: Note) -> str:

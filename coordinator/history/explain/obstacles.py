@@ -25,8 +25,8 @@ from ..world.outside_groups import Tried
 from ..world.timeline import Timeline
 from ..world.views import GroupView, Note
 from . import notes, outside
-from .deeds import deed
-from .words import instant, listed, partitions, printable
+from .formatting import instant, listed, partitions, printable
+from .verb_sentences import deed
 
 _MOST_NAMED = 5
 _KINDS: Final[Mapping[type, str]] = {

@@ -12,15 +12,11 @@ from coordinator.events.line import Line, LogError
 from coordinator.events.reader import LineNumbers, Lines, numbered
 from coordinator.events.seen import RebalanceSeen
 
-from ..world.epochs import EpochView
+from ..world.groups.epochs import EpochView
 from ..world.timeline import Timeline
 from ..world.views import NOT_KNOWN, Change, GroupView, MemberView, Note, Pause, Rebalance, Share
 from . import deleted_records, obstacles, outside, seen_story
-from .connect import connect_plain, connect_work
-from .consumer_story import with_names
-from .detail import sentence
-from .notes import told
-from .sentences import (
+from .cause_sentences import (
     INFERRED,
     because,
     claims_told,
@@ -29,9 +25,13 @@ from .sentences import (
     why,
     without_owner,
 )
-from .telling import told_timeline
+from .connect import connect_plain, connect_work
+from .consumer_story import with_names
+from .described_timeline import told_timeline
+from .detail import sentence
+from .formatting import counted, duration, instant, partitions, printable
+from .notes import told
 from .together import together
-from .words import counted, duration, instant, partitions, printable
 
 JSON_VERSION: Final = 1
 Entry = TypeVar("Entry", bound=Rebalance | Note)

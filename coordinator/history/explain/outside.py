@@ -13,8 +13,8 @@ from coordinator.events.wire import (
 )
 
 from ..world.outside_groups import Tried
+from .formatting import instant, listed, printable
 from .rights import asked, why_refused
-from .words import instant, listed, printable
 
 
 def told(tried: Tried) -> str:

@@ -27,7 +27,7 @@ from coordinator.events.cluster import (
 from coordinator.events.handlers import Reader, on
 from coordinator.events.line import Line
 
-from .words import duration, instant, printable
+from .formatting import duration, instant, printable
 
 Outcome = Literal["in progress", "completed", "cancelled", "topic deleted"]
 

@@ -9,10 +9,10 @@ from coordinator.base.counting import how_many
 from coordinator.events.wire import RequestRefused
 
 from ..world.views import Note
-from .deeds import went_through
 from .detail import api_name
+from .formatting import counted, instant, listed, partitions, printable
 from .rights import why_refused
-from .words import counted, instant, listed, partitions, printable
+from .verb_sentences import went_through
 
 _MOST_OFFERS = 4
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from coordinator.events.wire import AuthorizationRefused
 
-from .words import instant, printable
+from .formatting import instant, printable
 
 
 def asked(api: str) -> str:

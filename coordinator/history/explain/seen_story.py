@@ -15,7 +15,7 @@ from coordinator.events.seen import (
 )
 
 from ..world.views import NOT_KNOWN, GroupView
-from .words import duration, printable
+from .formatting import duration, printable
 
 
 def sentence(line: Line) -> str:

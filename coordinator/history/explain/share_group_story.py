@@ -23,9 +23,9 @@ from coordinator.events.groups.share import (
 )
 from coordinator.events.line import Line
 
-from ..world.consumer_groups import by_topic
+from ..world.groups.consumer_groups import by_topic
 from ..world.shares.groups import ShareGroup
-from .words import listed, partitions, printable, renamed
+from .formatting import listed, partitions, printable, renamed
 
 _MOST_TOLD: Final = 5
 

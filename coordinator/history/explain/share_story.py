@@ -28,7 +28,7 @@ from coordinator.events.share_partitions import (
 from coordinator.events.share_states import ShareStateSnapshotted, ShareStateUpdated
 
 from ..world.shares.records import LOCK_ENDED, ShareRecords
-from .words import duration, instant, listed, printable
+from .formatting import duration, instant, listed, printable
 
 _GIVEN_UP = frozenset({"Archiving", "Archived"})
 _Range = RecordRange | AcknowledgedRange | Span

@@ -16,10 +16,10 @@ from coordinator.events.line import Line
 from coordinator.verbs.brokers import CutLink, HealLink
 from coordinator.verbs.members import CutMember
 
-from ..world.deeds import KINDS
+from ..world.verb_notes import KINDS
 from ..world.views import Note
-from .deeds import deed
-from .words import listed, printable
+from .formatting import listed, printable
+from .verb_sentences import deed
 
 E = TypeVar("E")
 N = TypeVar("N", int, str)

@@ -28,7 +28,7 @@ from coordinator.events.handlers import on
 from coordinator.events.wire import AuthorizationRefused
 
 from ..world.blobs import COOPERATIVE, Partitions, assignment, claims, subscription
-from ..world.consumer_groups import CHANGES, ConsumerGroup
+from ..world.groups.consumer_groups import CHANGES, ConsumerGroup
 from .base import KnowsConsumerGroups, Line
 
 _PER_TOPIC: Final = frozenset({"range"})

@@ -20,8 +20,8 @@ from coordinator.events.groups.classic import (
 )
 from coordinator.events.handlers import Reader, on
 
-from ..world.classic_groups import COMPLETING, PREPARING, STATE_TYPES, ClassicGroups
-from ..world.consumer_groups import ConsumerGroup
+from ..world.groups.classic_groups import COMPLETING, PREPARING, STATE_TYPES, ClassicGroups
+from ..world.groups.consumer_groups import ConsumerGroup
 from .base import Line
 
 _MOST_NAMED: Final = 3

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Final, NamedTuple
 from coordinator.events.handlers import Reader
 from coordinator.events.line import Line as Line
 
-from ..world.consumer_groups import ConsumerGroups
+from ..world.groups.consumer_groups import ConsumerGroups
 
 NEVER: Final = 1 << 62
 

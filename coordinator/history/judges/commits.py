@@ -35,7 +35,7 @@ from coordinator.events.members import PositionReset, Rewound
 from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
 
 from ..world.blobs import Partitions, assignment, by_topic, subscription
-from ..world.consumer_groups import CHANGES, ConsumerGroup
+from ..world.groups.consumer_groups import CHANGES, ConsumerGroup
 from .base import Judge, KnowsConsumerGroups, Line
 
 _NONE = -1

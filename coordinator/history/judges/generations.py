@@ -29,7 +29,7 @@ from coordinator.events.groups.consumer import (
 )
 from coordinator.events.handlers import kinds_of, on
 
-from ..world.consumer_groups import LEFT_FOR_NOW
+from ..world.groups.consumer_groups import LEFT_FOR_NOW
 from .base import Judge, Line
 from .elections import Elections
 

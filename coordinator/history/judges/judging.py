@@ -10,7 +10,7 @@ from coordinator.events.faults import SnapshotRestored
 from coordinator.events.line import LogError
 from coordinator.events.vocabulary import Unknown
 
-from ..world.consumer_groups import ConsumerGroups
+from ..world.groups.consumer_groups import ConsumerGroups
 from ..world.shares.records import ShareLeaders
 from .assignments import AssignedWell
 from .base import Judge, Judgement, KnowsConsumerGroups, Line, Verdict

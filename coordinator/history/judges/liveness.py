@@ -18,7 +18,7 @@ from coordinator.events.handlers import on
 from coordinator.events.members import RequestRepeated
 from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
 
-from ..world.consumer_groups import CHANGES, ConsumerGroups
+from ..world.groups.consumer_groups import CHANGES, ConsumerGroups
 from .awaited import Awaited, awaited_by
 from .base import Judge, Line
 from .ended_members import EndedMembers

@@ -24,7 +24,7 @@ from coordinator.events.handlers import on
 from coordinator.events.members import PartitionsAssigned, PartitionsLost, PartitionsRevoked
 
 from ..world.blobs import owners_of
-from ..world.consumer_groups import CHANGES, LEFT_FOR_NOW, ConsumerGroup, TopicPartition
+from ..world.groups.consumer_groups import CHANGES, LEFT_FOR_NOW, ConsumerGroup, TopicPartition
 from .base import Judge, KnowsConsumerGroups, Line
 
 

@@ -50,7 +50,7 @@ from coordinator.events.transactions import (
 from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
 from coordinator.verbs.brokers import JumpClock
 
-from ..world.owners import Believed
+from ..world.ownership.owners import Believed
 from .base import Judge, Line
 from .disturbances import Disturbances
 from .running_members import RunningMembers

@@ -51,7 +51,7 @@ from coordinator.events.members import (
 from coordinator.verbs.row import Hurts
 
 from ..world.blobs import assignment, subscription
-from ..world.consumer_groups import ConsumerGroups, TopicPartition
+from ..world.groups.consumer_groups import ConsumerGroups, TopicPartition
 from .base import Line
 from .disturbances import client_of, ends_of
 

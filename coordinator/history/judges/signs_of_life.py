@@ -33,7 +33,7 @@ from coordinator.events.groups.share import (
 )
 from coordinator.events.handlers import Reader, on
 
-from ..world.consumer_groups import LEFT_FOR_NOW
+from ..world.groups.consumer_groups import LEFT_FOR_NOW
 from .base import Line
 
 

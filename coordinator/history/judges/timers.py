@@ -48,7 +48,7 @@ from coordinator.events.transactions import (
     TransactionPrepared,
 )
 
-from ..world.consumer_groups import LEFT_FOR_NOW
+from ..world.groups.consumer_groups import LEFT_FOR_NOW
 from .base import NEVER, Line
 
 _LEAST_EXTENSION_MS: Final = 100

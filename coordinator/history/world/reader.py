@@ -12,11 +12,11 @@ from typing import TypeVar
 
 from coordinator.events.line import Line
 
-from .consumer_groups import ConsumerGroups
-from .gaps import Gaps
-from .moves import Moves
-from .settlings import Settling, Settlings
-from .spans import Spans
+from .groups.consumer_groups import ConsumerGroups
+from .groups.settlings import Settling, Settlings
+from .groups.spans import Spans
+from .ownership.gaps import Gaps
+from .ownership.moves import Moves
 from .timeline import Timeline
 
 See = Callable[[Line], object]

@@ -20,7 +20,7 @@ _MOST_TURNS = 8
 """Refusals of one client that take turns are looked for among so many notes."""
 _MOST_AT_ONCE = 64
 """Notes of so many clients that are refused over and over at one time; a timeline in a file keeps
-as many (`filed`)."""
+as many (`packed_stories`)."""
 STALE: Final = frozenset(
     {
         "ILLEGAL_GENERATION",

@@ -104,20 +104,20 @@ from .blobs import (
     subscription,
 )
 from .compact import compact
-from .consumer_groups import BEGINNINGS, KINDS, ConsumerGroups
-from .deeds import KINDS as DEEDS
-from .deeds import Deeds
 from .deleted_records import Asked, DeletedRecords, Deletion
-from .epochs import Epochs
-from .filed import FiledLines, FiledStory, LogFile
+from .generation_steps import Steps
+from .groups.consumer_groups import BEGINNINGS, KINDS, ConsumerGroups
+from .groups.epochs import Epochs
 from .inferred_owners import Ownership, gone_since
 from .outside_groups import OutsideGroups
-from .owners import PROCESS_ENDED
+from .ownership.owners import PROCESS_ENDED
+from .packed_stories import FiledLines, FiledStory, LogFile
 from .refusals import Refusal, Refusals
 from .shares.groups import KINDS as SHARE_KINDS
 from .shares.groups import ShareGroup
 from .shares.records import ShareRecords
-from .steps import Steps
+from .verb_notes import KINDS as DEEDS
+from .verb_notes import Deeds
 from .views import (
     NOT_KNOWN,
     Change,

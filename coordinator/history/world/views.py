@@ -1,7 +1,7 @@
 """The parts of a timeline: groups, members, rebalances and notes, as plain records.
 
 `timeline` fills them from the log, `ownership` fills what concerns stopping and consuming,
-`sentences` and `explain` put them into words. Instants and durations are whole milliseconds.
+`history.explain` puts them into sentences. Instants and durations are whole milliseconds.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
-    from .consumer_groups import ConsumerGroup
-    from .epochs import Epochs
+    from .groups.consumer_groups import ConsumerGroup
+    from .groups.epochs import Epochs
     from .shares.groups import ShareGroup
 
 from coordinator.events.line import Line

@@ -36,7 +36,7 @@ class KafkaLog:
         node_id: int,
         tell: Callable[[str], None],
     ) -> None:
-        from coordinator.clusters.kafka_lines import KafkaLines
+        from coordinator.clusters.written.kafka_lines import KafkaLines
 
         try:
             self._file = open(  # noqa: SIM115  # open as long as the emulator runs

@@ -23,7 +23,7 @@ from coordinator.events.groups import OffsetsCommitted, OffsetsPending, OffsetsR
 from coordinator.events.groups.consumer import GroupEpochBumped
 from coordinator.events.groups.share import ShareGroupEpochBumped
 from coordinator.events.line import Line
-from coordinator.history.world.classic_groups import STATE_TYPES, ClassicGroups
+from coordinator.history.world.groups.classic_groups import STATE_TYPES, ClassicGroups
 
 if TYPE_CHECKING:
     from ..emulator.embedded import Emulator

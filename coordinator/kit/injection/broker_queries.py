@@ -11,7 +11,7 @@ from coordinator.server.fetched import fetched, share_fetched
 
 if TYPE_CHECKING:
     from coordinator.server.broker import Broker
-    from coordinator.server.refusals import Place
+    from coordinator.server.requests.refusals import Place
     from coordinator.wire.messages.fetch import FetchRequest
     from coordinator.wire.messages.share_fetch import ShareFetchRequest
 

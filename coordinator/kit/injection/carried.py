@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from coordinator.server.refusals import Place
+from coordinator.server.requests.refusals import Place
 from coordinator.wire.fields import Field, StructType
 from coordinator.wire.primitives import ZERO_UUID
 from coordinator.wire.schema import Request

@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from coordinator.server.call import Call, Encoded
 from coordinator.server.connections.exchange import Twice
 from coordinator.server.fetching.errors import refuse_fetch
 from coordinator.server.interceptors import Close, Drop, Handle, Hold, Late, Verdict
-from coordinator.server.refusals import Place, Refusal, copied, refuse
+from coordinator.server.requests.call import Call, Encoded
+from coordinator.server.requests.refusals import Place, Refusal, copied, refuse
 from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.messages.fetch import FetchRequest
 from coordinator.wire.messages.share_fetch import ShareFetchRequest

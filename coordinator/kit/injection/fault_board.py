@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from coordinator.base.keyword_errors import nearest_keywords
 from coordinator.events.faults import FaultInjected
-from coordinator.server.call import Call
+from coordinator.server.requests.call import Call
 
 from .. import arguments
 from .. import faults as f

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
-from coordinator.server.call import Call
-from coordinator.server.refusals import Place
+from coordinator.server.requests.call import Call
+from coordinator.server.requests.refusals import Place
 from coordinator.wire.messages.fetch import FetchRequest
 from coordinator.wire.messages.share_fetch import ShareFetchRequest
 from coordinator.wire.schema import Request

@@ -23,7 +23,7 @@ from .findings import CommitSeen, TopicPartition
 
 if TYPE_CHECKING:
     from coordinator.server.broker import Broker
-    from coordinator.server.call import Call
+    from coordinator.server.requests.call import Call
 
     from ..emulator.embedded import Emulator
 

@@ -16,7 +16,7 @@ from coordinator.events.faults import FaultInjected
 from coordinator.events.groups import MemberRejoined
 from coordinator.events.line import lines_of
 from coordinator.events.wire import RequestSeen
-from coordinator.history.world.spans import BEGUN
+from coordinator.history.world.groups.spans import BEGUN
 
 from ..in_process_requests import ControlError
 from . import findings, identities

@@ -59,7 +59,7 @@ from coordinator.events.transactions import (
     TransactionPrepared,
 )
 from coordinator.events.wire import RequestSeen
-from coordinator.history.world.spans import BEGUN
+from coordinator.history.world.groups.spans import BEGUN
 
 from ..verifying.order import out_of_order
 from ..verifying.unprocessed import unprocessed

@@ -26,8 +26,8 @@ from coordinator.events.groups.consumer import (
     ConsumerMemberSubscribed,
 )
 from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
-from coordinator.history.world.consumer_groups import ConsumerGroups
-from coordinator.history.world.memberships import REPLACED, memberships
+from coordinator.history.world.groups.consumer_groups import ConsumerGroups
+from coordinator.history.world.groups.memberships import REPLACED, memberships
 from coordinator.history.world.processes.returns import departures
 
 from . import findings as f

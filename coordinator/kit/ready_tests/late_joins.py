@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
-from coordinator.history.world.memberships import memberships
+from coordinator.history.world.groups.memberships import memberships
 from coordinator.history.world.processes.returns import (
     Departure,
     Return,

@@ -38,7 +38,7 @@ from .under_test import A_MOMENT_S, ApplicationError, ApplicationUnderTest
 
 if TYPE_CHECKING:
     from coordinator.server.broker import Broker
-    from coordinator.server.call import Call, Encoded
+    from coordinator.server.requests.call import Call, Encoded
     from coordinator.wire.schema import Message
 
 _WITHHELD = "a ready test withholds the news of a rebalance"

@@ -42,8 +42,8 @@ from coordinator.history.judges.sharing import (
     OneHolder,
 )
 from coordinator.history.judges.transactional_offsets import TransactionsStayWithinAssignment
+from coordinator.history.world.groups.spans import BEGUN
 from coordinator.history.world.refusals import STALE
-from coordinator.history.world.spans import BEGUN
 
 from .. import arguments
 from ..views.group_snapshots import GroupSnapshot, TopicPartition

@@ -18,7 +18,7 @@ from ..injection.broker_queries import BrokerSurroundings
 
 if TYPE_CHECKING:
     from coordinator.server.broker import Broker
-    from coordinator.server.call import Call
+    from coordinator.server.requests.call import Call
 
 TopicPartition = tuple[str, int]
 _KEYS = frozenset({FetchRequest.api_key, OffsetCommitRequest.api_key})

@@ -16,7 +16,7 @@ from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatR
 from coordinator.wire.messages.sync_group import SyncGroupRequest
 
 if TYPE_CHECKING:
-    from coordinator.server.call import Call
+    from coordinator.server.requests.call import Call
 
 
 class Heartbeats:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from coordinator.server.broker import Broker
-    from coordinator.server.call import Call
+    from coordinator.server.requests.call import Call
 
 _TOLD = 5
 _OF_GROUPS = 0

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from coordinator.events.groups import GenerationStored, OffsetsCommitted
 from coordinator.events.line import Line
-from coordinator.history.explain.words import listed, ranges
+from coordinator.history.explain.formatting import listed, ranges
 from coordinator.wire.consumer_protocol import Assignment
 
 from .report import Report

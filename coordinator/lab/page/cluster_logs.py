@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from coordinator.base.printable import shortened
 from coordinator.clusters.diagnosis import diagnose_texts
-from coordinator.clusters.frame import as_plain, quoted
+from coordinator.clusters.output.frame import as_plain, quoted
+from coordinator.clusters.output.redaction import Redaction
 from coordinator.clusters.reading import LOOKED_FOR
-from coordinator.clusters.redaction import Redaction
 from coordinator.events.seen import cause
 
 Plain = dict[str, Any]

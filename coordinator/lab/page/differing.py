@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from coordinator.events.faults import FaultSkipped
-from coordinator.history.explain.words import duration, instant, printable
+from coordinator.history.explain.formatting import duration, instant, printable
 
 Plain = dict[str, Any]
 _MOST_LANES: Final = 3

@@ -23,12 +23,12 @@ from ..simulator.files.scenario import read_scenario
 from ..simulator.run import run_scenario
 from .acting import ActionError, Plain, plan
 from .actions import with_action
-from .as_file import scenario_file
-from .as_pytest import as_test
 from .cluster_logs import LogsError, told
 from .completing import keys
-from .copying import CopyError
 from .differing import compared
+from .exports.as_file import scenario_file
+from .exports.as_pytest import as_test
+from .exports.copying import CopyError
 from .following import Follower
 from .offers import offers
 from .picture import Picture

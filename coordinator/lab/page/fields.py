@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from coordinator.events.line import Line
-from coordinator.history.explain.words import partitions, printable
+from coordinator.history.explain.formatting import partitions, printable
 from coordinator.history.world.blobs import by_topic, decoded
 from coordinator.wire.consumer_protocol import Assignment, Subscription
 

@@ -75,21 +75,21 @@ from coordinator.events.wire import (
     RequestRefused,
     RequestSeen,
 )
+from coordinator.history.explain.described_timeline import told_timeline
+from coordinator.history.explain.formatting import printable
 from coordinator.history.explain.reassignments import Reassignments
-from coordinator.history.explain.telling import told_timeline
-from coordinator.history.explain.words import printable
 from coordinator.history.world.blobs import Partitions
-from coordinator.history.world.consumer_groups import ConsumerGroup, by_topic
+from coordinator.history.world.groups.consumer_groups import ConsumerGroup, by_topic
+from coordinator.history.world.groups.phase_deadlines import PhaseDeadlines
 from coordinator.history.world.leaderless import Leaderless
-from coordinator.history.world.owners import Believed
-from coordinator.history.world.phase_deadlines import PhaseDeadlines
+from coordinator.history.world.ownership.owners import Believed
 from coordinator.history.world.shares.groups import ShareGroup
 from coordinator.history.world.views import GroupView, MemberView
 from coordinator.history.world.waits import silence_ms
 from coordinator.verbs.members import PauseMember
 
 from ..named import api_of, client_of
-from .copying import Copier
+from .exports.copying import Copier
 from .lanes import Key, Lane, Raster
 from .long_logs import FileSteps, KeptSteps, Steps
 from .shares.queues import Queues

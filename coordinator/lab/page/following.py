@@ -27,7 +27,7 @@ from coordinator.events.line import Line, LogError
 from coordinator.events.reader import Parser, Run
 
 from . import in_pieces
-from .copying import CopyError
+from .exports.copying import CopyError
 from .long_logs import FileSteps
 from .picture import Picture
 

@@ -12,7 +12,7 @@ from array import array
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from coordinator.history.explain.words import printable
+from coordinator.history.explain.formatting import printable
 
 from .tracks import Track
 

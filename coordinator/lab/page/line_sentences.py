@@ -52,18 +52,18 @@ from coordinator.events.wire import (
     RequestRefused,
     RequestSeen,
 )
-from coordinator.history.explain.deeds import sentence_of
+from coordinator.history.explain.cause_sentences import because, removal
 from coordinator.history.explain.detail import sentence as step_sentence
+from coordinator.history.explain.formatting import duration, instant, listed, partitions, printable
 from coordinator.history.explain.notes import told
 from coordinator.history.explain.reassignments import Reassignments
 from coordinator.history.explain.rights import asked, why_refused
-from coordinator.history.explain.sentences import because, removal
 from coordinator.history.explain.share_story import in_full
-from coordinator.history.explain.words import duration, instant, listed, partitions, printable
+from coordinator.history.explain.verb_sentences import sentence_of
 from coordinator.history.world.blobs import by_topic
-from coordinator.history.world.deeds import KINDS as DEEDS
-from coordinator.history.world.filed import among
+from coordinator.history.world.packed_stories import among
 from coordinator.history.world.timeline import Timeline
+from coordinator.history.world.verb_notes import KINDS as DEEDS
 from coordinator.history.world.views import Change, GroupView, Note, Rebalance, Step
 
 _BY_NOTE: Final = (MemberReplaced, GroupLoaded, GroupUnloaded, GroupDeleted)

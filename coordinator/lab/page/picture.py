@@ -15,7 +15,7 @@ from typing import Any, Final
 from coordinator.events.faults import FaultInjected
 from coordinator.events.line import Line
 from coordinator.events.run import RunStarted
-from coordinator.history.explain.words import printable
+from coordinator.history.explain.formatting import printable
 from coordinator.history.world.views import GroupView
 
 from ..named import api_of, client_of

@@ -16,8 +16,8 @@ from coordinator.events.groups import (
     PendingMemberRemoved,
     Removal,
 )
-from coordinator.history.explain.sentences import because, without_owner
-from coordinator.history.explain.words import duration, instant, listed, partitions, printable
+from coordinator.history.explain.cause_sentences import because, without_owner
+from coordinator.history.explain.formatting import duration, instant, listed, partitions, printable
 from coordinator.history.world.views import Awaited, GroupView, Note, Rebalance
 
 from .fold import Fold

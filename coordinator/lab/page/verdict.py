@@ -14,9 +14,9 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from coordinator.events.groups import MemberJoined, MemberRejoined, MemberRemoved, MemberReplaced
+from coordinator.history.explain.cause_sentences import because
 from coordinator.history.explain.consumer_story import with_names
-from coordinator.history.explain.sentences import because
-from coordinator.history.world.epochs import EpochView
+from coordinator.history.world.groups.epochs import EpochView
 from coordinator.history.world.views import Change, GroupView, Rebalance
 
 from .fold import GroupPicture

@@ -16,7 +16,7 @@ from coordinator.events.cluster import PartitionChange, PartitionChanged
 from coordinator.events.groups import MemberJoined, RebalanceStarted
 from coordinator.events.line import Line
 from coordinator.events.wire import RequestRefused
-from coordinator.history.world.classic_groups import PREPARING, STATE_TYPES, ClassicGroup
+from coordinator.history.world.groups.classic_groups import PREPARING, STATE_TYPES, ClassicGroup
 from coordinator.history.world.refusals import STALE
 
 CLUSTER: Final = ""

@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from coordinator.events.line import Line
+from coordinator.history.world.groups.settlings import Settling
+from coordinator.history.world.groups.spans import Span
 from coordinator.history.world.reader import History
-from coordinator.history.world.settlings import Settling
-from coordinator.history.world.spans import Span
 
 from ..simulator.churn import begins_at
 from .fold.observer import Observer

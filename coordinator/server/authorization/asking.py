@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from coordinator.events import EventLog
 
     from ..broker import Broker
-    from ..call import Call
-    from ..refusals import Place
+    from ..requests.call import Call
+    from ..requests.refusals import Place
     from ..security.authorizer import Authorizer
 
 _MOST_NOTED: Final = 20

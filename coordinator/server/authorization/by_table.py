@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from coordinator.base.slices import ITEMS_A_STEP
 
-from ..refusals import message_of, refuse_in_slices, refused_whole_in_slices
+from ..requests.refusals import message_of, refuse_in_slices, refused_whole_in_slices
 from .table import CLUSTER, EACH, GROUP, TOPIC, TXN, WHOLE, Check
 from .verdicts import Complete, Verdict, in_turn, refused
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from coordinator.base.slices import Slices
     from coordinator.wire.schema import Request, Response
 
-    from ..refusals import Chosen
+    from ..requests.refusals import Chosen
     from .asking import Asker
 
 _NAMED_BY = {GROUP: "group_id", TXN: "transactional_id"}

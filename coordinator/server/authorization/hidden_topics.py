@@ -27,9 +27,9 @@ from coordinator.wire.messages.metadata import (
 from coordinator.wire.schema import ZERO_UUID
 
 from ..authorized_operations import NOT_ASKED
-from ..call import Encoded
 from ..handlers.metadata import of_topics
-from ..refusals import copied
+from ..requests.call import Encoded
+from ..requests.refusals import copied
 from .table import CLUSTER, TOPIC
 from .verdicts import Verdict, refused
 

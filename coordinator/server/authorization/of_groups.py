@@ -11,8 +11,8 @@ from coordinator.events.acls import Operation
 from coordinator.wire.messages.offset_fetch import OffsetFetchRequest
 
 from ..authorized_operations import NOT_ASKED
-from ..error_places import error_places
-from ..refusals import copied, refuse_in_slices, refused_rows, topic_place
+from ..requests.error_places import error_places
+from ..requests.refusals import copied, refuse_in_slices, refused_rows, topic_place
 from .by_table import by_table, whole_refusal
 from .table import CHECKS, CLUSTER, GROUP, TOPIC
 from .verdicts import Decide, Verdict, refused

@@ -19,14 +19,14 @@ from coordinator.wire.schema import ZERO_UUID
 
 from ..fetched import fetched
 from ..fetching.errors import refuse_fetch_in_slices
-from ..refusals import refuse_in_slices, refused_whole, refused_whole_in_slices
+from ..requests.refusals import refuse_in_slices, refused_whole, refused_whole_in_slices
 from .table import CLUSTER, TOPIC, TXN
 from .verdicts import Verdict, refused
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
-    from ..refusals import Place
+    from ..requests.refusals import Place
     from .asking import Asker
 
 _O = Operation

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from coordinator.base.errors import ErrorCode
 from coordinator.base.slices import ITEMS_A_STEP, done, each, only
 
-from ..error_places import error_places
-from ..refusals import copied, message_of, refused_rows, topic_place
+from ..requests.error_places import error_places
+from ..requests.refusals import copied, message_of, refused_rows, topic_place
 from .by_table import by_table
 from .table import CHECKS, TOPIC
 from .verdicts import Decide, Verdict, refused
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coordinator.base.slices import Slices
     from coordinator.events.acls import Operation
 
-    from ..error_places import ErrorPlaces
+    from ..requests.error_places import ErrorPlaces
     from .asking import Asker
 
 _ERROR = ErrorCode.TOPIC_AUTHORIZATION_FAILED

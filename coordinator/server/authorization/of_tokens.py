@@ -11,7 +11,7 @@ from coordinator.events.acls import Operation
 from coordinator.wire.messages.delegation_tokens import CreateDelegationTokenRequest
 
 from ..delegation_tokens import refusal, refused_creation
-from ..refusals import copied
+from ..requests.refusals import copied
 from .asking import Asker
 from .table import TOKEN, USER
 from .verdicts import Verdict, refused

@@ -13,7 +13,7 @@ from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest
 from coordinator.wire.messages.topics import DeletableTopicResult, DeleteTopicsResponse
 from coordinator.wire.schema import ZERO_UUID
 
-from ..refusals import copied, message_of, refuse_in_slices
+from ..requests.refusals import copied, message_of, refuse_in_slices
 from .by_table import by_table
 from .hidden_topics import describe_topic_partitions, metadata
 from .of_groups import described, heartbeat, list_groups, offset_fetch
@@ -26,7 +26,7 @@ from .verdicts import Decide, Verdict, refused
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
-    from ..refusals import Place
+    from ..requests.refusals import Place
     from .asking import Asker
 
 _O = Operation

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from coordinator.base.slices import Slices
     from coordinator.wire.schema import Message, Request
 
-    from ..call import Encoded
+    from ..requests.call import Encoded
     from .asking import Asker
 
 Decide = Callable[["Asker"], "Slices[Verdict | None]"]

@@ -33,8 +33,8 @@ from ..cluster.model import SHARE_GROUP_STATE, TRANSACTION_STATE
 from ..cluster.network import HostState, Network
 from ..cluster.placement import place
 from ..cluster.replication import Proposal, Replication
-from ..commit_gate import CommitGate
 from ..fetching.parked import ParkedFetches
+from ..requests.commit_gate import CommitGate
 from ..shares.host import SharePeers
 from ..storage.producers import ProducerIds
 from ..storage.replica_log import ReplicaLog
@@ -45,7 +45,7 @@ from .options import ClusterOptions
 from .transactions import SharedTransactions
 
 if TYPE_CHECKING:
-    from ..call import Call
+    from ..requests.call import Call
     from ..settings.broker_configs import BrokerConfigs
     from ..storage.partition_log import PartitionLog
 

@@ -16,8 +16,8 @@ from ..interceptors import Answer, Close, Drop, Handle, Hold, Late, Outgoing, Ve
 if TYPE_CHECKING:
     from coordinator.wire.schema import Message
 
-    from ..call import Call, Encoded
     from ..interceptors import Interceptors
+    from ..requests.call import Call, Encoded
 
 
 class SlowAnswers:

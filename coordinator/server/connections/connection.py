@@ -26,10 +26,10 @@ from coordinator.wire.framing import MIN_FRAME_BYTES, read_request_header
 from coordinator.wire.primitives import WireError
 
 from .. import apis
-from ..call import Encoded, Unread
 from ..client_links import THROTTLED
 from ..fetching.repeated import MOST_BYTES, MOST_REQUESTS
-from ..lane import LARGE_REQUEST_BYTES
+from ..requests.call import Encoded, Unread
+from ..requests.large_requests import LARGE_REQUEST_BYTES
 from . import wire_log
 from .exchange import HEAD, Exchange
 from .strange_frames import strange_length

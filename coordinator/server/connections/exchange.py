@@ -2,7 +2,7 @@
 
 Owns the request in hand: its decoding, what interceptors and the handler make of it, that it is
 parked, and the encoding of its answer. A large request does all that in slices
-(`coordinator.server.lane`). A connection has one request in hand at a time (META-4). Does not
+(`coordinator.server.requests.large_requests`). A connection has one request in hand at a time (META-4). Does not
 depend on frames, on sockets and on clocks (it is told the time).
 """
 
@@ -17,17 +17,27 @@ from coordinator.wire.primitives import ResponseTooLarge, WireError
 from coordinator.wire.schema import Message
 
 from .. import apis
-from ..call import ANONYMOUS, CLOSE, NO_RESPONSE, Call, Encoded, NoRequest, Sliced, Special, Unread
 from ..client_links import LINK_IS_CUT, THROTTLED
 from ..interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult
+from ..requests.call import (
+    ANONYMOUS,
+    CLOSE,
+    NO_RESPONSE,
+    Call,
+    Encoded,
+    NoRequest,
+    Sliced,
+    Special,
+    Unread,
+)
 from . import wire_log
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Result
     from ..interceptors import Interceptor, Outgoing, Verdict
+    from ..requests.call import Result
 
 T = TypeVar("T")
 HEAD = Struct(">ii")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from coordinator.base.errors import ErrorCode
 from coordinator.wire.messages.produce import ProduceRequest
 
-from ..refusals import refused_whole
+from ..requests.refusals import refused_whole
 
 if TYPE_CHECKING:
     from coordinator.wire.schema import Request, Response

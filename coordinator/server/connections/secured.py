@@ -28,8 +28,8 @@ from coordinator.wire.messages.share_fetch import ShareFetchRequest
 from coordinator.wire.primitives import WireError
 
 from .. import apis
-from ..call import ANONYMOUS, NO_RESPONSE
 from ..interceptors import Answer
+from ..requests.call import ANONYMOUS, NO_RESPONSE
 from ..security.principals import MappingError, principal_of
 from ..security.sasl import Failed, Login, Passed, Stage
 from .connection import CloseConnection, Connection
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from ..authorization.asking import Asker
     from ..authorization.verdicts import Complete, Verdict
     from ..broker import Broker
-    from ..call import Call, Encoded, Result
+    from ..requests.call import Call, Encoded, Result
     from ..security.listeners import ListenerSecurity
     from ..security.security import Security
     from . import wire_log

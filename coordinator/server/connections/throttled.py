@@ -11,14 +11,14 @@ from coordinator.events.wire import ClientThrottled
 from coordinator.wire.messages import response_type
 
 from ..apis import SERVED
-from ..call import Encoded
 from ..client_links import THROTTLED
+from ..requests.call import Encoded
 
 if TYPE_CHECKING:
     from coordinator.events import EventLog
     from coordinator.wire.schema import Message
 
-    from ..call import Call, Unread
+    from ..requests.call import Call, Unread
     from ..throttling import Throttling
 
 _PRODUCE, _FETCH = 0, 1

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from coordinator.wire.schema import Message
 
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 SEEN = frozenset(
     {

@@ -19,7 +19,7 @@ from coordinator.wire.messages.fetch import (
 )
 from coordinator.wire.schema import Response
 
-from ..refusals import Chosen, Place, Refusal, copied
+from ..requests.refusals import Chosen, Place, Refusal, copied
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices

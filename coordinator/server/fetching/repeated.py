@@ -16,8 +16,8 @@ from .parked import Waiting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..call import Call, Encoded
     from ..cluster import Cluster, Partition
+    from ..requests.call import Call, Encoded
 
 MOST_BYTES = 1024
 """Larger requests are decoded anew each time: what is kept is bounded."""

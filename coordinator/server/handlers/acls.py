@@ -31,8 +31,8 @@ from coordinator.wire.messages.acls import (
 )
 
 from ..acl_changes import create, delete
-from ..call import NoRequest
-from ..refusals import refused_whole
+from ..requests.call import NoRequest
+from ..requests.refusals import refused_whole
 from ..security.authorizer import read_block
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from coordinator.wire.schema import Response
 
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 
 _ANY_OR_MATCH = {

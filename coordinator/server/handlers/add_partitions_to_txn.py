@@ -24,8 +24,8 @@ from coordinator.wire.messages.transactions import (
     AddPartitionsToTxnTransaction,
 )
 
-from ..call import Sliced
 from ..cluster.model import INTERNAL_TOPICS
+from ..requests.call import Sliced
 from ..transactions.outcomes import fenced
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from coordinator.wire.messages.transactions import AddPartitionsToTxnTopic
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 _KNOWS_PRODUCER_FENCED = 2
 _FIRST_BATCHED = 4

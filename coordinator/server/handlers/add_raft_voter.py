@@ -20,7 +20,7 @@ from coordinator.wire.messages.raft_voters import (
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 CONTROLLERS = "CONTROLLER"
 """The listener that controllers reach each other by."""

@@ -31,8 +31,8 @@ from . import share_and_streams_groups
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Result, Sliced
     from ..cluster import Topic
+    from ..requests.call import Call, Result, Sliced
 
 _UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 _NEW_GROUP_EPOCH = 1

@@ -16,15 +16,15 @@ from coordinator.wire.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 
-from ..call import Sliced
 from ..cluster.config_changes import Change, Operation
 from ..config_requests import Alteration, altered
+from ..requests.call import Sliced
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 
 def alter_configs(broker: Broker, call: Call) -> Sliced:

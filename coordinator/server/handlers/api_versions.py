@@ -23,11 +23,11 @@ from coordinator.wire.messages.api_versions import (
 )
 
 from ..apis import served_by
-from ..call import Encoded
+from ..requests.call import Encoded
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 _FIRST_WITH_SOFTWARE = 3

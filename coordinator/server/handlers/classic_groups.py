@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 
-from ..call import Sliced
+from ..requests.call import Sliced
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 
 def heartbeat(broker: Broker, call: Call) -> Result:

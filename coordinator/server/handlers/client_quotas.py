@@ -16,13 +16,13 @@ from coordinator.wire.messages.client_quotas import (
     ValueData,
 )
 
-from ..call import by_element
 from ..cluster.client_quotas import Change, Component, Entity, QuotaRefused, duplicate, entity
 from ..quota_changes import alter
+from ..requests.call import by_element
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Sliced
+    from ..requests.call import Call, Sliced
 
 
 def describe_client_quotas(broker: Broker, call: Call) -> DescribeClientQuotasResponse:

@@ -19,9 +19,9 @@ from coordinator.wire.messages.topics import (
     CreatePartitionsTopicResult,
 )
 
-from ..call import Sliced
 from ..quota_changes import quota_of_changes, throttle_of_changes
-from ..refusals import refused_whole_in_slices
+from ..requests.call import Sliced
+from ..requests.refusals import refused_whole_in_slices
 from ..topics import (
     MOST_AT_ONCE,
     PARTITIONS_A_STEP,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 
 def handle(broker: Broker, call: Call) -> Sliced:

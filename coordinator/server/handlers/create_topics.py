@@ -20,10 +20,10 @@ from coordinator.wire.messages.topics import (
     CreateTopicsResponse,
 )
 
-from ..call import Sliced
 from ..cluster.topic_names import TopicNames
 from ..quota_changes import quota_of_changes, throttle_of_changes
-from ..refusals import refused_whole_in_slices
+from ..requests.call import Sliced
+from ..requests.refusals import refused_whole_in_slices
 from ..settings.topic_configs import effective_texts
 from ..topics import (
     CLUSTER_METADATA,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
     from ..throttling import Mutations
 
 

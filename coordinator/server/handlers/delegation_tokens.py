@@ -30,7 +30,7 @@ from ..delegation_tokens import (
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
     from ..security.tokens import Token
 
 

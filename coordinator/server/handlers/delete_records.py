@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 
 def handle(broker: Broker, call: Call) -> DeleteRecordsResponse | None:

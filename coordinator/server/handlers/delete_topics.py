@@ -19,17 +19,17 @@ from coordinator.wire.messages.topics import (
 )
 from coordinator.wire.schema import ZERO_UUID
 
-from ..call import Sliced
 from ..cluster import Topic
 from ..quota_changes import quota_of_changes, throttle_of_changes
-from ..refusals import refused_whole_in_slices
+from ..requests.call import Sliced
+from ..requests.refusals import refused_whole_in_slices
 from ..topics import UNWRITTEN, delete
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
     from ..throttling import Mutations
 
 TOPICS_A_STEP = 8

@@ -19,7 +19,7 @@ from ..authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 _BROKERS, _CONTROLLERS = 1, 2
 _MISMATCH = "The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER"

@@ -21,9 +21,9 @@ from coordinator.wire.messages.describe_configs import (
     DescribeConfigsSynonym,
 )
 
-from ..call import Sliced
 from ..cluster.topic_names import why_invalid
-from ..refusals import refused_whole_in_slices
+from ..requests.call import Sliced
+from ..requests.refusals import refused_whole_in_slices
 from ..settings.definitions import ConfigSource, ResourceType, parse_whole
 from ..settings.documentation import texts
 from ..settings.views import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 
 _KINDS = frozenset(ResourceType)

@@ -10,13 +10,13 @@ from coordinator.wire.messages.describe_groups import (
     DescribeGroupsResponse,
 )
 
-from ..call import Sliced
+from ..requests.call import Sliced
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 NOT_ASKED = -(1 << 31)
 _OF_CONFIGS = 1 << 10 | 1 << 11

@@ -20,12 +20,12 @@ from coordinator.wire.messages.quorum import (
     ReplicaState,
 )
 
-from ..call import by_element
+from ..requests.call import by_element
 from ..topics import CLUSTER_METADATA
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Sliced
+    from ..requests.call import Call, Sliced
 
 
 def handle(broker: Broker, call: Call) -> DescribeQuorumResponse | Sliced:

@@ -22,13 +22,13 @@ from coordinator.wire.messages.describe_topic_partitions import (
 from ..authorized_operations import TOPIC_OPERATIONS
 from ..cluster import Partition, Topic
 from ..cluster.topic_names import why_invalid
-from ..refusals import refused_whole
+from ..requests.refusals import refused_whole
 
 if TYPE_CHECKING:
     from coordinator.wire.schema import Response
 
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 
 _MOST: Final = 2**31 - 1

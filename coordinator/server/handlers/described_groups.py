@@ -9,14 +9,14 @@ from coordinator.base.errors import ErrorCode
 from coordinator.wire.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from coordinator.wire.messages.share_group_describe import ShareGroupDescribeRequest
 
-from ..call import Sliced
 from ..environments.consumer import is_enabled as serves_consumers
-from ..refusals import refused_whole_in_slices
+from ..requests.call import Sliced
+from ..requests.refusals import refused_whole_in_slices
 from ..shares.service import is_enabled as serves_shares
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 
 def consumer_group_describe(broker: Broker, call: Call) -> Sliced:

@@ -20,14 +20,14 @@ from coordinator.wire.messages.reassignments import (
     TopicPartitions,
 )
 
-from ..call import Sliced, by_element
 from ..cluster.controller.leaders import elect
 from ..cluster.controller.partition_change import Election
-from ..refusals import refused_whole_in_slices
+from ..requests.call import Sliced, by_element
+from ..requests.refusals import refused_whole_in_slices
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 _PREFERRED, _UNCLEAN = 0, 1
 

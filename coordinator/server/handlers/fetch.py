@@ -29,7 +29,6 @@ from coordinator.wire.messages.fetch import (
 from coordinator.wire.schema import ZERO_UUID
 
 from .. import data_log
-from ..call import Encoded, Unread
 from ..cluster.model import CONSUMER_OFFSETS, TRANSACTION_STATE
 from ..fetching.repeated import MOST_KEPT, Repeated
 from ..fetching.sessions import (
@@ -41,13 +40,14 @@ from ..fetching.sessions import (
     SessionPartition,
     move_to_end,
 )
+from ..requests.call import Encoded, Unread
 
 if TYPE_CHECKING:
     from coordinator.wire.messages.fetch import FetchPartition
 
     from ..broker import Broker
-    from ..call import Call
     from ..cluster import Partition
+    from ..requests.call import Call
     from ..storage.partition_log import PartitionLog
     from ..throttling import Throttling
 

@@ -18,16 +18,16 @@ from coordinator.wire.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 
-from ..call import by_element
 from ..cluster.internal_topics import partition_for
 from ..cluster.model import CONSUMER_OFFSETS, SHARE_GROUP_STATE, TRANSACTION_STATE
+from ..requests.call import by_element
 from ..settings.definitions import parse_whole, trim
 from ..shares.service import is_enabled
 from ..topics import ensure_internal_topic
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Result, Sliced
+    from ..requests.call import Call, Result, Sliced
 
 GROUP, TRANSACTION, SHARE = 0, 1, 2
 _TOPICS = {GROUP: CONSUMER_OFFSETS, TRANSACTION: TRANSACTION_STATE, SHARE: SHARE_GROUP_STATE}

@@ -18,7 +18,7 @@ from ..large_subscriptions import with_topics_read
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Result, Sliced
+    from ..requests.call import Call, Result, Sliced
 
 _REQUIRES_MEMBER_ID = 4
 

@@ -21,7 +21,7 @@ from ..settings.definitions import ResourceType
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 _ALL = (
     ResourceType.GROUP,

@@ -25,8 +25,8 @@ from coordinator.wire.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 
-from ..call import Sliced, by_element
-from ..refusals import refused_whole_in_slices
+from ..requests.call import Sliced, by_element
+from ..requests.refusals import refused_whole_in_slices
 from ..storage.compression import Budget
 from ..storage.partition_log import TimestampedOffset
 from ..storage.records import BatchRefused
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from coordinator.wire.messages.list_offsets import ListOffsetsPartition
 
     from ..broker import Broker
-    from ..call import Call
     from ..cluster import Partition
+    from ..requests.call import Call
 
 LATEST, EARLIEST, HIGHEST_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, EARLIEST_PENDING_UPLOAD = (
     -1,

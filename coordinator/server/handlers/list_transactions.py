@@ -20,15 +20,15 @@ from coordinator.wire.messages.transaction_views import (
     ListTransactionsTransactionState as TransactionState,
 )
 
-from ..call import Sliced
 from ..patterns import PatternError, compile_pattern
+from ..requests.call import Sliced
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
     from coordinator.core.transactions.model import Transaction
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 MOST_STEPS = 16_000_000
 """Of the engine, for one id: what would take more is refused as too large (docs/divergences.md)."""

@@ -17,15 +17,15 @@ from coordinator.wire.messages.log_dirs import (
     DescribeLogDirsTopic,
 )
 
-from ..call import by_element
+from ..requests.call import by_element
 from ..settings.broker_configs import VOLUME_TOTAL, VOLUME_USABLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..broker import Broker
-    from ..call import Call, Sliced
     from ..cluster import Partition
+    from ..requests.call import Call, Sliced
 
 
 _LONGEST_NAME = 255

@@ -28,16 +28,16 @@ from coordinator.wire.messages.metadata import (
 from coordinator.wire.schema import ZERO_UUID
 
 from ..authorized_operations import CLUSTER_OPERATIONS, NOT_ASKED, TOPIC_OPERATIONS
-from ..call import Encoded, Sliced
 from ..cluster import Partition, Topic
 from ..cluster.topic_names import why_invalid
+from ..requests.call import Encoded, Sliced
 from ..topics import make_automatically
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 _MOST_KEPT = 256
 _MOST_ASKED = 256

@@ -20,12 +20,12 @@ from coordinator.wire.messages.offset_commit import (
 )
 from coordinator.wire.primitives import fits
 
-from ..missing_partitions import MissingPartitions, nothing_is_missing
-from ..refusals import refused_whole
+from ..requests.missing_partitions import MissingPartitions, nothing_is_missing
+from ..requests.refusals import refused_whole
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 _LAST_WITHOUT_NOT_FOUND, _FIRST_WITH_IDS = 8, 10
 

@@ -18,14 +18,14 @@ from coordinator.wire.messages.offset_delete import (
     OffsetDeleteResponseTopic,
 )
 
-from ..call import Sliced
-from ..missing_partitions import MissingPartitions
+from ..requests.call import Sliced
+from ..requests.missing_partitions import MissingPartitions
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 
 def handle(broker: Broker, call: Call) -> Sliced:

@@ -19,15 +19,15 @@ from coordinator.wire.messages.offset_fetch import (
     OffsetFetchResponseGroup,
 )
 
-from ..call import Sliced
-from ..error_places import error_places
-from ..refusals import refused_rows, refused_whole_in_slices
+from ..requests.call import Sliced
+from ..requests.error_places import error_places
+from ..requests.refusals import refused_rows, refused_whole_in_slices
 
 if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 _FIRST_BATCHED, _FIRST_WITH_IDS = 8, 10
 _TOPICS = 1

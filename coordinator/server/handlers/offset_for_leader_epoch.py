@@ -16,7 +16,7 @@ from coordinator.wire.messages.offset_for_leader_epoch import (
     OffsetForLeaderTopicResult,
 )
 
-from ..call import by_element
+from ..requests.call import by_element
 from .list_offsets import leader_fault
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
 
     from ..broker import Broker
-    from ..call import Call, Sliced
+    from ..requests.call import Call, Sliced
 
 
 def handle(broker: Broker, call: Call) -> Sliced:

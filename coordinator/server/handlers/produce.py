@@ -29,8 +29,8 @@ from coordinator.wire.messages.produce import (
 )
 
 from .. import data_log
-from ..call import CLOSE, NO_RESPONSE, Sliced, Special
 from ..log_configs import log_config
+from ..requests.call import CLOSE, NO_RESPONSE, Sliced, Special
 from ..storage.compression import Budget
 from ..storage.records import (
     PRODUCER_ID_END,
@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from coordinator.wire.messages.produce import PartitionProduceData
 
     from ..broker import Broker
-    from ..call import Call, Result
     from ..cluster import Partition, Topic
+    from ..requests.call import Call, Result
 
 TOPIC_IDS_SINCE = 13
 LEADER_TAGS_SINCE = 10

@@ -19,14 +19,14 @@ from coordinator.wire.messages.reassignments import (
     ReassignableTopicResponse,
 )
 
-from ..call import Sliced, by_element
 from ..cluster import Partition
 from ..cluster.controller.reassignments import in_progress, reassign
-from ..refusals import refused_whole_in_slices
+from ..requests.call import Sliced, by_element
+from ..requests.refusals import refused_whole_in_slices
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 
 def alter_partition_reassignments(broker: Broker, call: Call) -> Sliced:

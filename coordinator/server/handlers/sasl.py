@@ -9,7 +9,7 @@ from coordinator.wire.messages.sasl import SaslAuthenticateResponse, SaslHandsha
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 
 def sasl_handshake(_: Broker, __: Call) -> SaslHandshakeResponse:

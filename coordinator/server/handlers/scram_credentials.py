@@ -16,12 +16,12 @@ from coordinator.wire.messages.scram_credentials import (
     DescribeUserScramCredentialsResult,
 )
 
-from ..call import by_element
 from ..cluster.scram_credentials import Deletion, ScramRefused, Upsertion
+from ..requests.call import by_element
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Sliced
+    from ..requests.call import Call, Sliced
 
 
 def describe_user_scram_credentials(broker: Broker, call: Call) -> Sliced:

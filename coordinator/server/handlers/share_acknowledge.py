@@ -21,7 +21,7 @@ from coordinator.wire.messages.share_acknowledge import (
     ShareAcknowledgeTopicResponse,
 )
 
-from ..call import Sliced
+from ..requests.call import Sliced
 from ..shares.acknowledging import (
     decide,
     hidden_topics,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from coordinator.core.share_partitions.acknowledge import Refused
 
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
     from ..shares.sessions import At
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 from coordinator.base.errors import ErrorCode
 from coordinator.wire.messages import API_KEYS
 
-from ..call import Sliced
-from ..refusals import refused_whole_in_slices
+from ..requests.call import Sliced
+from ..requests.refusals import refused_whole_in_slices
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 _TELLS_TEXT = frozenset({91, 92})
 

@@ -20,8 +20,8 @@ from coordinator.core.share_partitions.acknowledge import FAILED
 from coordinator.core.share_partitions.release import SESSION_CLOSED
 from coordinator.wire.messages.share_fetch import ShareFetchRequest, ShareFetchResponse
 
-from ..call import Sliced
 from ..cluster.model import SHARE_GROUP_STATE
+from ..requests.call import Sliced
 from ..shares.acknowledging import (
     brings_any,
     decide,
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from coordinator.core.share_partitions.acknowledge import Refused
 
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
     from ..shares.sessions import At
 
 _BATCH_OPTIMIZED = 0

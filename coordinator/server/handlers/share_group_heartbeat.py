@@ -17,7 +17,7 @@ from ..topics import ensure_internal_topic
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call, Result
+    from ..requests.call import Call, Result
 
 
 def handle(broker: Broker, call: Call) -> Result:

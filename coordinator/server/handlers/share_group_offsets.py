@@ -20,7 +20,7 @@ from coordinator.wire.messages.share_group_offsets import (
     DescribeShareGroupOffsetsResponseTopic,
 )
 
-from ..call import Sliced, by_element
+from ..requests.call import Sliced, by_element
 from ..share_offsets import may_not_change, membership, not_served, start_and_lag
 from ..shares.service import is_enabled
 from . import share_and_streams_groups
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from ..broker import Broker
-    from ..call import Call, Result
     from ..cluster import Topic
+    from ..requests.call import Call, Result
 
 
 _ZERO_ID = bytes(16)

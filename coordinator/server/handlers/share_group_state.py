@@ -19,14 +19,14 @@ from coordinator.core.share_states.model import NO_COUNT, NO_OFFSET, ShareState,
 from coordinator.events.share_states import StateBatch
 from coordinator.wire.messages import response_type
 
-from ..call import by_element
+from ..requests.call import by_element
 from ..shares.service import is_enabled
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..broker import Broker
-    from ..call import Call, Sliced
+    from ..requests.call import Call, Sliced
 
     Answer = tuple[Decision, ShareState | None]
     Ask = Callable[[Broker, Call, ShareStateKey, Any], Answer]

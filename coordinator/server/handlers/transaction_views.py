@@ -20,14 +20,14 @@ from coordinator.wire.messages.transaction_views import (
     DescribeTransactionsTransactionState as TransactionState,
 )
 
-from ..call import by_element
 from ..cluster.topic_names import why_invalid
+from ..requests.call import by_element
 
 if TYPE_CHECKING:
     from coordinator.wire.messages.transaction_views import TopicRequest
 
     from ..broker import Broker
-    from ..call import Call, Sliced
+    from ..requests.call import Call, Sliced
 
 
 def describe_producers(broker: Broker, call: Call) -> Sliced:

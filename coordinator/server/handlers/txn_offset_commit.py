@@ -25,12 +25,12 @@ from coordinator.wire.messages.transactions import (
 from coordinator.wire.primitives import fits
 
 from ..cluster.model import CONSUMER_OFFSETS
-from ..missing_partitions import MissingPartitions
+from ..requests.missing_partitions import MissingPartitions
 from ..transactions.outcomes import transaction_support
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 ADDS_PARTITIONS_SINCE, ABORTABLE_SINCE = 5, 4
 _KNOWS_LOADING = 2

@@ -19,7 +19,7 @@ from ..transactions.outcomes import fenced
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 
 _INIT_KNOWS_PRODUCER_FENCED = 4

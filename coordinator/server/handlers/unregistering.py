@@ -14,7 +14,7 @@ from coordinator.wire.messages.broker_registration import (
 
 if TYPE_CHECKING:
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 
 def unregister_broker(broker: Broker, call: Call) -> UnregisterBrokerResponse:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from coordinator.base.releases import Feature
 
     from ..broker import Broker
-    from ..call import Call
+    from ..requests.call import Call
 
 _UPGRADE, _SAFE_DOWNGRADE, _UNSAFE_DOWNGRADE = 1, 2, 3
 _METADATA_VERSION, _KRAFT_VERSION = "metadata.version", "kraft.version"

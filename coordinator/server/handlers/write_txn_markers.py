@@ -28,8 +28,8 @@ from coordinator.wire.messages.transactions import (
     WriteTxnMarkersResponse,
 )
 
-from ..call import Sliced
 from ..cluster.model import CONSUMER_OFFSETS
+from ..requests.call import Sliced
 from ..storage.partition_log import Marker
 from ..storage.producers import NO_EPOCH
 from ..storage.records import BatchRefused
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from coordinator.base.slices import Slices
 
     from ..broker import Broker
-    from ..call import Call, Result
     from ..cluster import Partition
+    from ..requests.call import Call, Result
 
     Rows = dict[tuple[str, int], WritableTxnMarkerPartitionResult]
     """The answer for one producer, by partition; that of its last marker counts."""

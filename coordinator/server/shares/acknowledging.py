@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from coordinator.core.share_partitions.model import SharePartition
     from coordinator.wire.messages.share_fetch import FetchPartition, FetchTopic
 
-    from ..call import Call
+    from ..requests.call import Call
     from .host import ShareHost
     from .service import Shares
     from .sessions import At, SessionKey

@@ -32,8 +32,8 @@ from .sessions import FINAL_EPOCH, INITIAL_EPOCH
 if TYPE_CHECKING:
     from coordinator.core.share_partitions.acknowledge import Refused
 
-    from ..call import Call
     from ..cluster import Partition
+    from ..requests.call import Call
     from .host import ShareHost
     from .service import Shares
     from .sessions import At, ShareSession

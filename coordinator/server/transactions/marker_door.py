@@ -23,12 +23,12 @@ from coordinator.wire.messages.transactions import (
     WriteTxnMarkersResponse,
 )
 
-from ..call import Call
 from ..interceptors import Answer, Close, Drop, Handle, Hold, InterceptorError, changed, consult
+from ..requests.call import Call
 
 if TYPE_CHECKING:
     from ..interceptors import Interceptors, Verdict
-    from ..lane import Waiting
+    from ..requests.large_requests import Waiting
     from ..settings.broker_configs import BrokerConfigs
     from ..storage.partition_log import Marker
 

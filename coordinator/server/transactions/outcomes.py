@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from coordinator.events.transactions import Event
     from coordinator.wire.schema import Message
 
-    from ..call import Call
     from ..cluster import Cluster
     from ..cluster import Partition as ClusterPartition
     from ..cluster.replication import Replication
     from ..fetching.parked import ParkedFetches
     from ..log_cleaning import LogCleaning
+    from ..requests.call import Call
     from ..storage.producers import ProducerIds
 
 _MARKERS_A_STEP = 128

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from coordinator.wire.schema import Message
 
     from ..broker import Broker
-    from ..call import Call, Encoded
+    from ..requests.call import Call, Encoded
 
 
 class Awaited(Protocol):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from coordinator.history.explain.cause_sentences import why
+from coordinator.history.explain.formatting import counted, duration, listed, partitions, ranges
 from coordinator.history.explain.notes import told
 from coordinator.history.explain.output import timeline_of
-from coordinator.history.explain.sentences import why
-from coordinator.history.explain.words import counted, duration, listed, partitions, ranges
 from coordinator.history.world.names import consumer_name, short_name
 from coordinator.history.world.views import Note
 from tests.events.kit import LoggedWorld, wants

@@ -4,7 +4,8 @@ Kafka Connect's groups."""
 from __future__ import annotations
 
 from coordinator.history.explain.output import as_plain, as_text, timeline_of
-from coordinator.history.world import filed, refusals
+from coordinator.history.world import packed_stories as filed
+from coordinator.history.world import refusals
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from coordinator.wire.messages.sync_group import SyncGroupRequest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from coordinator.history.explain.output import as_plain
-from tests.history.explain.test_explain_deeds import fault, world
+from tests.history.explain.test_explain_verbs import fault, world
 
 
 def test_a_zone_that_is_cut_off_and_comes_back_is_told_in_a_line_each() -> None:

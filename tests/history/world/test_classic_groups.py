@@ -8,7 +8,7 @@ import pytest
 
 from coordinator.events import Line
 from coordinator.events.groups import GroupCreated, MemberPending
-from coordinator.history.world.classic_groups import ClassicGroup, ClassicGroups
+from coordinator.history.world.groups.classic_groups import ClassicGroup, ClassicGroups
 from coordinator.history.world.timeline import Timeline
 from tests.lines import line_from
 from tests.shipped import lines_of, log_text

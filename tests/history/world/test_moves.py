@@ -8,7 +8,7 @@ import pytest
 
 from coordinator.events.groups import GenerationStored, MemberReplaced, StoredMember
 from coordinator.events.groups.consumer import Target, TargetAssigned, TopicPartitions
-from coordinator.history.world.moves import GroupMoves, Moves
+from coordinator.history.world.ownership.moves import GroupMoves, Moves
 from coordinator.wire.consumer_protocol import Assignment
 from tests.lines import event
 from tests.shipped import lines_of, log_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import astuple
 from typing import Any
 
-from coordinator.history.world.phase_deadlines import PhaseDeadlines
+from coordinator.history.world.groups.phase_deadlines import PhaseDeadlines
 from tests.lines import line_from
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from coordinator.lab.page.actions import ACTIONS
-from coordinator.lab.page.as_file import scenario_file
 from coordinator.lab.page.engine import picture_of, play
+from coordinator.lab.page.exports.as_file import scenario_file
 from coordinator.lab.page.lessons import SEED, load, slugs
 from tests.lab.page.chosen import CHOSEN, ONE_BY_ONE
 

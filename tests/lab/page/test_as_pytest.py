@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from coordinator.lab.page.actions import ACTIONS
-from coordinator.lab.page.as_file import scenario_file
-from coordinator.lab.page.as_pytest import as_test
 from coordinator.lab.page.engine import play, run_as_test
+from coordinator.lab.page.exports.as_file import scenario_file
+from coordinator.lab.page.exports.as_pytest import as_test
 from coordinator.lab.page.lessons import SEED, load
 from coordinator.lab.simulator.files.scenario import read_scenario
 from tests.lab.page.chosen import ONE_BY_ONE

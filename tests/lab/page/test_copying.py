@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from coordinator.lab.page.copying import CopyError
 from coordinator.lab.page.engine import picture_of, play, request
+from coordinator.lab.page.exports.copying import CopyError
+from coordinator.lab.page.exports.toml import table, text
 from coordinator.lab.page.lessons import load
-from coordinator.lab.page.toml import table, text
 from coordinator.lab.simulator.files.scenario import read_scenario
 
 HOSTILE = 'a"]\n[[faults]]\nverb = "\u202e\x00\x7f\\'

@@ -12,7 +12,7 @@ import pytest
 from coordinator.cli import main
 from coordinator.events.line import Line
 from coordinator.events.line import lines_of as typed
-from coordinator.history.world.rests import needless
+from coordinator.history.world.groups.needless_moves import needless
 from coordinator.lab.simulator.comparing.drawing import svg
 from coordinator.lab.simulator.comparing.measures import measure
 from coordinator.lab.statistics import quantile

@@ -11,7 +11,7 @@ from coordinator.lab.simulator.run import run_scenario
 from coordinator.lab.simulator.swarm.random_scenarios import scenario_text
 from coordinator.server.cluster.replication import Replication
 from coordinator.server.cluster_runtime import Brokers
-from coordinator.server.commit_gate import CommitGate
+from coordinator.server.requests.commit_gate import CommitGate
 
 pytestmark = pytest.mark.unmeasured
 

@@ -10,7 +10,7 @@ from coordinator.base.slices import whole
 from coordinator.events.line import Line, line_of
 from coordinator.server.apis import handler_of
 from coordinator.server.build import TopicOption, build_broker
-from coordinator.server.call import Call, Encoded, Sliced
+from coordinator.server.requests.call import Call, Encoded, Sliced
 from coordinator.server.settings.broker_configs import BrokerConfigs
 from coordinator.wire.messages import request_type, response_type
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from coordinator.server.call import NoRequest
 from coordinator.server.handlers.log_dirs import LOG_DIR
+from coordinator.server.requests.call import NoRequest
 from coordinator.wire.messages import acls, client_quotas, log_dirs, reassignments
 from coordinator.wire.messages.client_quotas import ComponentData
 from coordinator.wire.messages.log_dirs import DescribableLogDirTopic

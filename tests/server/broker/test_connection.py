@@ -10,8 +10,8 @@ import pytest
 from coordinator.base.releases import NEWEST
 from coordinator.server import apis
 from coordinator.server.broker import Broker
-from coordinator.server.call import Call, Result
 from coordinator.server.interceptors import Answer, Drop, Hold, Verdict
+from coordinator.server.requests.call import Call, Result
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from coordinator.wire.messages.find_coordinator import FindCoordinatorRequest

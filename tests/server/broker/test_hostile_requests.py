@@ -12,12 +12,12 @@ import pytest
 from coordinator.base.releases import NEWEST
 from coordinator.base.slices import whole
 from coordinator.server import apis
-from coordinator.server.call import Call, Sliced
 from coordinator.server.cluster.topic_names import TopicNames
 from coordinator.server.fetching.sessions import MOST_PARTITIONS
 from coordinator.server.handlers import create_topics, list_transactions
 from coordinator.server.handlers import metadata as metadata_handler
 from coordinator.server.limits import Limits
+from coordinator.server.requests.call import Call, Sliced
 from coordinator.server.settings.definitions import (
     ConfigDef,
     ConfigException,

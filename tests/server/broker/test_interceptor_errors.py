@@ -11,8 +11,8 @@ import pytest
 
 from coordinator import Emulator
 from coordinator.base.errors import ErrorCode
-from coordinator.server.call import Call
 from coordinator.server.interceptors import Answer, Handle, Hold, InterceptorError, Verdict
+from coordinator.server.requests.call import Call
 from coordinator.wire.framing import frame, request_header
 from coordinator.wire.messages.api_versions import ApiVersionsRequest
 from coordinator.wire.messages.heartbeat import HeartbeatRequest, HeartbeatResponse

@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 
 from coordinator.base.slices import ITEMS_A_STEP
-from coordinator.server.call import Call, Sliced
 from coordinator.server.handlers import write_txn_markers
+from coordinator.server.requests.call import Call, Sliced
 from coordinator.wire.messages.transactions import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,

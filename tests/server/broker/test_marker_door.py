@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from coordinator.base.errors import ErrorCode
-from coordinator.server.call import Call
 from coordinator.server.interceptors import Close, Drop, Handle, Hold, Late, Verdict
+from coordinator.server.requests.call import Call
 from coordinator.wire.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,

@@ -9,9 +9,9 @@ import pytest
 
 from coordinator.base.releases import NEWEST
 from coordinator.server.broker import Broker
-from coordinator.server.call import Call, Encoded
 from coordinator.server.connections import connection as module
 from coordinator.server.limits import Limits, Room
+from coordinator.server.requests.call import Call, Encoded
 from coordinator.wire.messages.fetch import FetchPartition, FetchRequest, FetchResponse, FetchTopic
 from coordinator.wire.messages.heartbeat import HeartbeatRequest
 from coordinator.wire.messages.list_groups import ListGroupsRequest

@@ -13,9 +13,9 @@ from benchmarks.hostile import filled, paths
 from coordinator.base.releases import NEWEST
 from coordinator.base.slices import ITEMS_A_STEP
 from coordinator.server import apis
-from coordinator.server.call import Call, Sliced, by_element
 from coordinator.server.interceptors import Answer
 from coordinator.server.limits import Limits
+from coordinator.server.requests.call import Call, Sliced, by_element
 from coordinator.wire.fields import StructType
 from coordinator.wire.messages.delete_groups import DeleteGroupsRequest, DeleteGroupsResponse
 from coordinator.wire.messages.describe_groups import DescribeGroupsRequest, DescribeGroupsResponse

@@ -16,9 +16,9 @@ from coordinator.kit.cluster import (
     from_plain,
     to_plain,
 )
-from coordinator.server.call import Call
 from coordinator.server.cluster_runtime import ClusterError
 from coordinator.server.interceptors import Verdict
+from coordinator.server.requests.call import Call
 from coordinator.wire.messages.produce import ProduceResponse
 from tests.server.broker.driver import Client
 from tests.server.brokers.desk import Cluster, produce

@@ -8,8 +8,8 @@ from typing import Any
 
 from coordinator.base.errors import ErrorCode
 from coordinator.base.slices import whole
-from coordinator.server.call import Call, Sliced
 from coordinator.server.handlers import create_topics
+from coordinator.server.requests.call import Call, Sliced
 from coordinator.wire.messages.topics import CreatableTopic, CreateTopicsRequest
 from tests.server.brokers.desk import Cluster, produce
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from coordinator.base.slices import Slices
-from coordinator.server.call import Call, Sliced
 from coordinator.server.cluster.controller.controller import Controller
 from coordinator.server.cluster.controller.many_changes import PARTITIONS_A_STEP
 from coordinator.server.handlers import create_partitions, elect_leaders
 from coordinator.server.handlers.reassignments import alter_partition_reassignments
+from coordinator.server.requests.call import Call, Sliced
 from coordinator.wire.messages import reassignments
 from coordinator.wire.messages.reassignments import ElectLeadersRequest, TopicPartitions
 from coordinator.wire.messages.topics import CreatePartitionsRequest, CreatePartitionsTopic

@@ -32,7 +32,7 @@ from coordinator.events.line import Line
 from coordinator.events.wire import RequestSeen
 
 from ..blobs import assignment, by_topic, subscription
-from ..consumer_groups import topic_of
+from ..groups.consumer_groups import topic_of
 
 NEVER = sys.maxsize
 """The line at which ends what lasts until the log's end."""

@@ -19,7 +19,7 @@ from coordinator.events.handlers import Reader, on
 from coordinator.events.line import Line
 
 from ..blobs import Partitions
-from ..consumer_groups import by_topic
+from ..groups.consumer_groups import by_topic
 
 KINDS: Final = frozenset(get_args(ShareEvent))
 """Classes of the events that change a share group."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from coordinator.wire.plain import to_plain
+from coordinator.wire.json_values import to_plain
 
 from ...faults import API_NAMES
 from ..as_text import each

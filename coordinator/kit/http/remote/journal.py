@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from coordinator.wire.json_values import from_plain
 from coordinator.wire.messages import request_type, response_type
-from coordinator.wire.plain import from_plain
 
 from ...arguments import ArgumentError
 from ...faults import API_NAMES

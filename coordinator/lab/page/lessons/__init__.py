@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, Final
 
-from coordinator.history.explain.words import duration
+from coordinator.history.explain.formatting import duration
 
 from ...simulator.files.scenario import read_scenario
 from ..choices import choices

@@ -40,7 +40,7 @@ from coordinator.events.members import (
     PartitionsRevoked,
 )
 from coordinator.events.wire import RequestAnswered, RequestRefused
-from coordinator.history.explain.words import duration, listed
+from coordinator.history.explain.formatting import duration, listed
 from coordinator.verbs.brokers import MoveCoordinator
 from coordinator.verbs.members import PauseMember
 

@@ -29,7 +29,7 @@ from coordinator.events.members import (
     PartitionsRevoked,
 )
 from coordinator.events.wire import RequestAnswered, RequestRefused
-from coordinator.history.explain.words import duration, listed
+from coordinator.history.explain.formatting import duration, listed
 from coordinator.verbs.brokers import StartBroker, StopBroker
 
 from .runs import s, seen, summed

@@ -15,7 +15,7 @@ from coordinator.events.share_partitions import (
     RecordsAcquired,
     RecordsReleased,
 )
-from coordinator.history.explain.words import duration
+from coordinator.history.explain.formatting import duration
 from coordinator.server.settings.group_configs import group_defs
 from coordinator.verbs.members import PauseMember
 

@@ -16,7 +16,7 @@ from coordinator.events.line import Line
 from coordinator.events.members import PartitionsAssigned
 from coordinator.events.reader import read_lines
 from coordinator.events.wire import RequestRefused
-from coordinator.history.explain.words import duration
+from coordinator.history.explain.formatting import duration
 
 from ...named import api_of
 from ...named import client_of as line_client

@@ -28,7 +28,7 @@ from coordinator.events.groups import (
 from coordinator.events.groups.consumer import ConsumerMemberRemoved
 from coordinator.events.members import MemberClosed, MemberCrashed, PartitionsAssigned
 from coordinator.events.wire import RequestAnswered, RequestRefused
-from coordinator.history.explain.words import duration, listed
+from coordinator.history.explain.formatting import duration, listed
 from coordinator.verbs.brokers import MoveCoordinator
 from coordinator.verbs.members import PauseMember
 

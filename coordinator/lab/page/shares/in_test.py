@@ -22,7 +22,7 @@ from coordinator.events.share_partitions import (
     RecordsReleased,
     SharePartitionOpened,
 )
-from coordinator.history.world.shares.stays import HELD, ShareStays
+from coordinator.history.world.shares.record_states import HELD, ShareStays
 
 from ...simulator.files.model import Scenario
 from ...simulator.files.share_kinds import ShareKind

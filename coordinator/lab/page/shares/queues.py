@@ -1,7 +1,7 @@
 """A picture's view of a share group's records (KIP-932): for each share partition the states of
 its records over time, who holds them, and the start and end offset between which they are in flight.
 
-The states are those of `coordinator.history.world.shares.stays`. Depends on the log alone.
+The states are those of `coordinator.history.world.shares.record_states`. Depends on the log alone.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from coordinator.events.line import Line
 from coordinator.events.share_partitions import RecordsAcquired
-from coordinator.history.explain.words import printable
+from coordinator.history.explain.formatting import printable
+from coordinator.history.world.shares.record_states import ShareStays, Stay
 from coordinator.history.world.shares.records import Key, key_of
-from coordinator.history.world.shares.stays import ShareStays, Stay
 
 from ..lanes import MOST_NAME, Lane, cut
 from ..tracks import Track

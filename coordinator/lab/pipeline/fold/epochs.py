@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from coordinator.events.groups.consumer import GroupEpochBumped, TargetAssigned
 from coordinator.events.line import Line
+from coordinator.history.world.groups.settlings import Settling, Settlings
 from coordinator.history.world.reader import History
-from coordinator.history.world.settlings import Settling, Settlings
 
 from .observer import Emit, Subject
 

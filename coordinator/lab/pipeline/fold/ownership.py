@@ -1,4 +1,4 @@
-"""Tables `ownership` and `members`: who had which partition, as `coordinator.history.world.owners` tells
+"""Tables `ownership` and `members`: who had which partition, as `coordinator.history.world.ownership.owners` tells
 it, and who was a member, from when to when."""
 
 from __future__ import annotations
@@ -6,8 +6,8 @@ from __future__ import annotations
 from functools import partial
 
 from coordinator.events.line import Line
-from coordinator.history.world.memberships import Memberships
-from coordinator.history.world.owners import Believed, Given, Held, Place, Told
+from coordinator.history.world.groups.memberships import Memberships
+from coordinator.history.world.ownership.owners import Believed, Given, Held, Place, Told
 from coordinator.history.world.reader import History
 
 from .observer import Emit, Subject

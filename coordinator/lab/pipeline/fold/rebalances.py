@@ -21,10 +21,10 @@ from coordinator.events.groups import (
     Removal,
 )
 from coordinator.events.line import Line
-from coordinator.history.explain.sentences import why
+from coordinator.history.explain.cause_sentences import why
 from coordinator.history.world.blobs import Partitions, assignment
+from coordinator.history.world.groups.spans import Generation, Generations
 from coordinator.history.world.reader import History
-from coordinator.history.world.spans import Generation, Generations
 from coordinator.history.world.views import Change, Rebalance
 
 from ...named import api_of, client_of

@@ -12,9 +12,9 @@ from coordinator.events.faults import RunEnded
 from coordinator.events.line import Line
 from coordinator.events.run import RunStarted
 from coordinator.history.judges import ALL, Verdict
-from coordinator.history.world.classic_groups import STATE_TYPES, ClassicGroups
+from coordinator.history.world.groups.classic_groups import STATE_TYPES, ClassicGroups
+from coordinator.history.world.groups.spans import BEGUN
 from coordinator.history.world.reader import History
-from coordinator.history.world.spans import BEGUN
 
 from ..schemas import TABLES, Row
 from .cluster import Faults, Reassignments, Transactions, detail

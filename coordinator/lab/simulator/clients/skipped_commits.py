@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from coordinator.server import apis
-from coordinator.server.call import Call
 from coordinator.server.connections import wire_log
+from coordinator.server.requests.call import Call
 from coordinator.wire.framing import frame, response_header
 from coordinator.wire.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 

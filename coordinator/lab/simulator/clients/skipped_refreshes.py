@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coordinator.base.slices import whole
 from coordinator.members.connections.driver import metadata_request
-from coordinator.server.call import Call, Encoded, Sliced
 from coordinator.server.handlers import metadata
+from coordinator.server.requests.call import Call, Encoded, Sliced
 
 from .connections import ClientConnection
 from .skipped_commits import Place, send_for_real

@@ -14,10 +14,10 @@ from coordinator.events.handlers import Reader, on
 from coordinator.events.line import Line
 from coordinator.events.members import RecordsProcessed
 from coordinator.history.judges.intervals import Offsets
-from coordinator.history.world.moves import NOTHING
+from coordinator.history.world.groups.needless_moves import Rests
+from coordinator.history.world.groups.spans import BEGUN
+from coordinator.history.world.ownership.moves import NOTHING
 from coordinator.history.world.reader import History
-from coordinator.history.world.rests import Rests
-from coordinator.history.world.spans import BEGUN
 
 
 class Measures(NamedTuple):

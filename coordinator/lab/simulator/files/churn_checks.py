@@ -10,7 +10,7 @@ from typing import Final
 
 from ..whom import WORDS_OF_MEMBERS, is_word
 from .contradictions import check_churn_does_something, check_said_twice
-from .places import Where
+from .key_positions import Where
 from .reading import Plain, ScenarioError
 from .schema import TABLES
 from .sizes import MOST_CLIENTS, MOST_TIMES

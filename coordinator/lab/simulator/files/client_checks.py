@@ -14,7 +14,7 @@ from coordinator.members.requests import CLIENT_VERSIONS
 from coordinator.wire.messages.join_group import JoinGroupRequest
 
 from .contradictions import check_member_settings, check_producer_settings, check_said_twice
-from .places import Where
+from .key_positions import Where
 from .reading import Plain, ScenarioError
 from .there import default_of
 

@@ -16,8 +16,8 @@ from coordinator.server.settings.broker_configs import BrokerConfigs
 from ..clients.keys import Keys
 from ..clients.member import Consuming
 from .client_checks import check_called, check_member, check_producer
+from .key_positions import Places, Where
 from .model import MemberKind, ProducerKind
-from .places import Places, Where
 from .reading import Plain, ScenarioError
 from .schema import DEFAULT_HOT_SHARE
 from .share_kinds import PROTOCOL, ShareKind, check_not_share, read_share_kind

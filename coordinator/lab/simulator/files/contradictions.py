@@ -22,7 +22,7 @@ from coordinator.verbs.brokers import (
 
 from ..triggers import WHEN, WHEN_OF_PRODUCERS
 from ..whom import is_word, listed
-from .places import Where
+from .key_positions import Where
 from .reading import Plain, ScenarioError
 
 _OF_PRODUCERS: Final = {

@@ -25,7 +25,7 @@ from coordinator.verbs.members import ResetMember
 from ..environment import EPOCH_MS
 from ..whom import WORDS_OF_BROKERS, broker_of, is_word, listed
 from .contradictions import check_identities, check_said_twice, check_verb_does_something
-from .places import Where
+from .key_positions import Where
 from .reading import Plain, ScenarioError
 from .schema import TABLES
 from .sizes import MOST_TIMES

@@ -21,7 +21,7 @@ from .composing import (
     merged,
     with_parameters,
 )
-from .places import Places
+from .key_positions import Places
 from .schema import MOST, TABLES, WHAT_KINDS_TAKE, Key, Table
 from .times import KINDS, times
 

@@ -39,8 +39,8 @@ from .fault_checks import (
     check_verb,
     checked_release,
 )
+from .key_positions import Places, Where
 from .model import DEFAULT_BROKER_CONFIG, FaultPlan, MemberKind, Scenario, trigger_of
-from .places import Places, Where
 from .reading import Plain, ScenarioError, parse
 from .schema import TABLES
 from .security_keys import ACL_VERBS, read_change, read_rights

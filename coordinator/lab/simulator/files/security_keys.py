@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from coordinator.events.acls import Acl, AclError, read_acl
-from coordinator.server.call import ANONYMOUS
+from coordinator.server.requests.call import ANONYMOUS
 
-from .places import Places, Where
+from .key_positions import Places, Where
 from .reading import Plain, ScenarioError
 
 GRANT, REVOKE = "GrantAcls", "RevokeAcls"

@@ -20,7 +20,7 @@ from coordinator.server.shares.settings import FEATURE
 
 from .client_checks import check_member_names
 from .contradictions import check_said_twice
-from .places import Where
+from .key_positions import Where
 from .reading import Plain, ScenarioError
 from .schema import TABLES
 from .there import blamed

@@ -13,7 +13,7 @@ from typing import Final
 from coordinator.server.cluster.topic_names import TopicNames
 from coordinator.server.settings.broker_configs import BrokerConfigs
 
-from .places import Where
+from .key_positions import Where
 from .reading import Plain, ScenarioError
 
 MOST_TIMES: Final = 100_000

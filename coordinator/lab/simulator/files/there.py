@@ -16,7 +16,7 @@ from coordinator.server.build import TopicError
 from coordinator.server.cluster_runtime import ClusterError
 from coordinator.server.settings.broker_configs import ConfigError
 
-from .places import Where
+from .key_positions import Where
 from .reading import ScenarioError
 from .schema import TABLES, duration_ms
 

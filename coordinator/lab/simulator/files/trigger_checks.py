@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..conditions import EXAMPLES, LOOK_MS, OF_LAG, OF_MEMBERS, Condition, condition
 from ..whom import IT, WORDS_OF_MEMBERS, group_led
 from .contradictions import check_trigger_words
-from .places import Where
+from .key_positions import Where
 from .reading import Plain, ScenarioError
 from .sizes import MOST_TIMES
 from .there import There, some_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from ..wires import KindWires, Wires
-from .places import Places, Where
+from .key_positions import Places, Where
 from .reading import Plain, ScenarioError
 from .there import There
 

@@ -12,7 +12,7 @@ from assignors import TopicPartition
 from coordinator.members.applications.consuming import Fate
 
 from ..work import QUANTILES, WorkPlan
-from .places import Where
+from .key_positions import Where
 from .reading import Plain, ScenarioError
 
 

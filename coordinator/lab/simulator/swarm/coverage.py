@@ -73,7 +73,7 @@ from coordinator.history.judges.timers import (
     TRANSACTION,
     Timers,
 )
-from coordinator.history.world.classic_groups import COMPLETING, PREPARING, ClassicGroups
+from coordinator.history.world.groups.classic_groups import COMPLETING, PREPARING, ClassicGroups
 from coordinator.verbs import ROWS
 from coordinator.verbs.members import CutMember, PauseMember
 

@@ -1,0 +1,117 @@
+"""Lines of franz-go, as its own logger writes them (`[INFO] joined; group: g, generation: 3`), as
+logfmt and as JSON. They carry no client id: the member id's beginning is one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..facts import (
+    Assigned,
+    ClientAsked,
+    ClientFenced,
+    ClientJoined,
+    ClientLeaving,
+    ClientRemoved,
+    CommitRefused,
+    CoordinatorLost,
+    Fact,
+)
+from ..stories.people import client_of
+
+NAME = "franz-go"
+_BASIC = re.compile(
+    r"\[(?:INFO|DEBUG|WARN|ERR|ERROR)\] (?P<message>[^;]{1,200}); (?P<rest>.{0,4000})"
+)
+_LOGFMT = re.compile(
+    r".{0,200}?\bmsg=\"?(?P<message>[^\"=]{1,200})\"? (?P<rest>\w{1,40}=.{0,4000})"
+)
+_PAIR = re.compile(r"(?P<key>\w{1,40})(?:: |=)\"?(?P<value>[^,\"\s]{1,400})")
+_JOINED = ("joined", "joined, balancing group")
+_PASSED = (
+    "joining group",
+    "syncing",
+    "synced",
+    "synced successfully",
+    "new group session begun",
+    "beginning heartbeat loop",
+    "heartbeat loop complete",
+    "heartbeat loop ending, waiting for heartbeat goroutine to exit",
+    "eager consumer revoking prior assigned partitions",
+    "cooperative consumer calling onRevoke",
+    "beginning autocommit loop",
+    "balancing group as leader",
+    "balanced",
+    "assigning partitions",
+    "assigning partitions requires loading offsets",
+    "immediate metadata update triggered",
+)
+
+
+class Reader:
+    """Reads the lines of one file: most lines name only the group."""
+
+    def __init__(self) -> None:
+        self.clients: dict[str, str] = {}
+
+    def read(
+        self, source: str, text: str, fields: Mapping[str, object] | None
+    ) -> list[Fact] | None:
+        """The facts of a line; None if it is none of franz-go's."""
+        message, values = _parts(text, fields)
+        group = values.get("group")
+        if group is None or not message:
+            return None
+        member = values.get("member_id")
+        if member:
+            self.clients[group] = client_of(member) or source
+        client = self.clients.get(group, source)
+        if message in _JOINED:
+            number = values.get("generation", "")
+            if not number.isdecimal():
+                return []
+            facts: list[Fact] = [ClientJoined(client, group, member, int(number))]
+            if values.get("leader", "").lower() == "true":
+                facts.append(Assigned(client, group, int(number), ()))
+            return facts
+        if message.startswith("join returned MemberIDRequired") and member:
+            reason = f"need to re-join with the given member-id: {member}"
+            return [ClientAsked(client, group, reason)]
+        if message.startswith(_TROUBLE):
+            return _error(client, group, values.get("err", ""))
+        if message.startswith("leaving group"):
+            return [ClientLeaving(client, group, member, "")]
+        if "commit" in message and values.get("err", "").startswith(_NOT_IN_IT):
+            return [CommitRefused(client, group)]
+        return [] if message in _PASSED else None
+
+
+_TROUBLE = ("heartbeat errored", "join group failed", "join and sync loop errored", "sync failed")
+_NOT_IN_IT = ("UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "STALE_MEMBER_EPOCH", "REBALANCE_IN")
+
+
+def _error(client: str, group: str, error: str) -> list[Fact]:
+    name = error.partition(":")[0]
+    if name == "REBALANCE_IN_PROGRESS":
+        return [ClientAsked(client, group, "group is already rebalancing")]
+    if name in ("UNKNOWN_MEMBER_ID", "FENCED_MEMBER_EPOCH"):
+        return [ClientRemoved(client, group, name)]
+    if name == "FENCED_INSTANCE_ID":
+        return [ClientFenced(client, group, None)]
+    if name in ("NOT_COORDINATOR", "COORDINATOR_NOT_AVAILABLE"):
+        return [CoordinatorLost(client, group, name)]
+    return []
+
+
+def _parts(text: str, fields: Mapping[str, object] | None) -> tuple[str, dict[str, str]]:
+    if fields is not None:
+        values = {key: str(value) for key, value in fields.items() if isinstance(value, str | int)}
+        return text, values
+    found = _BASIC.search(text, 0, 400) if "; group: " in text else None
+    if found is None and " group=" in text:
+        found = _LOGFMT.match(text)
+    if found is None:
+        return "", {}
+    return found["message"].strip(), {
+        pair["key"]: pair["value"] for pair in _PAIR.finditer(found["rest"])
+    }

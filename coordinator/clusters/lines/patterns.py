@@ -1,0 +1,69 @@
+"""Tables of patterns: how a dialect's module says which lines it understands.
+
+A pattern is tried at the beginning of the message only (`match`). Its first words are literal, and
+no repetition stands in another one, so a line costs time in proportion to its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from ..facts import Fact
+
+Make = Callable[[re.Match[str]], Fact | None]
+
+
+class Pattern(NamedTuple):
+    """A pattern of a message, and what it says. `why`: for a line that is read and needs no fact,
+    the reason; else empty."""
+
+    regex: re.Pattern[str]
+    make: Make
+    why: str = ""
+
+
+def pattern(regex: str, make: Make) -> Pattern:
+    """A row of a dialect's table."""
+    return Pattern(re.compile(regex), make)
+
+
+def ignored(regex: str, why: str) -> Pattern:
+    """A row for lines that are read and need no fact, with the reason."""
+    return Pattern(re.compile(regex), lambda found: None, why)
+
+
+def first_match(table: Sequence[Pattern], text: str) -> tuple[bool, Fact | None]:
+    """Whether a row of the table knows the message, and the fact it makes of it."""
+    for row in table:
+        found = row.regex.match(text)
+        if found:
+            return True, row.make(found)
+    return False, None
+
+
+def without_logger(text: str) -> str:
+    """A broker's message without the logger's name that stands behind it in parentheses, and
+    the thread's in brackets behind that."""
+    text = text.rstrip(" *")
+    if text.endswith("]"):
+        begin = text.rfind(") [")
+        if begin >= 0 and "." in text[text.rfind(" (", 0, begin) + 1 : begin]:
+            text = text[: begin + 1]
+    if text.endswith(")"):
+        begin = text.rfind(" (")
+        inside = text[begin + 2 : -1]
+        if begin >= 0 and "." in inside and " " not in inside:
+            return text[:begin]
+    return text
+
+
+def none_of(text: str | None) -> str | None:
+    """An instance id as brokers print it: `Some(web-1)`, `None`, `null`, `web-1`."""
+    if text is None or text in ("None", "null", "", "Optional.empty"):
+        return None
+    for before in ("Some(", "Optional["):
+        if text.startswith(before):
+            return text[len(before) : -1]
+    return text

@@ -1,0 +1,282 @@
+"""Consumer groups (KIP-848) as a log tells them: who is a member, at which epoch, what each has, has
+to revoke and is to have.
+
+The one fold of their events for explanation, judges, tables and the page. Everything it follows is
+durable, so a coordinator that loads a group has it, too. What members have is read from a line only
+when somebody asks for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final
+
+from coordinator.events.cluster import TopicDeleted
+from coordinator.events.groups import GroupDeleted
+from coordinator.events.groups.consumer import (
+    ConsumerGroupCreated,
+    ConsumerGroupDowngraded,
+    ConsumerGroupUpgraded,
+    ConsumerMemberReconciled,
+    ConsumerMemberRemoved,
+    ConsumerMemberReplaced,
+    ConsumerMemberSubscribed,
+    GroupEpochBumped,
+    HeldPartitions,
+    MembershipReset,
+    TargetAssigned,
+    TopicPartitions,
+)
+from coordinator.events.line import Line
+
+from ..blobs import Partitions
+
+TopicPartition = tuple[str, int]
+Held = tuple[HeldPartitions, ...]
+
+LEFT_FOR_NOW: Final = -2
+"""The member epoch of a static member that left and may come back."""
+_STABLE: Final = "stable"
+_CLASSIC_FROM_NOW_ON: Final = frozenset({ConsumerGroupDowngraded, MembershipReset})
+BEGINNINGS: Final = frozenset({ConsumerGroupCreated, ConsumerGroupUpgraded})
+KINDS: Final = frozenset(
+    {
+        *BEGINNINGS,
+        *_CLASSIC_FROM_NOW_ON,
+        GroupDeleted,
+        ConsumerMemberSubscribed,
+        ConsumerMemberReplaced,
+        ConsumerMemberRemoved,
+        ConsumerMemberReconciled,
+        GroupEpochBumped,
+        TargetAssigned,
+    }
+)
+"""Classes of the events that change a consumer group."""
+CHANGES: Final = KINDS | {TopicDeleted}
+"""Classes of all events that change what is known here."""
+
+
+class ConsumerMember:
+    """One member: its epoch, whether it is on the way to another assignment, and what it has."""
+
+    __slots__ = ("_held", "_revoking", "_rows", "epoch", "state")
+
+    def __init__(self) -> None:
+        self.epoch = 0
+        self.state = _STABLE
+        self._rows: tuple[Held, Held] | None = None
+        self._held: dict[TopicPartition, int] = {}
+        self._revoking: dict[TopicPartition, int] = {}
+
+    def take(self, event: ConsumerMemberReplaced | ConsumerMemberReconciled) -> None:
+        """Follow an event that says what the member has from now on."""
+        self.state = event.state
+        self._rows = event.held, event.revoking
+
+    @property
+    def held(self) -> dict[TopicPartition, int]:
+        """Each partition it has, and since which epoch."""
+        self._read()
+        return self._held
+
+    @property
+    def revoking(self) -> dict[TopicPartition, int]:
+        """The same of what it was told to give up, and has not yet."""
+        self._read()
+        return self._revoking
+
+    def had_since(self, partition: TopicPartition) -> int | None:
+        """Since which epoch it has a partition; None: it has not."""
+        return self.held.get(partition, self.revoking.get(partition))
+
+    def _read(self) -> None:
+        if self._rows is not None:
+            held, revoking = self._rows
+            self._held, self._revoking, self._rows = _since(held), _since(revoking), None
+
+
+class ConsumerGroup:
+    """One consumer group. `members` and what they have are changed by its methods only, which count
+    along."""
+
+    __slots__ = (
+        "_at_rest",
+        "_clients",
+        "_having",
+        "_targets",
+        "assignment_epoch",
+        "epoch",
+        "members",
+    )
+
+    def __init__(self, epoch: int) -> None:
+        self.epoch = epoch
+        self.assignment_epoch = 0
+        self.members: dict[str, ConsumerMember] = {}
+        self._clients: dict[str, str] = {}
+        self._targets: dict[str, tuple[TopicPartitions, ...]] = {}
+        self._at_rest: Counter[int] = Counter()
+        """How many members have all of their target, by their epochs."""
+        self._having: dict[TopicPartition, list[str]] | None = None
+        """Who has which partition; None: nobody has asked yet."""
+
+    def state(self) -> str:
+        """The group's state as Kafka shows it."""
+        if not self.members:
+            return "Empty"
+        if self.epoch > self.assignment_epoch:
+            return "Assigning"
+        at_rest = self._at_rest[self.assignment_epoch] == len(self.members)
+        return "Stable" if at_rest else "Reconciling"
+
+    def rests(self) -> bool:
+        """Return whether every member has all of its target at the group's epoch, or there is no
+        member."""
+        return self._at_rest[self.epoch] == len(self.members)
+
+    def target(self, member: str) -> Partitions:
+        """The partitions that a member is to have."""
+        return by_topic(self._targets.get(member, ()))
+
+    def client_id(self, member: str) -> str:
+        """The client id of a member; "" if the log does not say."""
+        return self._clients.get(member, "")
+
+    def having(self, partition: TopicPartition) -> list[str]:
+        """Return the members that have a partition or have still to give it up; more than one break
+        a promise."""
+        if self._having is None:
+            self._having = {}
+            for name, member in self.members.items():
+                self._count_having(name, member, 1)
+        return self._having.get(partition, [])
+
+    def follow(self, event: object) -> None:
+        """One of the group's events, but for those with which it begins or ends."""
+        match event:
+            case GroupEpochBumped(epoch):
+                self.epoch = epoch
+            case TargetAssigned(epoch, _, targets):
+                self.assignment_epoch = epoch
+                self._targets.update((each.member_id, each.topics) for each in targets)
+            case ConsumerMemberRemoved(member):
+                self._remove(member)
+                self._targets.pop(member, None)
+                self._clients.pop(member, None)
+            case ConsumerMemberReplaced(member, replaced, subscription):
+                self._remove(replaced)
+                self._put(member, 0, event)
+                self._clients.pop(replaced, None)
+                self._clients[member] = subscription.client_id
+                if replaced in self._targets:
+                    self._targets[member] = self._targets.pop(replaced)
+            case ConsumerMemberReconciled(member, epoch):
+                self._put(member, epoch, event)
+            case ConsumerMemberSubscribed(member):
+                self._clients[member] = event.client_id
+                if member not in self.members:
+                    self._put(member, 0, None)
+
+    def rename(self, topic: str, topic_id: str) -> None:
+        """A topic has another name from now on."""
+        self._having = None
+        for member in self.members.values():
+            for had in (member.held, member.revoking):
+                for partition in [each for each in had if each[0] == topic]:
+                    had[topic_id, partition[1]] = had.pop(partition)
+
+    def _put(
+        self,
+        name: str,
+        epoch: int,
+        event: ConsumerMemberReplaced | ConsumerMemberReconciled | None,
+    ) -> None:
+        self._remove(name)
+        member = self.members[name] = ConsumerMember()
+        member.epoch = epoch
+        if event is not None:
+            member.take(event)
+        self._count(name, member, 1)
+
+    def _remove(self, name: str) -> None:
+        member = self.members.pop(name, None)
+        if member is not None:
+            self._count(name, member, -1)
+
+    def _count(self, name: str, member: ConsumerMember, by: int) -> None:
+        if member.state == _STABLE:
+            self._at_rest[member.epoch] += by
+        if self._having is not None:
+            self._count_having(name, member, by)
+
+    def _count_having(self, name: str, member: ConsumerMember, by: int) -> None:
+        assert self._having is not None
+        for partition in {**member.held, **member.revoking}:
+            if by > 0:
+                self._having.setdefault(partition, []).append(name)
+            else:
+                self._having[partition].remove(name)
+                if not self._having[partition]:
+                    del self._having[partition]
+
+
+class ConsumerGroups:
+    """The consumer groups of a log, as far as it was seen."""
+
+    def __init__(self) -> None:
+        self.groups: dict[str, ConsumerGroup] = {}
+        self._last: Line | None = None
+        self._changed: ConsumerGroup | None = None
+
+    def see(self, line: Line) -> ConsumerGroup | None:
+        """Fold a line, also if it is shown again; the group it is about, if that is a consumer
+        group after it and the line changed it."""
+        if line is not self._last:
+            self._last, self._changed = line, self._fold(line)
+        return self._changed
+
+    def get(self, name: str) -> ConsumerGroup | None:
+        """A group; None if it is no consumer group."""
+        return self.groups.get(name)
+
+    def _fold(self, line: Line) -> ConsumerGroup | None:
+        kind = line.kind
+        if kind is TopicDeleted:
+            # From now on lines name it by its id; a topic that is made under its name is another.
+            for each in self.groups.values():
+                each.rename(line.event.topic, line.event.topic_id.hex())
+        if kind not in KINDS:
+            return None
+        name, event = line.group or "", line.event
+        if kind in BEGINNINGS:
+            began = event.group_epoch if isinstance(event, ConsumerGroupUpgraded) else 1
+            self.groups[name] = ConsumerGroup(began)
+        elif kind in _CLASSIC_FROM_NOW_ON or kind is GroupDeleted:
+            self.groups.pop(name, None)
+            return None
+        group = self.groups.get(name)
+        if group is None:
+            group = self.groups[name] = ConsumerGroup(0)
+        group.follow(event)
+        return group
+
+
+def topic_of(row: TopicPartitions | HeldPartitions) -> str:
+    """Return the name of a topic; of one that is gone its id in hexadecimal."""
+    return row.topic or row.topic_id.hex()
+
+
+def by_topic(rows: Iterable[TopicPartitions | HeldPartitions]) -> Partitions:
+    """Return rows of topics with their partitions as one mapping; a topic that is gone goes by its
+    id."""
+    return {topic_of(row): tuple(sorted(row.partitions)) for row in rows}
+
+
+def _since(rows: Held) -> dict[TopicPartition, int]:
+    return {
+        (topic_of(row), number): epoch
+        for row in rows
+        for number, epoch in zip(row.partitions, row.epochs, strict=True)
+    }

@@ -1,0 +1,284 @@
+"""Owners of partitions over time: as the coordinator assigned them, and as the members' own
+rebalance listeners were called.
+
+A stored generation (or a reconciled member of a consumer group) gives partitions; a removal, the
+next generation or the end of the group takes them. By its own word a member has a partition from
+its listener's `PartitionsAssigned` to its `PartitionsRevoked`, `PartitionsLost`, or the end of its
+process. Blobs that are no consumer's assignment give nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from coordinator.events.groups import (
+    GenerationStored,
+    GroupCreated,
+    GroupDeleted,
+    GroupEmptied,
+    MemberRemoved,
+    MemberReplaced,
+)
+from coordinator.events.groups.consumer import (
+    ConsumerGroupDowngraded,
+    ConsumerGroupUpgraded,
+    ConsumerMemberReconciled,
+    ConsumerMemberRemoved,
+    ConsumerMemberReplaced,
+    MembershipReset,
+)
+from coordinator.events.handlers import Reader, on
+from coordinator.events.line import Line
+from coordinator.events.members import (
+    MemberClosed,
+    MemberCrashed,
+    MemberFailed,
+    MemberStarted,
+    PartitionsAssigned,
+    PartitionsLost,
+    PartitionsRevoked,
+)
+
+from ..blobs import assignment
+
+PROCESS_ENDED = (MemberCrashed, MemberClosed, MemberFailed)
+"""After these events an application has nothing any more."""
+Place = tuple[str, int]
+
+
+class Held(NamedTuple):
+    """Since when a member has a partition."""
+
+    member: str
+    generation: int | None
+    seq: int
+    at_ms: int
+
+
+Ended = Callable[[str, Place, Held, Line | None], None]
+"""Group, partition, and what was known of its owner; the line that ended it, or None for what is
+held at the end."""
+
+
+class _Owned:
+    """The partitions of a group in one view, also by owner; those of an owner in the order in which
+    it was given them."""
+
+    def __init__(self) -> None:
+        self.held: dict[Place, Held] = {}
+        self._of: dict[str, dict[Place, None]] = {}
+
+    def give(self, place: Place, one: Held) -> None:
+        """A partition that nobody has."""
+        self.held[place] = one
+        self._of.setdefault(one.member, {})[place] = None
+
+    def take(self, place: Place) -> Held:
+        """A partition that somebody has, and what was known of that."""
+        one = self.held.pop(place)
+        del self._of[one.member][place]
+        return one
+
+    def of(self, member: str) -> list[Place]:
+        """A member's partitions."""
+        return list(self._of.get(member, ()))
+
+
+class Told(Reader):
+    """Owners by the members' own rebalance listeners: `see` the lines of stream `member`. `ended`
+    is called with each time of ownership that is over, and at the end of the log with the
+    others."""
+
+    def __init__(self, ended: Ended) -> None:
+        self._ended = ended
+        self._groups: dict[str, _Owned] = {}
+        self._ids: dict[tuple[str, str], set[str]] = {}
+        """Member ids under which a client of a group was told of partitions."""
+
+    @on(MemberStarted)
+    def _started(self, line: Line, _: MemberStarted) -> None:
+        self._owned(line)
+
+    @on(PartitionsAssigned)
+    def _assigned(self, line: Line, event: PartitionsAssigned) -> None:
+        owned, member = self._owned(line), line.member or ""
+        held = owned.held
+        self._ids.setdefault((line.group or "", event.client), set()).add(member)
+        for place in event.partitions:
+            # its former owner has not said yet that it lost it
+            if place in held and held[place].member != member:
+                self._take(line, owned, [place])
+            if place not in held:
+                owned.give(place, Held(member, line.generation, line.seq, line.at_ms))
+
+    @on(PartitionsRevoked, PartitionsLost)
+    def _given_up(self, line: Line, event: PartitionsRevoked | PartitionsLost) -> None:
+        owned = self._owned(line)
+        held, ids = owned.held, self._ids.get((line.group or "", event.client), set())
+        gone = [each for each in event.partitions if each in held and held[each].member in ids]
+        self._take(line, owned, gone)
+
+    @on(*PROCESS_ENDED)
+    def _process_ended(
+        self, line: Line, event: MemberCrashed | MemberClosed | MemberFailed
+    ) -> None:
+        owned, ids = self._owned(line), self._ids.pop((line.group or "", event.client), set())
+        self._take(line, owned, [place for member in sorted(ids) for place in owned.of(member)])
+
+    def finish(self) -> None:
+        """Partitions held at the end."""
+        _all_held(self._groups, self._ended)
+
+    def _owned(self, line: Line) -> _Owned:
+        return _of_group(self._groups, line)
+
+    def _take(self, line: Line, owned: _Owned, places: Iterable[Place]) -> None:
+        for place in places:
+            self._ended(line.group or "", place, owned.take(place), line)
+
+
+class Believed(Reader):
+    """Owners as each member believes it, by its own rebalance listener: a partition may have
+    several, while one of them does not know yet that another one owns it. `see` the lines of stream
+    `member`. `ended` is called with each time of ownership that is over, and at the end of the log
+    with the others."""
+
+    def __init__(self, ended: Ended) -> None:
+        self._ended = ended
+        self._held: dict[tuple[str, str], dict[Place, Held]] = {}
+        """By group and client."""
+
+    @on(PartitionsAssigned)
+    def _assigned(self, line: Line, event: PartitionsAssigned) -> None:
+        held = self._held.setdefault((line.group or "", event.client), {})
+        for place in event.partitions:
+            self._end(held, place, line)
+            held[place] = Held(line.member or "", line.generation, line.seq, line.at_ms)
+
+    @on(PartitionsRevoked, PartitionsLost)
+    def _given_up(self, line: Line, event: PartitionsRevoked | PartitionsLost) -> None:
+        held = self._held.get((line.group or "", event.client), {})
+        for place in event.partitions:
+            self._end(held, place, line)
+
+    @on(*PROCESS_ENDED)
+    def _process_ended(
+        self, line: Line, event: MemberCrashed | MemberClosed | MemberFailed
+    ) -> None:
+        held = self._held.pop((line.group or "", event.client), {})
+        for place in list(held):
+            self._end(held, place, line)
+
+    def held_by(self, group: str, client: str) -> frozenset[Place]:
+        """The partitions that this client of the group takes for its own now."""
+        return frozenset(self._held.get((group, client), ()))
+
+    def finish(self) -> None:
+        """Partitions held at the end."""
+        for (group, _), held in self._held.items():
+            for place, one in held.items():
+                self._ended(group, place, one, None)
+
+    def _end(self, held: dict[Place, Held], place: Place, line: Line) -> None:
+        one = held.pop(place, None)
+        if one is not None:
+            self._ended(line.group or "", place, one, line)
+
+
+class Given(Reader):
+    """Owners as the coordinator assigned them: `see` the lines of stream `group`. `ended` is called
+    with each time of ownership that is over, and at the end of the log with the others."""
+
+    def __init__(self, ended: Ended) -> None:
+        self._ended = ended
+        self._groups: dict[str, _Owned] = {}
+
+    @on(GroupCreated)
+    def _created(self, line: Line, _: GroupCreated) -> None:
+        self._owned(line)
+
+    @on(GenerationStored)
+    def _stored(self, line: Line, event: GenerationStored) -> None:
+        owned = self._owned(line)
+        held = owned.held
+        given: dict[Place, str] = {}
+        if event.protocol_type == "consumer":
+            for row in event.members:
+                topics = (assignment(row.assignment) or {}).items()
+                given.update(dict.fromkeys(_places(topics), row.member_id))
+        self._take(line, owned, [place for place in held if place not in given])
+        for place, member in given.items():
+            if place not in held or held[place].member != member:
+                self._give(line, owned, place, member, event.generation)
+
+    @on(ConsumerMemberReconciled)
+    def _reconciled(self, line: Line, event: ConsumerMemberReconciled) -> None:
+        owned, member = self._owned(line), event.member_id
+        held = owned.held
+        has = {
+            (row.topic, number)
+            for row in (*event.held, *event.revoking)
+            for number in row.partitions
+        }
+        self._take(line, owned, [place for place in owned.of(member) if place not in has])
+        for place in sorted(has):
+            if place not in held or held[place].member != member:
+                self._give(line, owned, place, member, event.member_epoch)
+
+    @on(MemberRemoved, ConsumerMemberRemoved)
+    def _removed(self, line: Line, event: MemberRemoved | ConsumerMemberRemoved) -> None:
+        owned = self._owned(line)
+        self._take(line, owned, owned.of(event.member_id))
+
+    @on(MemberReplaced, ConsumerMemberReplaced)
+    def _replaced(self, line: Line, event: MemberReplaced | ConsumerMemberReplaced) -> None:
+        owned = self._owned(line)
+        for place in owned.of(event.replaced):
+            self._give(line, owned, place, event.member_id, owned.held[place].generation)
+
+    @on(
+        GroupEmptied,
+        GroupDeleted,
+        ConsumerGroupUpgraded,
+        ConsumerGroupDowngraded,
+        MembershipReset,
+    )
+    def _emptied(self, line: Line, _: object) -> None:
+        owned = self._owned(line)
+        self._take(line, owned, list(owned.held))
+
+    def finish(self) -> None:
+        """Partitions held at the end."""
+        _all_held(self._groups, self._ended)
+
+    def _owned(self, line: Line) -> _Owned:
+        return _of_group(self._groups, line)
+
+    def _give(
+        self, line: Line, owned: _Owned, place: Place, member: str, generation: int | None
+    ) -> None:
+        self._take(line, owned, [place] if place in owned.held else [])
+        owned.give(place, Held(member, generation, line.seq, line.at_ms))
+
+    def _take(self, line: Line, owned: _Owned, places: Iterable[Place]) -> None:
+        for place in places:
+            self._ended(line.group or "", place, owned.take(place), line)
+
+
+def _of_group(groups: dict[str, _Owned], line: Line) -> _Owned:
+    name = line.group or ""
+    owned = groups.get(name)
+    if owned is None:
+        owned = groups[name] = _Owned()
+    return owned
+
+
+def _all_held(groups: Mapping[str, _Owned], ended: Ended) -> None:
+    for group, owned in groups.items():
+        for place, one in owned.held.items():
+            ended(group, place, one, None)
+
+
+def _places(by_topic: Iterable[tuple[str, Iterable[int]]]) -> Iterable[Place]:
+    return ((topic, number) for topic, numbers in by_topic for number in numbers)
