@@ -48,12 +48,6 @@ class UsageError(Exception):
     with status 2."""
 
 
-def description(doc: str | None) -> str:
-    """What a command does, for its --help: its module's docstring after the command's name."""
-    text = (doc or "").partition("`: ")[2].strip()
-    return text[:1].upper() + text[1:]
-
-
 def _whole_number(text: str) -> int:
     try:
         return int(text)

@@ -1,10 +1,5 @@
-"""`coordinator demo`: run three client libraries in one group on a real server, rebalance it, tell
-it as it happens, and judge it.
-
-Needs kafka-python, aiokafka and confluent-kafka (the extra `dev` has them; `make demo` installs
-them). Takes half a minute. Status 0 if all went well, 1 if a judge found fault or something did not
-come about, 2 if it cannot start.
-"""
+"""The command `coordinator demo`: it checks that the three client libraries are installed and starts the
+demonstration, which stands in `coordinator/lab/demo/`."""
 
 from __future__ import annotations
 
@@ -15,8 +10,16 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
+from typing import Final
 
-from . import Subparsers, UsageError, description
+from . import Subparsers, UsageError
+
+DESCRIPTION: Final = """Run three client libraries in one group on a real server, rebalance it, tell
+it as it happens, and judge it.
+
+Needs kafka-python, aiokafka and confluent-kafka (the extra `dev` has them; `make demo` installs
+them). Takes half a minute. Status 0 if all went well, 1 if a judge found fault or something did not
+come about, 2 if it cannot start."""
 
 CLIENTS = {"kafka": "kafka-python", "aiokafka": "aiokafka", "confluent_kafka": "confluent-kafka"}
 
@@ -26,7 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "demo",
         help="watch three client libraries share a topic, and why",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

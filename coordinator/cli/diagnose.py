@@ -1,9 +1,5 @@
-"""`coordinator diagnose server.log client.log`: tell from logs why a consumer group rebalanced.
-
-Reads what people have in hand: a broker's log, clients' logs, output of kafka-consumer-groups, in
-any mix and order, also gzip and zip. Each cause is told with the lines that show it; what the files
-do not tell is said to be unknown. Status 2 if no file can be read.
-"""
+"""The command `coordinator diagnose`: its options, output and exit status. It knows no line of any log;
+reading and reasoning stand in `coordinator/clusters/`."""
 
 from __future__ import annotations
 
@@ -13,11 +9,17 @@ import re
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from coordinator.base.printable import printable, shortened
 
-from . import Subparsers, UsageError, description
+from . import Subparsers, UsageError
+
+DESCRIPTION: Final = """Tell from logs why a consumer group rebalanced.
+
+Reads what people have in hand: a broker's log, clients' logs, output of kafka-consumer-groups, in
+any mix and order, also gzip and zip. Each cause is told with the lines that show it; what the files
+do not tell is said to be unknown. Status 2 if no file can be read."""
 
 if TYPE_CHECKING:
     from coordinator.clusters.diagnosis import Diagnosis
@@ -31,7 +33,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "diagnose",
         help="tell from logs of brokers and clients why a group rebalanced",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

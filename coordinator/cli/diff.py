@@ -1,18 +1,21 @@
-"""`coordinator diff a.jsonl b.jsonl`: Tell where two event logs part, with what came before and why
-it happened.
-
-Status 0 if everything that happened is the same, 1 if not, 2 for something that is no log.
-"""
+"""The command `coordinator diff`: its options, output and exit status. Two logs are compared
+by `coordinator/events/compare.py`."""
 
 from __future__ import annotations
 
 import json
 from argparse import Namespace
+from typing import Final
 
 from coordinator.base.printable import printable
 from coordinator.events.line import Line
 
-from . import Subparsers, UsageError, description
+from . import Subparsers, UsageError
+
+DESCRIPTION: Final = """Tell where two event logs part, with what came before and why
+it happened.
+
+Status 0 if everything that happened is the same, 1 if not, 2 for something that is no log."""
 
 _WIDTH = 200
 
@@ -22,7 +25,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "diff",
         help="where two event logs part",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument("one", metavar="A", help="an event log")

@@ -1,11 +1,5 @@
-"""`coordinator explain run.jsonl`: tell each group's timeline from an event log, and why each of
-its rebalances happened.
-
-Of several brokers also each reassignment: how far it came, and what it waits for.
-
-Text for people, `--format json` for programs. Something that is no log, a group or a generation
-that is not in it: what, where, what would be right; status 2.
-"""
+"""The command `coordinator explain`: its options and exit status. Its sentences stand in
+`coordinator/history/explain/`."""
 
 from __future__ import annotations
 
@@ -13,11 +7,19 @@ import json
 import sys
 from argparse import ArgumentTypeError, Namespace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from coordinator.base.printable import printable
 
-from . import Subparsers, UsageError, description
+from . import Subparsers, UsageError
+
+DESCRIPTION: Final = """Tell each group's timeline from an event log, and why each of
+its rebalances happened.
+
+Of several brokers also each reassignment: how far it came, and what it waits for.
+
+Text for people, `--format json` for programs. Something that is no log, a group or a generation
+that is not in it: what, where, what would be right; status 2."""
 
 if TYPE_CHECKING:
     from coordinator.history.explain.reassignments import Reassignments
@@ -30,7 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "explain",
         help="tell from an event log why each rebalance happened",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

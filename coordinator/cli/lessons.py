@@ -1,17 +1,20 @@
-"""`coordinator lessons DIR`: Look at the lessons that `make site` built, or at any folder that
-holds the built site.
-
-They are served on loopback until Ctrl-C: a browser loads their parts only from a server. A folder
-without the site: status 2.
-"""
+"""The command `coordinator lessons`: its options and exit status. It serves files that are built already
+(`tools/page_site`); the server itself is `coordinator/lab/page/server.py`."""
 
 from __future__ import annotations
 
 from argparse import Namespace
 from pathlib import Path
+from typing import Final
 
-from . import Subparsers, UsageError, description
+from . import Subparsers, UsageError
 from .watch import port, serve_until_signal
+
+DESCRIPTION: Final = """Look at the lessons that `make site` built, or at any folder that
+holds the built site.
+
+They are served on loopback until Ctrl-C: a browser loads their parts only from a server. A folder
+without the site: status 2."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -19,7 +22,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "lessons",
         help="show the built lessons in a browser",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -1,11 +1,5 @@
-"""`coordinator reassign`: move partitions to other brokers, as kafka-reassign-partitions does, on
-any cluster.
-
-generate prints a proposal, execute begins it, verify tells how far it is and clears throttles, list
-tells of all that is under way, cancel undoes it. Files are Kafka's. Status 0 if all went well, 1 if
-verify finds something unfinished or a broker refuses, 2 for wrong options and files, and for plans
-with brokers, topics or partitions that do not exist.
-"""
+"""The command `coordinator reassign`: its options, files and exit status. It works on any cluster, so it
+sends nothing but Kafka's own requests. Planning and carrying out stand in `coordinator/lab/reassign/`."""
 
 from __future__ import annotations
 
@@ -13,9 +7,17 @@ import argparse
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from . import Subparsers, UsageError, command_config, description
+from . import Subparsers, UsageError, command_config
+
+DESCRIPTION: Final = """Move partitions to other brokers, as kafka-reassign-partitions does, on
+any cluster.
+
+generate prints a proposal, execute begins it, verify tells how far it is and clears throttles, list
+tells of all that is under way, cancel undoes it. Files are Kafka's. Status 0 if all went well, 1 if
+verify finds something unfinished or a broker refuses, 2 for wrong options and files, and for plans
+with brokers, topics or partitions that do not exist."""
 
 if TYPE_CHECKING:
     from coordinator.kit.admin import Admin
@@ -28,7 +30,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "reassign",
         help="move partitions to other brokers",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")

@@ -1,10 +1,5 @@
-"""`coordinator watch run.jsonl`: look at an event log in a browser, and what is added to it while
-it grows.
-
-The page draws each group's states, its members and who owns which partition over time, and says of
-each event what happened and why. It is served on loopback until Ctrl-C. A file that is no log, or a
-run that is not in it: what, where, what would be right; status 2.
-"""
+"""The command `coordinator watch`: its options and exit status. The page and its server stand in
+`coordinator/lab/page/`."""
 
 from __future__ import annotations
 
@@ -12,8 +7,16 @@ import os
 import signal
 from argparse import ArgumentTypeError, Namespace
 from threading import Event
+from typing import Final
 
-from . import Subparsers, UsageError, description
+from . import Subparsers, UsageError
+
+DESCRIPTION: Final = """Look at an event log in a browser, and what is added to it while
+it grows.
+
+The page draws each group's states, its members and who owns which partition over time, and says of
+each event what happened and why. It is served on loopback until Ctrl-C. A file that is no log, or a
+run that is not in it: what, where, what would be right; status 2."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -21,7 +24,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "watch",
         help="show an event log in a browser",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

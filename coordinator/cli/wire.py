@@ -1,11 +1,5 @@
-"""`coordinator wire decode` and `coordinator wire encode`: look into captured messages, or make
-some.
-
-Standard input to standard output, one JSON object a line: `api` or `key`, `dir` ("request" or
-"response"), `version`, and `hex` (decode) or `value` (encode); the other one is added, whatever
-else stands there passes through. `hex` is the body, without size prefix and header. The first line
-that is wrong ends the run with status 2; the lines before it are out.
-"""
+"""The commands `coordinator wire decode` and `coordinator wire encode`: their options, and one JSON object
+a line. The message tables stand in `coordinator/wire/messages/`."""
 
 from __future__ import annotations
 
@@ -13,14 +7,20 @@ import json
 import sys
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from coordinator.wire.json_values import from_hex, from_plain, to_plain, wrong
 from coordinator.wire.messages import API_KEYS, request_type, response_type
 from coordinator.wire.primitives import WireError
 from coordinator.wire.schema import check_version
 
-from . import description
+DESCRIPTION: Final = """Look into captured messages, or make
+some.
+
+Standard input to standard output, one JSON object a line: `api` or `key`, `dir` ("request" or
+"response"), `version`, and `hex` (decode) or `value` (encode); the other one is added, whatever
+else stands there passes through. `hex` is the body, without size prefix and header. The first line
+that is wrong ends the run with status 2; the lines before it are out."""
 
 if TYPE_CHECKING:
     from argparse import _SubParsersAction
@@ -39,7 +39,7 @@ def add_parser(subparsers: _SubParsersAction[ArgumentParser]) -> None:
     parser = subparsers.add_parser(
         "wire",
         help="decode or encode protocol messages, as JSON Lines",
-        description=description(__doc__),
+        description=DESCRIPTION,
         epilog=_EXAMPLE,
         formatter_class=RawDescriptionHelpFormatter,
     )

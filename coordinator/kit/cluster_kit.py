@@ -88,6 +88,8 @@ class _CarriedOut(Generic[P]):
 def _method(kind: Callable[P, Verb], name: str) -> Callable[Concatenate[ClusterKit, P], Done]:
     from inspect import Parameter, Signature, signature
 
+    from coordinator.verbs import ROWS
+
     def method(kit: ClusterKit, /, *args: P.args, **kwargs: P.kwargs) -> Done:
         for wrong in kwargs.keys() - {each.name for each in taken}:
             raise TypeError(no_such_keyword(name, wrong, [each.name for each in taken]))
@@ -96,7 +98,7 @@ def _method(kind: Callable[P, Verb], name: str) -> Callable[Concatenate[ClusterK
     first = Parameter("kit", Parameter.POSITIONAL_ONLY)
     taken = signature(kind).parameters.values()
     setattr(method, "__signature__", Signature([first, *taken]))  # noqa: B010 - mypy knows none
-    method.__doc__ = kind.__doc__
+    method.__doc__ = ROWS[kind.__name__].summary
     return method
 
 

@@ -18,6 +18,8 @@ HOW: Final[tuple[str, ...]] = get_args(How)
 
 @verb(
     "broker {broker} stops ({how})",
+    summary="""Stop a broker: by a controlled shutdown, a crash (as SIGKILL), or a pause (as SIGSTOP).
+    Inverse: StartBroker.""",
     undone_by="StartBroker",
     hurts=Hurts.BROKERS,
     command="stop",
@@ -34,6 +36,8 @@ class StopBroker:
 
 @verb(
     "broker {broker} starts, or goes on",
+    summary="""Start a stopped broker, as another release of Kafka if one is given, or let a paused one go
+    on. Inverse: StopBroker.""",
     further={"kafka_version": ", as Kafka {kafka_version}"},
     undone_by="StopBroker",
     command="start",
@@ -52,6 +56,7 @@ class StartBroker:
 
 @verb(
     "broker {target} leads {topic}-{partition}",
+    summary="Let another replica in sync lead a partition. Inverse: MoveLeader back.",
     undone_by="MoveLeader",
     hurts=Hurts.A_WHILE,
     command="move-leader",
@@ -68,6 +73,8 @@ class MoveLeader:
 
 @verb(
     "broker {target} coordinates group {group}",
+    summary="""Let another broker coordinate a group: it becomes the leader of the group's partition.
+    Inverse: MoveCoordinator back.""",
     undone_by="MoveCoordinator",
     hurts=Hurts.A_WHILE,
     command="move-coordinator",
@@ -85,6 +92,9 @@ class MoveCoordinator:
 
 @verb(
     "{topic}-{partition} moves to brokers {replicas}",
+    summary="""Let a partition move to these brokers, preferred leader first (KIP-455). None cancels a move
+    that is under way, as do the replicas that it had before; none given: a broker that lacks it
+    takes its leader's place. Inverse: ReassignPartition back to those it had.""",
     undone_by="ReassignPartition",
     hurts=Hurts.A_WHILE,
     command="reassign",
@@ -100,7 +110,13 @@ class ReassignPartition:
     replicas: tuple[int, ...] | None = field(default=(), metadata=told("preferred leader first"))
 
 
-@verb("broker {broker} is fenced", undone_by="UnfenceBroker", hurts=Hurts.BROKERS, command="fence")
+@verb(
+    "broker {broker} is fenced",
+    summary="Let the controller fence a broker until UnfenceBroker, its inverse.",
+    undone_by="UnfenceBroker",
+    hurts=Hurts.BROKERS,
+    command="fence",
+)
 @dataclass(frozen=True, slots=True)
 class FenceBroker:
     """Let the controller fence a broker until UnfenceBroker, its inverse."""
@@ -108,7 +124,12 @@ class FenceBroker:
     broker: int = field(metadata=told(_BROKER))
 
 
-@verb("broker {broker} may come back", undone_by="FenceBroker", command="unfence")
+@verb(
+    "broker {broker} may come back",
+    summary="Let a broker that was fenced on purpose come back. Inverse: FenceBroker.",
+    undone_by="FenceBroker",
+    command="unfence",
+)
 @dataclass(frozen=True, slots=True)
 class UnfenceBroker:
     """Let a broker that was fenced on purpose come back. Inverse: FenceBroker."""
@@ -118,6 +139,7 @@ class UnfenceBroker:
 
 @verb(
     "nothing passes between brokers {one} and {other}",
+    summary="Let nothing pass between two brokers. Inverse: HealLink.",
     undone_by="HealLink",
     hurts=Hurts.BROKERS,
     command="cut",
@@ -130,7 +152,12 @@ class CutLink:
     other: int = field(metadata=told(_BROKER))
 
 
-@verb("things pass between brokers {one} and {other} again", undone_by="CutLink", command="heal")
+@verb(
+    "things pass between brokers {one} and {other} again",
+    summary="Let things pass between two brokers again. Inverse: CutLink.",
+    undone_by="CutLink",
+    command="heal",
+)
 @dataclass(frozen=True, slots=True)
 class HealLink:
     """Let things pass between two brokers again. Inverse: CutLink."""
@@ -141,6 +168,8 @@ class HealLink:
 
 @verb(
     "nothing passes between client {client_id} and broker {broker}",
+    summary="""Let nothing pass between a client, known by its client id, and a broker; connections stay
+    open. Inverse: HealClient.""",
     undone_by="HealClient",
     hurts=Hurts.CLIENT,
     command="cut-client",
@@ -156,6 +185,8 @@ class CutClient:
 
 @verb(
     "things pass between client {client_id} and broker {broker} again",
+    summary="""Let things pass between a client and a broker again; what waited goes on. Inverse:
+    CutClient.""",
     undone_by="CutClient",
     command="heal-client",
 )
@@ -170,6 +201,8 @@ class HealClient:
 
 @verb(
     "broker {broker} follows",
+    summary="""Let a broker follow its leaders so many milliseconds behind, at so many bytes a second (None:
+    any). Inverse: the pace before.""",
     further={
         "delay_ms": " {delay_ms} ms late",
         "bytes_per_second": ", at {bytes_per_second} bytes a second",
@@ -191,6 +224,8 @@ class SlowFollower:
 
 @verb(
     "every answer of broker {broker} takes",
+    summary="""Let every answer of a broker to a client take so many milliseconds longer; requests are
+    handled as they come. Inverse: the time before.""",
     further={"by_ms": " {by_ms} ms longer"},
     ended="answers of broker {broker} take no longer than before",
     undone_by="SlowBroker",
@@ -208,6 +243,8 @@ class SlowBroker:
 
 @verb(
     "coordinators of broker {broker} take",
+    summary="""Let a broker's coordinators take so many milliseconds to load; meanwhile
+    COORDINATOR_LOAD_IN_PROGRESS. Inverse: the time before.""",
     further={"load_ms": " {load_ms} ms to load"},
     ended="coordinators of broker {broker} load as quickly as before",
     undone_by="SlowLoad",
@@ -225,6 +262,9 @@ class SlowLoad:
 
 @verb(
     "the wall clock of broker {broker} jumps by {by_ms} ms",
+    summary="""Let the wall clock of a broker's host jump so many milliseconds forward, or back (negative).
+    Timers go on as they were; what is dated by the clock (appended records, commits, offsets that
+    expire) is dated anew. Inverse: JumpClock as far the other way.""",
     undone_by="JumpClock",
     command="jump-clock",
     again=True,
@@ -242,6 +282,8 @@ class JumpClock:
 
 @verb(
     "feature {feature} is finalised at {level}",
+    summary="""Finalise a feature of the cluster at another level, as kafka-features.sh does (KIP-584); 0: it
+    is off. Inverse: UpdateFeature back; none of metadata.version, which Kafka does not lower.""",
     undone_by="UpdateFeature",
     command="update-feature",
     again=True,
@@ -255,7 +297,13 @@ class UpdateFeature:
     level: int = field(metadata=told("the level", least=0))
 
 
-@verb("topic {topic} is made, with {partitions} partitions", undone_by="DeleteTopic", drawn=True)
+@verb(
+    "topic {topic} is made, with {partitions} partitions",
+    summary="""Make a topic, with -1 partitions or replicas as many as num.partitions and
+    default.replication.factor say. Inverse: DeleteTopic.""",
+    undone_by="DeleteTopic",
+    drawn=True,
+)
 @dataclass(frozen=True, slots=True)
 class CreateTopic:
     """Make a topic, with -1 partitions or replicas as many as num.partitions and
@@ -266,7 +314,12 @@ class CreateTopic:
     replication: int = field(default=-1, metadata=told("replicas of each"))
 
 
-@verb("topic {topic} has {partitions} partitions from now on", drawn=True)
+@verb(
+    "topic {topic} has {partitions} partitions from now on",
+    summary="""Let a topic have so many partitions in all (KIP-195). No inverse: Kafka takes no partition
+    away.""",
+    drawn=True,
+)
 @dataclass(frozen=True, slots=True)
 class CreatePartitions:
     """Let a topic have so many partitions in all (KIP-195). No inverse: Kafka takes no partition
@@ -276,7 +329,14 @@ class CreatePartitions:
     partitions: int = field(metadata=told("how many there are to be in all"))
 
 
-@verb("topic {topic} is deleted", undone_by="CreateTopic", hurts=Hurts.A_WHILE, drawn=True)
+@verb(
+    "topic {topic} is deleted",
+    summary="""Delete a topic, its records, and what groups committed in it. Inverse: CreateTopic with as
+    many partitions and replicas, empty.""",
+    undone_by="CreateTopic",
+    hurts=Hurts.A_WHILE,
+    drawn=True,
+)
 @dataclass(frozen=True, slots=True)
 class DeleteTopic:
     """Delete a topic, its records, and what groups committed in it. Inverse: CreateTopic with as
@@ -287,6 +347,9 @@ class DeleteTopic:
 
 @verb(
     "logs are cleaned",
+    summary="""Look at logs at once, as the brokers do every log.retention.check.interval.ms and
+    log.cleaner.backoff.ms: delete the segments that retention lets go, of all topics or of one. No
+    inverse: what is deleted is gone.""",
     further={"topic": ": those of {topic}", "partition": ", partition {partition}"},
     command="clean-logs",
     again=True,

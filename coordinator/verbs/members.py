@@ -16,6 +16,7 @@ _DIRECTION: Final = "which way; both if it is not given"
 
 @verb(
     "nothing passes between {client} and brokers",
+    summary="Let nothing pass between a member and brokers.",
     undone_by="MemberHealed",
     hurts=Hurts.CLIENT,
     worlds=EVERYWHERE,
@@ -23,8 +24,6 @@ _DIRECTION: Final = "which way; both if it is not given"
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutMember:
-    """Let nothing pass between a member and brokers."""
-
     member: str = field(metadata=told(_WHOM))
     broker: int | None = field(default=None, metadata=told(_WHERE))
     direction: str | None = field(default=None, metadata=told(_DIRECTION, choices=DIRECTIONS))
@@ -32,14 +31,13 @@ class CutMember:
 
 @verb(
     "what passes between {client} and brokers is slow: {bytes_per_second} bytes a second",
+    summary="Let only so many bytes a second pass between a member and brokers.",
     undone_by="MemberSpedUp",
     hurts=Hurts.CLIENT,
     worlds=EVERYWHERE,
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SlowMember:
-    """Let only so many bytes a second pass between a member and brokers."""
-
     member: str = field(metadata=told(_WHOM))
     broker: int | None = field(default=None, metadata=told(_WHERE))
     direction: str | None = field(default=None, metadata=told(_DIRECTION, choices=DIRECTIONS))
@@ -48,6 +46,7 @@ class SlowMember:
 
 @verb(
     "the host of {client} stands still",
+    summary="Let a member's host stand still, as by SIGSTOP.",
     undone_by="MemberResumed",
     hurts=Hurts.CLIENT,
     worlds=EVERYWHERE,
@@ -55,21 +54,25 @@ class SlowMember:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PauseMember:
-    """Let a member's host stand still, as by SIGSTOP."""
-
     member: str = field(metadata=told(_WHOM))
 
 
-@verb("the connections of {client} are reset", worlds=EVERYWHERE, again=True, drawn=True)
+@verb(
+    "the connections of {client} are reset",
+    summary="Reset a member's connections.",
+    worlds=EVERYWHERE,
+    again=True,
+    drawn=True,
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResetMember:
-    """Reset a member's connections."""
-
     member: str = field(metadata=told(_WHOM))
 
 
 @verb(
     "the wall clock of {client} jumps by {by_ms} ms",
+    summary="""Let the wall clock of a member's host jump so many milliseconds forward, or back
+    (negative).""",
     undone_by="JumpMemberClock",
     worlds=EVERYWHERE,
     again=True,
@@ -77,9 +80,6 @@ class ResetMember:
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JumpMemberClock:
-    """Let the wall clock of a member's host jump so many milliseconds forward, or back
-    (negative)."""
-
     member: str = field(metadata=told(_WHOM))
     by_ms: int = field(metadata=told("so far", example="3600000"))
 

@@ -35,16 +35,21 @@ class Hurts(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One verb. `kind`: its data. `sentence`: what happened, with the fields of its line; `further`:
-    what is added to it for a field that is neither left out nor 0, by its name; `ended`: the
-    sentence where no such number is left, "" for the same one.
+    """One verb.
 
-    `undone_by`: the verb, or of members the line, that undoes it; "" for none. `again`: it may be
-    carried out again although nothing was undone. `command`: its word in `coordinator ctl broker`.
-    `drawn`: the swarm draws it, and has to reach it.
+    `kind`: the class of its data. `summary`: what it does, for users: help and `/openapi.json` show
+    it. `sentence`: what happened, as explain says it, with the fields of the event in braces.
+    `further`: a phrase for each of some fields, by the field's name; it is added to the sentence if
+    the field is given and is not 0. `ended`: the sentence if none of these fields is left, or "" if
+    `sentence` serves.
+
+    `undone_by`: the name of the verb that undoes it (for a verb for members: of the event), or ""
+    if nothing does. `again`: it may be carried out twice in a row. `command`: its word in
+    `coordinator ctl broker`, or "". `drawn`: the swarm draws it, and reports if it never did.
     """
 
     kind: type[Any]
+    summary: str
     sentence: str
     further: Mapping[str, str]
     ended: str
@@ -59,11 +64,6 @@ class Row:
     def name(self) -> str:
         """As scenario files, HTTP and the log call it."""
         return self.kind.__name__
-
-    @property
-    def doc(self) -> str:
-        """Meaning of the verb, for help and documentation."""
-        return " ".join((self.kind.__doc__ or "").split())
 
     @property
     def of_member(self) -> bool:
@@ -168,6 +168,7 @@ def told(
 def verb(
     sentence: str,
     *,
+    summary: str,
     further: Mapping[str, str] = {},
     ended: str = "",
     undone_by: str = "",
@@ -182,6 +183,7 @@ def verb(
     def enter(kind: K) -> K:
         ROWS[kind.__name__] = Row(
             kind=kind,
+            summary=summary,
             sentence=sentence,
             further=further,
             ended=ended,

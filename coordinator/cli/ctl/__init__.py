@@ -1,4 +1,18 @@
-"""`coordinator ctl`: ask a running emulator's control port for what the testing kit can do, one
+"""The command `coordinator ctl`: a subcommand for each operation of the control port, made from the table
+in `coordinator/kit/http/table.py`. Commands that are not made from it stand in `others.py`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Final
+
+from coordinator.base.printable import printable
+
+from .. import Subparsers, UsageError
+
+DESCRIPTION: Final = """Ask a running emulator's control port for what the testing kit can do, one
 command each.
 
     coordinator ctl group wait billing --state Stable --members 2
@@ -6,19 +20,7 @@ command each.
 
 The port is named by --control or COORDINATOR_CONTROL, its token by COORDINATOR_CONTROL_TOKEN.
 Prints a short text, or with --format json what the port answered. Status 0: done; 1: it cannot be
-done, did not come about, or nobody answers; 2: wrong options.
-"""
-
-from __future__ import annotations
-
-import argparse
-import json
-import sys
-from typing import TYPE_CHECKING
-
-from coordinator.base.printable import printable
-
-from .. import Subparsers, UsageError, description
+done, did not come about, or nobody answers; 2: wrong options."""
 
 if TYPE_CHECKING:
     from .command_parts import Leaf
@@ -34,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "ctl",
         help="act on a running emulator through its control port",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -144,7 +144,9 @@ def _add_brokers(words: Words) -> None:
     pause.add_argument("broker", type=int)
     for row in ROWS.values():
         if row.command:
-            parser = command(row.command, row, row.doc.partition(" Inverse: ")[0])
+            parser = command(
+                row.command, row, " ".join(row.summary.split()).partition(" Inverse: ")[0]
+            )
             for taken in row.takes:
                 _take(parser, taken)
 

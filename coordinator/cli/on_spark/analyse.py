@@ -1,20 +1,22 @@
-"""`coordinator analyse DIR`: tell the statistics of the runs in DIR, worked out on Spark.
-
-DIR has tables (`coordinator tables`) or a sweep (`coordinator sweep`). Shown are, for each variant,
-medians with 95 % intervals, and the differences from the first variant, paired by seed.
-`DIR/analysis` has all of it as CSV, with the 90th and 99th percentiles.
-"""
+"""The command `coordinator analyse`: its options, output and exit status. The statistics are computed
+by `coordinator/lab/pipeline/spark/analysis.py`."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from coordinator.base.printable import printable
 
-from .. import Subparsers, UsageError, description
+from .. import Subparsers, UsageError
+
+DESCRIPTION: Final = """Tell the statistics of the runs in DIR, worked out on Spark.
+
+DIR has tables (`coordinator tables`) or a sweep (`coordinator sweep`). Shown are, for each variant,
+medians with 95 % intervals, and the differences from the first variant, paired by seed.
+`DIR/analysis` has all of it as CSV, with the 90th and 99th percentiles."""
 
 if TYPE_CHECKING:
     from coordinator.lab.pipeline.spark.analysis import Analysis
@@ -25,7 +27,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "analyse",
         help="statistics of a sweep or of tables, on Spark",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument("dir", metavar="DIR", help="a directory of tables, or of a sweep")

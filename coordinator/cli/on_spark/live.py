@@ -1,21 +1,23 @@
-"""`coordinator live LOG --out DIR`: follow a log while it grows and tell alerts, on Spark.
-
-Told are rebalance storms, flapping members, commits of zombies, join phases and reassignments that
-are stuck. DIR/alerts has them as Parquet, DIR/live.html shows the groups and the latest alerts. Run
-again with the same DIR it goes on where it stopped.
-"""
+"""The command `coordinator live`: its options and exit status. The stream that computes alerts stands in
+`coordinator/lab/pipeline/spark/live.py`."""
 
 from __future__ import annotations
 
 import time
 from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from coordinator.base.printable import printable
 
-from .. import Subparsers, UsageError, description
+from .. import Subparsers, UsageError
 from .tables import KAFKA_CLIENT, client_settings, out_directory, topic_settings
+
+DESCRIPTION: Final = """Follow a log while it grows and tell alerts, on Spark.
+
+Told are rebalance storms, flapping members, commits of zombies, join phases and reassignments that
+are stuck. DIR/alerts has them as Parquet, DIR/live.html shows the groups and the latest alerts. Run
+again with the same DIR it goes on where it stopped."""
 
 if TYPE_CHECKING:
     from coordinator.lab.pipeline.alerts import Alert
@@ -26,7 +28,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "live",
         help="follow a growing log, with alerts, on Spark",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -1,19 +1,22 @@
-"""`coordinator report DIR`: make a page of the runs in DIR, with plots, statistics and the worst
-rebalances, on Spark.
-
-DIR has tables (`coordinator tables`) or a sweep that kept its tables (`keep = "tables"`). The page,
-`DIR/report/index.html`, needs no network and no scripts; beside it stand the same numbers as CSV
-and the plots as SVG and PNG.
-"""
+"""The command `coordinator report`: its options and exit status. The page is made by
+`coordinator/lab/pipeline/spark/report.py`."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import Final
 
-from .. import Subparsers, UsageError, description
+from .. import Subparsers, UsageError
 from .tables import out_directory
+
+DESCRIPTION: Final = """Make a page of the runs in DIR, with plots, statistics and the worst
+rebalances, on Spark.
+
+DIR has tables (`coordinator tables`) or a sweep that kept its tables (`keep = "tables"`). The page,
+`DIR/report/index.html`, needs no network and no scripts; beside it stand the same numbers as CSV
+and the plots as SVG and PNG."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -21,7 +24,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "report",
         help="an HTML report of a sweep or of tables",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument("dir", metavar="DIR", help="a directory of tables, or of a sweep")

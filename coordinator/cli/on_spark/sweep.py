@@ -1,17 +1,20 @@
-"""`coordinator sweep SWEEP --out DIR`: run a scenario over settings and seeds, on Spark.
-
-SWEEP is a TOML file that names a scenario, what varies, and the seeds (docs/pipeline.md). A sweep
-that was interrupted goes on where it stopped. Status 1 if a simulation ended in an error.
-"""
+"""The command `coordinator sweep`: its options, output and exit status. Its runs are made by
+`coordinator/lab/pipeline/spark/sweep.py`."""
 
 from __future__ import annotations
 
 import sys
 from argparse import Namespace
 from pathlib import Path
+from typing import Final
 
-from .. import Subparsers, UsageError, description
+from .. import Subparsers, UsageError
 from .tables import out_directory
+
+DESCRIPTION: Final = """Run a scenario over settings and seeds, on Spark.
+
+SWEEP is a TOML file that names a scenario, what varies, and the seeds (docs/pipeline.md). A sweep
+that was interrupted goes on where it stopped. Status 1 if a simulation ended in an error."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -19,7 +22,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "sweep",
         help="simulations over a grid of settings, on Spark",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument("sweep", metavar="SWEEP", help="a sweep file")

@@ -1,10 +1,5 @@
-"""`coordinator tables LOGS... --out DIR`: turn event logs into Parquet tables, on Spark.
-
-LOGS are files or directories (plain, gzip or zstd, one run in a file or many), or
-kafka://HOST:PORT/TOPIC: a log that `coordinator serve --log-topic` publishes. Lines that cannot be
-read go to table `quarantine`; the counts add up. docs/tables.md describes the tables,
-docs/pipeline.md what to do with them.
-"""
+"""The command `coordinator tables`: its options, output and exit status. What each table holds stands in
+`coordinator/lab/pipeline/schemas.py`."""
 
 from __future__ import annotations
 
@@ -13,8 +8,16 @@ import time
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
-from .. import Subparsers, UsageError, command_config, description
+from .. import Subparsers, UsageError, command_config
+
+DESCRIPTION: Final = """Turn event logs into Parquet tables, on Spark.
+
+LOGS are files or directories (plain, gzip or zstd, one run in a file or many), or
+kafka://HOST:PORT/TOPIC: a log that `coordinator serve --log-topic` publishes. Lines that cannot be
+read go to table `quarantine`; the counts add up. docs/tables.md describes the tables,
+docs/pipeline.md what to do with them."""
 
 KAFKA_CLIENT = "a file of properties for Kafka's consumer says how to get in"
 
@@ -24,7 +27,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "tables",
         help="event logs to Parquet tables, on Spark",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

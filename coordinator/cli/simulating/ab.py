@@ -1,10 +1,5 @@
-"""`coordinator ab FILE --vary assignor=range,sticky --seeds 20`: Run a scenario under variants of
-its settings and compare what it costs.
-
-Each seed runs under every variant with the same churn, so that differences are paired by seed. A
-table shows medians and their 95 % intervals: first of each variant, then of its differences from
-the first one. Ctrl-C prints the table of the seeds that are done.
-"""
+"""The command `coordinator ab`: its options, the table that it prints and its exit status. The statistics
+stand in `coordinator/lab/statistics.py`."""
 
 from __future__ import annotations
 
@@ -14,11 +9,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from .. import Subparsers, UsageError, description
+from .. import Subparsers, UsageError
 from ..interrupts import INTERRUPTED, interruptible
 from .simulate import load
+
+DESCRIPTION: Final = """Run a scenario under variants of
+its settings and compare what it costs.
+
+Each seed runs under every variant with the same churn, so that differences are paired by seed. A
+table shows medians and their 95 % intervals: first of each variant, then of its differences from
+the first one. Ctrl-C prints the table of the seeds that are done."""
 
 _COMMA = re.compile(r",(?![^\[]*\])")
 """Between values: not within [...]."""
@@ -33,7 +35,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "ab",
         help="compare variants of a scenario",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -1,17 +1,20 @@
-"""`coordinator scenarios list|show|copy|schema`: Look at the scenarios that come with the package,
-or copy one.
-
-Each is a TOML file whose header says what it teaches. `copy` writes one into the current directory,
-to be changed; `schema` prints the JSON schema with which editors complete such files.
-"""
+"""The command `coordinator scenarios`: its options, output and exit status. The catalogue stands in
+`coordinator/lab/simulator/files/catalogue.py`."""
 
 from __future__ import annotations
 
 import json
 from argparse import Namespace
 from pathlib import Path
+from typing import Final
 
-from .. import Subparsers, UsageError, description
+from .. import Subparsers, UsageError
+
+DESCRIPTION: Final = """Look at the scenarios that come with the package,
+or copy one.
+
+Each is a TOML file whose header says what it teaches. `copy` writes one into the current directory,
+to be changed; `schema` prints the JSON schema with which editors complete such files."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -19,7 +22,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "scenarios",
         help="list, show and copy shipped scenarios",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument("what", choices=("list", "show", "copy", "schema"), help="what to do")

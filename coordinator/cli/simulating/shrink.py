@@ -1,23 +1,25 @@
-"""`coordinator shrink FILE --seed N`: Find a smaller scenario that breaks the same promise, and
-write it as a scenario file.
-
-Churn, faults, members and settings are left out or made less, one after the other, as long as one
-of the judges that found something still does. The rest sees the same draws, because each draw is
-keyed by whom it is for. Ctrl-C writes the smallest one found so far.
-"""
+"""The command `coordinator shrink`: its options, output and exit status. The search for a smaller scenario
+stands in `coordinator/lab/simulator/swarm/shrinking.py`."""
 
 from __future__ import annotations
 
 import time
 from argparse import Namespace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from .. import Subparsers, UsageError, description
+from .. import Subparsers, UsageError
 from ..interrupts import INTERRUPTED, interruptible
 from .ab import check_place
 from .simulate import composed, replay, seed
 from .swarm import _count
+
+DESCRIPTION: Final = """Find a smaller scenario that breaks the same promise, and
+write it as a scenario file.
+
+Churn, faults, members and settings are left out or made less, one after the other, as long as one
+of the judges that found something still does. The rest sees the same draws, because each draw is
+keyed by whom it is for. Ctrl-C writes the smallest one found so far."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -25,7 +27,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "shrink",
         help="find a smaller scenario that fails alike",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -1,15 +1,5 @@
-"""`coordinator simulate FILE --seed 7`: run a scenario under virtual time and judge its event log.
-
-FILE is a scenario file, or the name of one that comes with the package (`coordinator scenarios
-list`). The same file and the same seed give the same log, byte for byte. Status 1 if what must hold
-does not; then the command that replays the run is printed. Ctrl-C ends the run, and what is known
-so far is judged; then the status is 130, or 1 if a promise was broken.
-
-With --live the same file runs in real time: its members on real sockets, against an emulator that
-is started for it, or with --bootstrap against any Kafka. There the scenario's topics are made first
-and removed in the end, what befalls brokers or their requests cannot be had, and the log is what
-the members saw.
-"""
+"""The command `coordinator simulate`: its options, output and exit status, for virtual time and for --live.
+The simulator stands in `coordinator/lab/simulator/`, the live world in `coordinator/lab/live_world/`."""
 
 from __future__ import annotations
 
@@ -23,13 +13,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from coordinator.base.contradictions import ContradictionError
 from coordinator.events.line import Line, LogError
 
-from .. import Subparsers, UsageError, command_config, description, log_options
+from .. import Subparsers, UsageError, command_config, log_options
 from ..interrupts import INTERRUPTED, interruptible
+
+DESCRIPTION: Final = """Run a scenario under virtual time and judge its event log.
+
+FILE is a scenario file, or the name of one that comes with the package (`coordinator scenarios
+list`). The same file and the same seed give the same log, byte for byte. Status 1 if what must hold
+does not; then the command that replays the run is printed. Ctrl-C ends the run, and what is known
+so far is judged; then the status is 130, or 1 if a promise was broken.
+
+With --live the same file runs in real time: its members on real sockets, against an emulator that
+is started for it, or with --bootstrap against any Kafka. There the scenario's topics are made first
+and removed in the end, what befalls brokers or their requests cannot be had, and the log is what
+the members saw."""
 
 if TYPE_CHECKING:
     from coordinator.events import EventLog
@@ -45,7 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "simulate",
         help="run a scenario under virtual time and judge it",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -1,13 +1,5 @@
-"""`coordinator swarm --seeds 1000 --for 60`: Run random scenarios on all cores, judge each, and
-keep those that fail.
-
-Each seed is a scenario of its own. One that fails is written as a scenario file into the directory
---keep, and the command that replays it is printed. Of every hundred seeds one runs twice, the
-second time in a new process with another hash seed: both logs have to be the same. --coverage
-prints what was reached: events, refusals, faults and conditions that have to come about sometimes.
-Status 1 if any seed failed, or if after 10,000 seeds and more something was never reached. Ctrl-C
-prints what is known so far; then the status is 130, or 1 if a seed has failed.
-"""
+"""The command `coordinator swarm`: its options, worker processes, output and exit status. One seed's
+scenario and verdicts stand in `coordinator/lab/simulator/swarm/`."""
 
 from __future__ import annotations
 
@@ -20,11 +12,21 @@ from collections import Counter
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from .. import Subparsers, UsageError, description
+from .. import Subparsers, UsageError
 from ..interrupts import INTERRUPTED, interruptible, unheard
 from .simulate import replay, seed
+
+DESCRIPTION: Final = """Run random scenarios on all cores, judge each, and
+keep those that fail.
+
+Each seed is a scenario of its own. One that fails is written as a scenario file into the directory
+--keep, and the command that replays it is printed. Of every hundred seeds one runs twice, the
+second time in a new process with another hash seed: both logs have to be the same. --coverage
+prints what was reached: events, refusals, faults and conditions that have to come about sometimes.
+Status 1 if any seed failed, or if after 10,000 seeds and more something was never reached. Ctrl-C
+prints what is known so far; then the status is 130, or 1 if a seed has failed."""
 
 if TYPE_CHECKING:
     from concurrent.futures import ProcessPoolExecutor
@@ -47,7 +49,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser(
         "swarm",
         help="run random scenarios and judge them",
-        description=description(__doc__),
+        description=DESCRIPTION,
         allow_abbrev=False,
     )
     parser.add_argument(

@@ -1,7 +1,7 @@
 """One entry of the table of operations, and the table: what is asked, where, with which body, and
 what does it.
 
-    @operation("POST", "/groups/{group}/rebalance", body=Reason)
+    @operation("POST", "/groups/{group}/rebalance", summary="Let a group rebalance.", body=Reason)
     def group_rebalance(port, body, group): ...
 
 Routes, checks, `/openapi.json`, the commands of `coordinator ctl` and the methods of the remote kit
@@ -35,16 +35,22 @@ class Raw:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """`body`: of requests that have one, else what the query may say. `answer`: JSON Schema.
+    """One operation of the control port.
 
-    `waits`: it ends when its client hangs up. `limit_s`: how long a client waits for the answer.
-    `command`: the words of `coordinator ctl` for it. `tell`: how its answer reads there: a function,
-    the name of a property, or "" for what follows from `answer`.
+    `summary`: what it does, in a sentence or two, for users: help and `/openapi.json` show it.
+    `body`: the class of a request's body, or of its query if the method has no body. `answer`: JSON
+    Schema of the answer. `call`: the function that carries it out.
+
+    `waits`: the operation may take long, and is cancelled when its client hangs up. `limit_s`: how
+    long a client waits for the answer. `command`: its words in `coordinator ctl`. `tell`: how
+    `coordinator ctl` prints the answer: a function, the name of a property of the answer, or "" for
+    its property `text` or, if it has none, its first one.
     """
 
     name: str
     method: str
     path: str
+    summary: str
     body: type[Any]
     answer: dict[str, Any]
     call: Callable[..., Any]
@@ -55,13 +61,8 @@ class Operation:
     tell: str | Callable[[Any], str]
 
     @property
-    def summary(self) -> str:
-        """What it does, in a sentence or two."""
-        return " ".join((self.call.__doc__ or "").split())
-
-    @property
     def tag(self) -> str:
-        """What it is about: the first part of its path."""
+        """The first part of the path; `/openapi.json` groups operations by it."""
         return self.path.split("/")[1] or "port"
 
     @property
@@ -137,6 +138,7 @@ def operation(
     method: str,
     path: str,
     *,
+    summary: str,
     body: type[Any] = Nothing,
     answer: dict[str, Any] | None = None,
     waits: bool = False,
@@ -155,6 +157,7 @@ def operation(
             name=name,
             method=method,
             path=path,
+            summary=summary,
             body=body,
             answer=answer or {"type": "object"},
             call=call,

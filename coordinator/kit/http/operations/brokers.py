@@ -30,7 +30,7 @@ def verb_schema() -> dict[str, Any]:
             {
                 "type": "object",
                 "title": name,
-                "description": (row.kind.__doc__ or "").strip(),
+                "description": row.summary,
                 "properties": {
                     "verb": {"const": name},
                     **{taken.name: _how(taken) for taken in takes},
@@ -77,6 +77,7 @@ class Restart:
 @operation(
     "GET",
     "/brokers",
+    summary="The brokers, and whether each runs.",
     answer=object_of(brokers=list_of(object_of(id=NUMBER, running=FLAG, address=TEXT))),
     tell=columns(
         "brokers",
@@ -86,7 +87,6 @@ class Restart:
     ),
 )
 def broker_list(port: Port, body: Any) -> Any:
-    """The brokers, and whether each runs."""
     kafka = port.kafka
     return {
         "brokers": [
@@ -99,23 +99,33 @@ def broker_list(port: Port, body: Any) -> Any:
 @operation(
     "POST",
     "/brokers/control",
+    summary=(
+        'Carry out a verb: {"verb": "StopBroker", "broker": 2, "how": "crash"}. It answers its '
+        "inverse, which undoes it."
+    ),
     body=Raw,
     schema=verb_schema(),
     answer=object_of(inverse={"type": ["object", "null"]}),
 )
 def broker_control(port: Port, body: Raw) -> Any:
-    """Carry out a verb: {"verb": "StopBroker", "broker": 2, "how": "crash"}. It answers its
-    inverse, which undoes it."""
     from ... import cluster
 
     inverse = port.kafka.control(cluster.from_plain(body.plain))
     return {"inverse": None if inverse is None else cluster.to_plain(inverse)}
 
 
-@operation("POST", "/brokers/restart", body=Restart, answer=DONE, command="broker restart")
+@operation(
+    "POST",
+    "/brokers/restart",
+    summary=(
+        "Stop a broker and start it again, with other settings or as another release if need be, "
+        "as in a rolling restart or upgrade."
+    ),
+    body=Restart,
+    answer=DONE,
+    command="broker restart",
+)
 async def broker_restart(port: Port, body: Restart) -> Any:
-    """Stop a broker and start it again, with other settings or as another release if need be, as in
-    a rolling restart or upgrade."""
     await port.kafka.awaited_restart(
         body.broker,
         how=cast("How", body.how),
@@ -125,16 +135,30 @@ async def broker_restart(port: Port, body: Restart) -> Any:
     return {"done": True}
 
 
-@operation("POST", "/coordinator/unload", body=Shard, answer=DONE, command="broker unload")
+@operation(
+    "POST",
+    "/coordinator/unload",
+    summary=(
+        "Let the only broker lose a partition of __consumer_offsets, as when another broker "
+        "becomes its leader (NOT_COORDINATOR)."
+    ),
+    body=Shard,
+    answer=DONE,
+    command="broker unload",
+)
 def coordinator_unload(port: Port, body: Shard) -> Any:
-    """Let the only broker lose a partition of __consumer_offsets, as when another broker becomes
-    its leader (NOT_COORDINATOR)."""
     port.kafka.unload_coordinator(body.partition)
     return {"done": True}
 
 
-@operation("POST", "/coordinator/load", body=Shard, answer=DONE, command="broker load")
+@operation(
+    "POST",
+    "/coordinator/load",
+    summary="Let it lead that partition again: groups are as their log left them.",
+    body=Shard,
+    answer=DONE,
+    command="broker load",
+)
 def coordinator_load(port: Port, body: Shard) -> Any:
-    """Let it lead that partition again: groups are as their log left them."""
     port.kafka.load_coordinator(body.partition)
     return {"done": True}

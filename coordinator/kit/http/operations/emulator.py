@@ -40,11 +40,11 @@ class Clean:
 @operation(
     "GET",
     "/",
+    summary="What is served here, and the address for Kafka clients.",
     answer=object_of(version=TEXT, bootstrap_servers=TEXT, cluster_id=TEXT, seed=NUMBER),
     tell="bootstrap_servers",
 )
 def about(port: Port, body: Any) -> Any:
-    """What is served here, and the address for Kafka clients."""
     kafka = port.kafka
     cluster = next(iter(kafka.brokers.values())).cluster
     return {
@@ -55,10 +55,19 @@ def about(port: Port, body: Any) -> Any:
     }
 
 
-@operation("POST", "/advance", body=Jump, answer=object_of(events=LINES), limit_s=600, tell=lines)
+@operation(
+    "POST",
+    "/advance",
+    summary=(
+        "Let the coordinators' clock jump, from deadline to deadline; answers what fell due, in "
+        "order. Members that live are spared."
+    ),
+    body=Jump,
+    answer=object_of(events=LINES),
+    limit_s=600,
+    tell=lines,
+)
 async def advance(port: Port, body: Jump) -> Any:
-    """Let the coordinators' clock jump, from deadline to deadline; answers what fell due, in order.
-    Members that live are spared."""
     kafka, grace = port.kafka, timeout_of(body.grace)
     since, seconds = kafka.mark(), arguments.jump(body.seconds, body.hours)
     for answered in kafka.advancing(seconds, silent=body.silent):
@@ -66,10 +75,17 @@ async def advance(port: Port, body: Jump) -> Any:
     return {"events": kafka.fallen_due(since)}
 
 
-@operation("POST", "/reset", body=Clean, answer=DONE)
+@operation(
+    "POST",
+    "/reset",
+    summary=(
+        "Stop all peers, forget faults, groups with their settings, and topics, but for those to "
+        "be kept: clean for the next test."
+    ),
+    body=Clean,
+    answer=DONE,
+)
 def reset(port: Port, body: Clean) -> Any:
-    """Stop all peers, forget faults, groups with their settings, and topics, but for those to be
-    kept: clean for the next test."""
     port.kafka.reset(keep_topics=body.keep_topics)
     port.peers.forget_all()
     port.share_peers.forget_all()

@@ -39,17 +39,26 @@ class AwaitedLines:
     timeout: float | None = told("how long to wait, in seconds (30)", None)
 
 
-@operation("GET", "/mark", answer=object_of(mark=NUMBER))
+@operation(
+    "GET",
+    "/mark",
+    summary="A place in the event log: what happens from now on is `since` this mark.",
+    answer=object_of(mark=NUMBER),
+)
 def mark(port: Port, body: Any) -> Any:
-    """A place in the event log: what happens from now on is `since` this mark."""
     return {"mark": port.kafka.mark()}
 
 
 @operation(
-    "GET", "/events", body=Lines, answer=object_of(events=LINES), command="events list", tell=lines
+    "GET",
+    "/events",
+    summary="Lines of the event log (docs/event_log.md), oldest first.",
+    body=Lines,
+    answer=object_of(events=LINES),
+    command="events list",
+    tell=lines,
 )
 def event_list(port: Port, body: Lines) -> Any:
-    """Lines of the event log (docs/event_log.md), oldest first."""
     if body.limit < 1:
         raise ShapeError(f"limit: {body.limit}; at least 1")
     return {
@@ -62,6 +71,7 @@ def event_list(port: Port, body: Lines) -> Any:
 @operation(
     "POST",
     "/events/wait",
+    summary="Wait for lines of the event log; answers the first of them. Status 409 when the time is over.",
     body=AwaitedLines,
     answer=object_of(events=LINES),
     waits=True,
@@ -69,8 +79,6 @@ def event_list(port: Port, body: Lines) -> Any:
     tell=lines,
 )
 async def event_wait(port: Port, body: AwaitedLines) -> Any:
-    """Wait for lines of the event log; answers the first of them. Status 409 when the time is
-    over."""
     timeout = timeout_of(body.timeout)
     since = port.kafka.mark() if body.since is None else body.since
     pattern = EventPattern(body.type, body.group, body.stream, since, body.count, body.fields)
@@ -88,16 +96,26 @@ class Which:
     generation: int | None = told("only those into this generation", None)
 
 
-@operation("GET", "/explain", body=Which, answer=object_of(text=TEXT))
+@operation(
+    "GET",
+    "/explain",
+    summary="Why each rebalance happened, in sentences.",
+    body=Which,
+    answer=object_of(text=TEXT),
+)
 def explain(port: Port, body: Which) -> Any:
-    """Why each rebalance happened, in sentences."""
     return {"text": port.kafka.explain(body.group, body.generation)}
 
 
-@operation("GET", "/timeline", body=Which, answer={"type": "object"}, tell=dumps)
+@operation(
+    "GET",
+    "/timeline",
+    summary="The same as values: each rebalance, its cause, its durations, who got and lost what (docs/event_log.md).",
+    body=Which,
+    answer={"type": "object"},
+    tell=dumps,
+)
 def timeline(port: Port, body: Which) -> Any:
-    """The same as values: each rebalance, its cause, its durations, who got and lost what
-    (docs/event_log.md)."""
     return port.kafka.timeline(body.group, body.generation)
 
 
@@ -112,15 +130,30 @@ class Whose:
     group: str | None = told("of this group; without it of all groups and clients", None)
 
 
-@operation("GET", "/obstacles", body=Whose, answer=object_of(obstacles=list_of(TEXT)), tell=_rows)
+@operation(
+    "GET",
+    "/obstacles",
+    summary=(
+        "What stands in the way, in sentences: brokers that were stopped, links that were cut, "
+        "members that a rebalance waits for, clients that were refused and have not gone on "
+        "since."
+    ),
+    body=Whose,
+    answer=object_of(obstacles=list_of(TEXT)),
+    tell=_rows,
+)
 def obstacles(port: Port, body: Whose) -> Any:
-    """What stands in the way, in sentences: brokers that were stopped, links that were cut, members
-    that a rebalance waits for, clients that were refused and have not gone on since."""
     return {"obstacles": port.kafka.obstacles(body.group)}
 
 
-@operation("GET", "/story", answer=object_of(text=TEXT))
+@operation(
+    "GET",
+    "/story",
+    summary=(
+        "What a failed test should show: each group now, its timeline, what each member last sent "
+        "and heard, and all faults."
+    ),
+    answer=object_of(text=TEXT),
+)
 def story(port: Port, body: Any) -> Any:
-    """What a failed test should show: each group now, its timeline, what each member last sent and
-    heard, and all faults."""
     return {"text": port.kafka.story()}

@@ -110,51 +110,71 @@ class Release:
     count: int | None = told("so many, the longest held first; without it all", None)
 
 
-@operation("POST", "/faults", body=Raw, schema=fault_schema(), answer=FAULT, tell=numbered)
+@operation(
+    "POST",
+    "/faults",
+    summary=(
+        'Put a fault in force: {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api": '
+        '"OffsetCommit", "group": "billing", "times": 1}.'
+    ),
+    body=Raw,
+    schema=fault_schema(),
+    answer=FAULT,
+    tell=numbered,
+)
 def fault_add(port: Port, body: Raw) -> Any:
-    """Put a fault in force: {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api":
-    "OffsetCommit", "group": "billing", "times": 1}."""
     return shown(port.kafka.add_fault(f.from_plain(body.plain)))
 
 
 @operation(
     "GET",
     "/faults",
+    summary="The faults in force.",
     answer=object_of(faults=list_of(FAULT)),
     tell=each("faults", "{fault_id}: {text}"),
 )
 def fault_list(port: Port, body: Any) -> Any:
-    """The faults in force."""
     return {"faults": [shown(fault) for fault in port.kafka.faults()]}
 
 
 @operation(
     "GET",
     "/faults/missed",
+    summary="Faults that no request ever met, in words; without those that may be missed.",
     answer=object_of(faults=list_of(TEXT)),
     tell=lambda answer: "\n".join(answer["faults"]),
 )
 def fault_missed(port: Port, body: Any) -> Any:
-    """Faults that no request ever met, in words; without those that may be missed."""
     return {"faults": port.kafka.missed_faults()}
 
 
-@operation("DELETE", "/faults", answer=DONE)
+@operation(
+    "DELETE", "/faults", summary="End all faults; requests that they hold back go on.", answer=DONE
+)
 def fault_clear(port: Port, body: Any) -> Any:
-    """End all faults; requests that they hold back go on."""
     port.kafka.clear_faults()
     return {"done": True}
 
 
-@operation("GET", "/faults/{fault_id}", answer=FAULT)
+@operation(
+    "GET",
+    "/faults/{fault_id}",
+    summary="One fault: how many requests it selected (seen), met (hits) and keeps back (held).",
+    answer=FAULT,
+)
 def fault_describe(port: Port, body: Any, fault_id: str) -> Any:
-    """One fault: how many requests it selected (seen), met (hits) and keeps back (held)."""
     return shown(port.fault(fault_id))
 
 
-@operation("POST", "/faults/{fault_id}/wait", body=Hits, answer=FAULT, waits=True)
+@operation(
+    "POST",
+    "/faults/{fault_id}/wait",
+    summary="Wait until so many requests have met it. Status 409 when the time is over.",
+    body=Hits,
+    answer=FAULT,
+    waits=True,
+)
 async def fault_wait(port: Port, body: Hits, fault_id: str) -> Any:
-    """Wait until so many requests have met it. Status 409 when the time is over."""
     handle, timeout = port.fault(fault_id), timeout_of(body.timeout)
     future = handle.begin_hit(body.hits)
     if not await until(future, timeout):
@@ -163,15 +183,24 @@ async def fault_wait(port: Port, body: Hits, fault_id: str) -> Any:
     return shown(handle)
 
 
-@operation("POST", "/faults/{fault_id}/release", body=Release, answer=object_of(released=NUMBER))
+@operation(
+    "POST",
+    "/faults/{fault_id}/release",
+    summary="Let requests go on that it holds back; answers how many did.",
+    body=Release,
+    answer=object_of(released=NUMBER),
+)
 def fault_release(port: Port, body: Release, fault_id: str) -> Any:
-    """Let requests go on that it holds back; answers how many did."""
     return {"released": port.fault(fault_id).release(body.count)}
 
 
-@operation("DELETE", "/faults/{fault_id}", answer=DONE)
+@operation(
+    "DELETE",
+    "/faults/{fault_id}",
+    summary="End it; requests that it holds back go on.",
+    answer=DONE,
+)
 def fault_remove(port: Port, body: Any, fault_id: str) -> Any:
-    """End it; requests that it holds back go on."""
     port.fault(fault_id).remove()
     return {"done": True}
 

@@ -155,13 +155,13 @@ class Checks:
 @operation(
     "GET",
     "/groups",
+    summary="All groups, by id.",
     answer=object_of(
         groups=list_of(object_of(group_id=TEXT, state=TEXT, type=TEXT, members=NUMBER))
     ),
     tell=columns("groups", GROUP="group_id", STATE="state", TYPE="type", MEMBERS="members"),
 )
 def group_list(port: Port, body: Any) -> Any:
-    """All groups, by id."""
     seen = [port.kafka.group(name).snapshot() for name in port.kafka.groups()]
     return {
         "groups": [
@@ -171,23 +171,38 @@ def group_list(port: Port, body: Any) -> Any:
     }
 
 
-@operation("GET", "/groups/{group}", answer=GROUP)
+@operation(
+    "GET",
+    "/groups/{group}",
+    summary="A group as it is now: state, generation, members, committed offsets, lag. One that does not exist is Dead.",
+    answer=GROUP,
+)
 def group_describe(port: Port, body: Any, group: str) -> Any:
-    """A group as it is now: state, generation, members, committed offsets, lag. One that does not
-    exist is Dead."""
     return to_plain(port.kafka.group(group).snapshot())
 
 
-@operation("GET", "/groups/{group}/coordinator", answer=object_of(coordinator=_COORDINATOR))
+@operation(
+    "GET",
+    "/groups/{group}/coordinator",
+    summary="The broker that coordinates a group, or would; null while no broker does.",
+    answer=object_of(coordinator=_COORDINATOR),
+)
 def group_coordinator(port: Port, body: Any, group: str) -> Any:
-    """The broker that coordinates a group, or would; null while no broker does."""
     return {"coordinator": port.kafka.group(group).coordinator}
 
 
-@operation("POST", "/groups/{group}/wait", body=Expectation, answer=GROUP, waits=True)
+@operation(
+    "POST",
+    "/groups/{group}/wait",
+    summary=(
+        "Wait until everything that is given holds at the same instant; answers the group as it "
+        "is then. Status 409 when the time is over."
+    ),
+    body=Expectation,
+    answer=GROUP,
+    waits=True,
+)
 async def group_wait(port: Port, body: Expectation, group: str) -> Any:
-    """Wait until everything that is given holds at the same instant; answers the group as it is
-    then. Status 409 when the time is over."""
     timeout = timeout_of(body.timeout)
     assigned = body.assigned
     if isinstance(assigned, dict):
@@ -215,6 +230,7 @@ async def group_wait(port: Port, body: Expectation, group: str) -> Any:
 @operation(
     "GET",
     "/groups/{group}/rebalances",
+    summary="The rebalances so far: why each began, how long it took, and who got and lost what.",
     body=Rebalances,
     answer=object_of(rebalances=list_of({"type": "object"})),
     tell=columns(
@@ -226,7 +242,6 @@ async def group_wait(port: Port, body: Expectation, group: str) -> Any:
     ),
 )
 def group_rebalances(port: Port, body: Rebalances, group: str) -> Any:
-    """The rebalances so far: why each began, how long it took, and who got and lost what."""
     return {
         "rebalances": [
             row
@@ -236,22 +251,29 @@ def group_rebalances(port: Port, body: Rebalances, group: str) -> Any:
     }
 
 
-@operation("GET", "/groups/{group}/explain", body=Rebalances, answer=object_of(text=TEXT))
+@operation(
+    "GET",
+    "/groups/{group}/explain",
+    summary="Why each rebalance happened, in sentences.",
+    body=Rebalances,
+    answer=object_of(text=TEXT),
+)
 def group_explain(port: Port, body: Rebalances, group: str) -> Any:
-    """Why each rebalance happened, in sentences."""
     return {"text": port.kafka.explain(group, body.generation)}
 
 
 @operation(
     "POST",
     "/groups/{group}/verify",
+    summary=(
+        "Assertions about what happened to a group. Status 409 if one does not hold: its "
+        "`failure` says what speaks against it, with the lines of the log around it."
+    ),
     body=Checks,
     answer=object_of(holds=FLAG, checks=list_of(object_of(check=TEXT, holds=FLAG, failure=TEXT))),
     tell=checks,
 )
 def group_verify(port: Port, body: Checks, group: str) -> Any:
-    """Assertions about what happened to a group. Status 409 if one does not hold: its `failure` says
-    what speaks against it, with the lines of the log around it."""
     calls = [_checked(check) for check in body.checks]
     if not calls:
         raise ExpectationError(f"checks: give at least one of {', '.join(CHECKS)}")
@@ -337,54 +359,87 @@ CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]
 # -- acting
 
 
-@operation("POST", "/groups/{group}/rebalance", body=Reason, answer=DONE)
+@operation(
+    "POST",
+    "/groups/{group}/rebalance",
+    summary="Let the group rebalance: every member has to join again.",
+    body=Reason,
+    answer=DONE,
+)
 async def group_rebalance(port: Port, body: Reason, group: str) -> Any:
-    """Let the group rebalance: every member has to join again."""
     await _existing(port, group).rebalance(*_reason(body))
     return {"done": True}
 
 
-@operation("POST", "/groups/{group}/members/{member}/remove", body=Reason, answer=DONE)
+@operation(
+    "POST",
+    "/groups/{group}/members/{member}/remove",
+    summary="Take a member out, as an administrator does (LeaveGroup): it learns of it by UNKNOWN_MEMBER_ID.",
+    body=Reason,
+    answer=DONE,
+)
 async def group_remove(port: Port, body: Reason, group: str, member: str) -> Any:
-    """Take a member out, as an administrator does (LeaveGroup): it learns of it by
-    UNKNOWN_MEMBER_ID."""
     await _existing(port, group).remove(member, *_reason(body))
     return {"done": True}
 
 
-@operation("POST", "/groups/{group}/members/{member}/expire", answer=DONE)
+@operation(
+    "POST",
+    "/groups/{group}/members/{member}/expire",
+    summary="End a member's session now, as if it had been silent for its whole session timeout.",
+    answer=DONE,
+)
 async def group_expire(port: Port, body: Any, group: str, member: str) -> Any:
-    """End a member's session now, as if it had been silent for its whole session timeout."""
     await _existing(port, group).expire(member)
     return {"done": True}
 
 
-@operation("POST", "/groups/{group}/members/{member}/fence", answer=DONE)
+@operation(
+    "POST",
+    "/groups/{group}/members/{member}/fence",
+    summary="Take over a static member's identity, as a second process with its group.instance.id does.",
+    answer=DONE,
+)
 async def group_fence(port: Port, body: Any, group: str, member: str) -> Any:
-    """Take over a static member's identity, as a second process with its group.instance.id does."""
     await _existing(port, group).fence(member)
     return {"done": True}
 
 
-@operation("POST", "/groups/{group}/members/{member}/lose", answer=FAULT, tell=numbered)
+@operation(
+    "POST",
+    "/groups/{group}/members/{member}/lose",
+    summary=(
+        "Let a member find out that it lost its partitions, by the answer to its next heartbeat; "
+        "answers the fault that does so."
+    ),
+    answer=FAULT,
+    tell=numbered,
+)
 def group_lose(port: Port, body: Any, group: str, member: str) -> Any:
-    """Let a member find out that it lost its partitions, by the answer to its next heartbeat;
-    answers the fault that does so."""
     return shown(_existing(port, group).lose(member))
 
 
-@operation("POST", "/groups/{group}/commit", body=Offsets, answer=DONE)
+@operation(
+    "POST",
+    "/groups/{group}/commit",
+    summary="Set committed offsets as a tool does, while the group has no members.",
+    body=Offsets,
+    answer=DONE,
+)
 async def group_commit(port: Port, body: Offsets, group: str) -> Any:
-    """Set committed offsets as a tool does, while the group has no members."""
     await port.kafka.awaited.group(group).commit(
         by_partition(body.offsets), timeout=timeout_of(body.timeout)
     )
     return {"done": True}
 
 
-@operation("DELETE", "/groups/{group}", answer=DONE)
+@operation(
+    "DELETE",
+    "/groups/{group}",
+    summary="Delete a group and its offsets; it must be Empty.",
+    answer=DONE,
+)
 async def group_delete(port: Port, body: Any, group: str) -> Any:
-    """Delete a group and its offsets; it must be Empty."""
     await _existing(port, group).delete()
     return {"done": True}
 

@@ -96,9 +96,15 @@ class Leave:
     )
 
 
-@operation("POST", "/peers", body=NewPeer, answer=_PEER, tell=told_peer)
+@operation(
+    "POST",
+    "/peers",
+    summary="Start a simulated member, on its way into a group.",
+    body=NewPeer,
+    answer=_PEER,
+    tell=told_peer,
+)
 def peer_start(port: Port, body: NewPeer) -> Any:
-    """Start a simulated member, on its way into a group."""
     if body.listener is not None:
         raise ShapeError(
             "listener: it is Python code, which cannot be given over HTTP; read /events with stream=member instead"
@@ -115,22 +121,38 @@ def peer_start(port: Port, body: NewPeer) -> Any:
     return _shown(port.peers.add(body.group, handle))
 
 
-@operation("GET", "/peers", answer=object_of(peers=list_of(_PEER)), tell=_PEERS)
+@operation(
+    "GET",
+    "/peers",
+    summary="The peers that were started over HTTP and not stopped.",
+    answer=object_of(peers=list_of(_PEER)),
+    tell=_PEERS,
+)
 def peer_list(port: Port, body: Any) -> Any:
-    """The peers that were started over HTTP and not stopped."""
     return {"peers": [_shown(peer) for peer in port.peers]}
 
 
-@operation("GET", "/peers/{peer_id}", answer=_PEER, tell=told_peer)
+@operation(
+    "GET",
+    "/peers/{peer_id}",
+    summary="A peer, by its id or its client id.",
+    answer=_PEER,
+    tell=told_peer,
+)
 def peer_describe(port: Port, body: Any, peer_id: str) -> Any:
-    """A peer, by its id or its client id."""
     return _shown(port.peers.find(peer_id))
 
 
-@operation("POST", "/peers/{peer_id}/wait", body=Settled, answer=_PEER, waits=True, tell=told_peer)
+@operation(
+    "POST",
+    "/peers/{peer_id}/wait",
+    summary="Wait until it is settled in a generation: with its part of the assignment, and no reason to join again.",
+    body=Settled,
+    answer=_PEER,
+    waits=True,
+    tell=told_peer,
+)
 async def peer_wait(port: Port, body: Settled, peer_id: str) -> Any:
-    """Wait until it is settled in a generation: with its part of the assignment, and no reason to
-    join again."""
     found = port.peers.find(peer_id)
     await found.handle.stable(
         timeout_of(body.timeout), members=body.members, after_generation=body.after_generation
@@ -144,53 +166,74 @@ _ORDERS = {
     "resume": "Let it go on.",
     "rebalance": "Let it join anew, so that the group rebalances.",
 }
-"""What a peer is told to do without more words: the name of its method, and what comes of it."""
+"""Operations without a body: the name of the peer's method, and the summary of the operation."""
 
 
-def _order(name: str, told: str) -> Callable[..., Any]:
+def _order(name: str) -> Callable[..., Any]:
     def give(port: Port, body: Any, peer_id: str) -> Any:
         found = port.peers.find(peer_id)
         getattr(found.handle, name)()
         return _shown(found)
 
-    give.__name__, give.__doc__ = f"peer_{name}", told
+    give.__name__ = f"peer_{name}"
     return give
 
 
-for _name, _told in _ORDERS.items():
-    operation("POST", f"/peers/{{peer_id}}/{_name}", answer=_PEER, tell=told_peer)(
-        _order(_name, _told)
-    )
+for _name, _summary in _ORDERS.items():
+    operation(
+        "POST", f"/peers/{{peer_id}}/{_name}", summary=_summary, answer=_PEER, tell=told_peer
+    )(_order(_name))
 
 
-@operation("POST", "/peers/{peer_id}/seek", body=Seek, answer=_PEER, tell=told_peer)
+@operation(
+    "POST",
+    "/peers/{peer_id}/seek",
+    summary="Let it pretend to have read up to an offset of a partition that it owns.",
+    body=Seek,
+    answer=_PEER,
+    tell=told_peer,
+)
 def peer_seek(port: Port, body: Seek, peer_id: str) -> Any:
-    """Let it pretend to have read up to an offset of a partition that it owns."""
     found = port.peers.find(peer_id)
     found.handle.seek(body.topic, body.partition, body.offset)
     return _shown(found)
 
 
-@operation("POST", "/peers/{peer_id}/commit", answer=_PEER, waits=True, tell=told_peer)
+@operation(
+    "POST",
+    "/peers/{peer_id}/commit",
+    summary="Let it commit all its positions, and wait for the answer.",
+    answer=_PEER,
+    waits=True,
+    tell=told_peer,
+)
 async def peer_commit(port: Port, body: Any, peer_id: str) -> Any:
-    """Let it commit all its positions, and wait for the answer."""
     found = port.peers.find(peer_id)
     await found.handle.commit()
     return _shown(found)
 
 
-@operation("POST", "/peers/{peer_id}/crash", answer=DONE)
+@operation(
+    "POST",
+    "/peers/{peer_id}/crash",
+    summary="Let it die without a word; the group notices when its session runs out.",
+    answer=DONE,
+)
 def peer_crash(port: Port, body: Any, peer_id: str) -> Any:
-    """Let it die without a word; the group notices when its session runs out."""
     found = port.peers.find(peer_id)
     found.handle.crash()
     port.peers.forget(found)
     return {"done": True}
 
 
-@operation("POST", "/peers/{peer_id}/stop", body=Leave, answer=DONE)
+@operation(
+    "POST",
+    "/peers/{peer_id}/stop",
+    summary="Let it leave the group and end.",
+    body=Leave,
+    answer=DONE,
+)
 async def peer_stop(port: Port, body: Leave, peer_id: str) -> Any:
-    """Let it leave the group and end."""
     found = port.peers.find(peer_id)
     found.handle.stop(leave=body.leave)
     await found.handle.left()

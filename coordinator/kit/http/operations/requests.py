@@ -78,10 +78,14 @@ class Counted(Which):
     at_most: int | None = told("so many or fewer", None)
 
 
-@operation("POST", "/journal", body=Begin, answer=object_of(most=NUMBER, dropped=NUMBER))
+@operation(
+    "POST",
+    "/journal",
+    summary="Keep requests of clients and their answers from now on. Nothing changes if they are kept already.",
+    body=Begin,
+    answer=object_of(most=NUMBER, dropped=NUMBER),
+)
 def journal_begin(port: Port, body: Begin) -> Any:
-    """Keep requests of clients and their answers from now on. Nothing changes if they are kept
-    already."""
     journal = port.kafka.journal(body.most)
     return {"most": journal.most, "dropped": journal.dropped}
 
@@ -89,13 +93,15 @@ def journal_begin(port: Port, body: Begin) -> Any:
 @operation(
     "GET",
     "/journal",
+    summary=(
+        "Requests and their answers, oldest first, with their fields by Kafka's names. The "
+        "journal begins with the first question for it."
+    ),
     body=Looked,
     answer=object_of(requests=_REQUESTS, dropped=NUMBER),
     tell=each("requests", "{text}"),
 )
 def journal_requests(port: Port, body: Looked) -> Any:
-    """Requests and their answers, oldest first, with their fields by Kafka's names. The journal
-    begins with the first question for it."""
     if body.limit < 1:
         raise ShapeError(f"limit: {body.limit}; at least 1")
     journal = port.kafka.journal()
@@ -109,13 +115,15 @@ def journal_requests(port: Port, body: Looked) -> Any:
 @operation(
     "POST",
     "/journal/verify",
+    summary=(
+        "Do so many of these requests stand in the journal? What speaks against it is told with "
+        "the requests around, or the near misses."
+    ),
     body=Counted,
     answer=object_of(holds=FLAG, failure=_MAYBE_TEXT, requests=_REQUESTS),
     tell=lambda answer: answer["failure"] or "holds",
 )
 def journal_verify(port: Port, body: Counted) -> Any:
-    """Do so many of these requests stand in the journal? What speaks against it is told with the
-    requests around, or the near misses."""
     api, which = _words(body)
     try:
         found = port.kafka.journal().verify(
@@ -126,9 +134,8 @@ def journal_verify(port: Port, body: Counted) -> Any:
     return {"holds": True, "failure": None, "requests": [_shown(each) for each in found]}
 
 
-@operation("DELETE", "/journal", answer=DONE)
+@operation("DELETE", "/journal", summary="Forget the requests that came so far.", answer=DONE)
 def journal_clear(port: Port, body: Any) -> Any:
-    """Forget the requests that came so far."""
     port.kafka.journal().clear()
     return {"done": True}
 

@@ -27,14 +27,16 @@ class Reached:
 @operation(
     "GET",
     "/client-config",
+    summary=(
+        "The settings with which a client reaches the broker, under the names of its library. "
+        "Files that they name are on the emulator's machine; `files` has what each of them holds."
+    ),
     body=Reached,
     answer=object_of(settings={"type": "object"}, files={"type": "object"}),
     command="client-config",
     tell=lambda told: "\n".join(f"{name}={value}" for name, value in told["settings"].items()),
 )
 def client_config(port: Port, body: Reached) -> Any:
-    """The settings with which a client reaches the broker, under the names of its library. Files
-    that they name are on the emulator's machine; `files` has what each of them holds."""
     settings = port.kafka.client_config(
         body.library, user=body.user, mechanism=body.mechanism, listener=body.listener
     )
@@ -42,10 +44,18 @@ def client_config(port: Port, body: Reached) -> Any:
     return {"settings": settings, "files": {path: Path(path).read_text() for path in paths}}
 
 
-@operation("GET", "/ca", answer=object_of(file=TEXT, pem=TEXT), command="ca", tell="pem")
+@operation(
+    "GET",
+    "/ca",
+    summary=(
+        "The certificate of the authority that clients are to trust, in PEM, and where it is on "
+        "the emulator's machine. /ca.pem answers the certificate alone."
+    ),
+    answer=object_of(file=TEXT, pem=TEXT),
+    command="ca",
+    tell="pem",
+)
 def ca(port: Port, body: Any) -> Any:
-    """The certificate of the authority that clients are to trust, in PEM, and where it is on the
-    emulator's machine. /ca.pem answers the certificate alone."""
     path = port.kafka.ca_file
     return {"file": path, "pem": Path(path).read_text()}
 
@@ -79,21 +89,32 @@ class Denied:
     times: int = told("how many; 0: no more", 1)
 
 
-@operation("GET", "/acls", answer=_ACLS, tell=_lines)
+@operation("GET", "/acls", summary="The ACLs in force, as sentences.", answer=_ACLS, tell=_lines)
 def acl_list(port: Port, body: Any) -> Any:
-    """The ACLs in force, as sentences."""
     return {"acls": port.kafka.acls()}
 
 
-@operation("POST", "/acls/grant", body=Rights, answer=_ACLS, tell=_lines)
+@operation(
+    "POST",
+    "/acls/grant",
+    summary="Make ACLs; answers those that are new.",
+    body=Rights,
+    answer=_ACLS,
+    tell=_lines,
+)
 def acl_grant(port: Port, body: Rights) -> Any:
-    """Make ACLs; answers those that are new."""
     return port.kafka.secure("grant", {"acls": body.acls})
 
 
-@operation("POST", "/acls/revoke", body=Rights, answer=_ACLS, tell=_lines)
+@operation(
+    "POST",
+    "/acls/revoke",
+    summary="Delete ACLs, which have to be in force.",
+    body=Rights,
+    answer=_ACLS,
+    tell=_lines,
+)
 def acl_revoke(port: Port, body: Rights) -> Any:
-    """Delete ACLs, which have to be in force."""
     return port.kafka.secure("revoke", {"acls": body.acls})
 
 
@@ -111,11 +132,11 @@ class Quotas:
 @operation(
     "GET",
     "/quotas",
+    summary="The client quotas in force.",
     answer=object_of(quotas=list_of({"type": "object"})),
     tell=lambda answer: "\n".join(map(_quota_line, answer["quotas"])),
 )
 def quota_list(port: Port, body: Any) -> Any:
-    """The client quotas in force."""
     return {"quotas": port.kafka.quotas()}
 
 
@@ -125,43 +146,70 @@ def _quota_line(quota: dict[str, Any]) -> str:
     return f"{', '.join(whose)}: {values}"
 
 
-@operation("POST", "/quotas", body=Quotas, answer=object_of(before={"type": "object"}))
+@operation(
+    "POST",
+    "/quotas",
+    summary="Limit a client; answers what was before.",
+    body=Quotas,
+    answer=object_of(before={"type": "object"}),
+)
 def quota_set(port: Port, body: Quotas) -> Any:
-    """Limit a client; answers what was before."""
     words = {"user": body.user, "client_id": body.client_id, "quotas": body.quotas}
     return port.kafka.secure("set_quota", words)
 
 
-@operation("POST", "/users/{user}/password", body=Password, answer=DONE)
+@operation(
+    "POST",
+    "/users/{user}/password",
+    summary="Let a user log in with another password. Open connections live on.",
+    body=Password,
+    answer=DONE,
+)
 def user_password(port: Port, body: Password, user: str) -> Any:
-    """Let a user log in with another password. Open connections live on."""
     port.kafka.secure("rotate_password", {"user": user, "password": body.password})
     return {"done": True}
 
 
-@operation("POST", "/users/{user}/password/restore", answer=DONE)
+@operation(
+    "POST",
+    "/users/{user}/password/restore",
+    summary="Let the password be right again that a user had at the start.",
+    answer=DONE,
+)
 def user_restore(port: Port, body: Any, user: str) -> Any:
-    """Let the password be right again that a user had at the start."""
     port.kafka.secure("restore_password", {"user": user})
     return {"done": True}
 
 
-@operation("POST", "/users/{user}/expire", answer=object_of(sessions=NUMBER))
+@operation(
+    "POST",
+    "/users/{user}/expire",
+    summary="Let the sessions of a user be over; answers how many there were.",
+    answer=object_of(sessions=NUMBER),
+)
 def user_expire(port: Port, body: Any, user: str) -> Any:
-    """Let the sessions of a user be over; answers how many there were."""
     return port.kafka.secure("expire_session", {"user": user})
 
 
-@operation("POST", "/logins/deny", body=Denied, answer=DONE)
+@operation(
+    "POST",
+    "/logins/deny",
+    summary="Refuse the next logins as if the password were wrong.",
+    body=Denied,
+    answer=DONE,
+)
 def login_deny(port: Port, body: Denied) -> Any:
-    """Refuse the next logins as if the password were wrong."""
     port.kafka.secure("deny_authentication", {"user": body.user, "times": body.times})
     return {"done": True}
 
 
-@operation("POST", "/connections/drop", answer=DONE)
+@operation(
+    "POST",
+    "/connections/drop",
+    summary="End all connections of clients, as a network does that breaks: each logs in anew.",
+    answer=DONE,
+)
 def connection_drop(port: Port, body: Any) -> Any:
-    """End all connections of clients, as a network does that breaks: each logs in anew."""
     port.kafka.drop_connections()
     return {"done": True}
 
@@ -175,23 +223,36 @@ class Disturbed:
     delay_ms: int = told("how long those are delayed", 0)
 
 
-@operation("POST", "/handshakes/disturb", body=Disturbed, answer=DONE)
+@operation(
+    "POST",
+    "/handshakes/disturb",
+    summary="Let the next TLS handshakes be refused, cut or delayed.",
+    body=Disturbed,
+    answer=DONE,
+)
 def handshake_disturb(port: Port, body: Disturbed) -> Any:
-    """Let the next TLS handshakes be refused, cut or delayed."""
     words = {"how": body.how, "times": body.times, "delay_ms": body.delay_ms}
     port.kafka.secure("disturb_handshakes", words)
     return {"done": True}
 
 
-@operation("POST", "/certificate/expire", answer=DONE)
+@operation(
+    "POST",
+    "/certificate/expire",
+    summary="Show new handshakes a certificate whose time is over.",
+    answer=DONE,
+)
 def certificate_expire(port: Port, body: Any) -> Any:
-    """Show new handshakes a certificate whose time is over."""
     port.kafka.secure("expire_certificate", {})
     return {"done": True}
 
 
-@operation("POST", "/certificate/rotate", answer=DONE)
+@operation(
+    "POST",
+    "/certificate/rotate",
+    summary="Show new handshakes another certificate of the same authority.",
+    answer=DONE,
+)
 def certificate_rotate(port: Port, body: Any) -> Any:
-    """Show new handshakes another certificate of the same authority."""
     port.kafka.secure("rotate_certificate", {})
     return {"done": True}

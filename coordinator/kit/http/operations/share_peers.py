@@ -75,9 +75,15 @@ class NewSharePeer:
     user: str | None = told("who it logs in as; without one it may do everything", None)
 
 
-@operation("POST", "/share-peers", body=NewSharePeer, answer=_PEER, tell=told_peer)
+@operation(
+    "POST",
+    "/share-peers",
+    summary="Start a consumer of a share group, on its way into the group.",
+    body=NewSharePeer,
+    answer=_PEER,
+    tell=told_peer,
+)
 def share_peer_start(port: Port, body: NewSharePeer) -> Any:
-    """Start a consumer of a share group, on its way into the group."""
     handle = port.kafka.share_peer(
         body.group,
         body.topics,
@@ -91,16 +97,25 @@ def share_peer_start(port: Port, body: NewSharePeer) -> Any:
     return _shown(port.share_peers.add(body.group, handle))
 
 
-@operation("GET", "/share-peers", answer=object_of(share_peers=list_of(_PEER)), tell=_PEERS)
+@operation(
+    "GET",
+    "/share-peers",
+    summary="The share peers that were started over HTTP and not stopped.",
+    answer=object_of(share_peers=list_of(_PEER)),
+    tell=_PEERS,
+)
 def share_peer_list(port: Port, body: Any) -> Any:
-    """The share peers that were started over HTTP and not stopped."""
     return {"share_peers": [_shown(peer) for peer in port.share_peers]}
 
 
-@operation("GET", "/share-peers/{peer_id}", answer=_PEER, tell=told_peer)
+@operation(
+    "GET",
+    "/share-peers/{peer_id}",
+    summary="A share peer, by its id or its client id: what it has in hand, and the latest 1,000 records that it has done.",
+    answer=_PEER,
+    tell=told_peer,
+)
 def share_peer_describe(port: Port, body: Any, peer_id: str) -> Any:
-    """A share peer, by its id or its client id: what it has in hand, and the latest 1,000 records
-    that it has done."""
     return _shown(port.share_peers.find(peer_id))
 
 
@@ -109,37 +124,45 @@ _ORDERS = {
     "stall": "Let it poll no more, with what it has in hand; its locks end.",
     "resume": "Let it go on.",
 }
-"""What a share peer is told to do without more words: the name of its method, and what comes of it."""
+"""Operations without a body: the name of the share peer's method, and the summary of the operation."""
 
 
-def _order(name: str, told: str) -> Callable[..., Any]:
+def _order(name: str) -> Callable[..., Any]:
     def give(port: Port, body: Any, peer_id: str) -> Any:
         found = port.share_peers.find(peer_id)
         getattr(found.handle, name)()
         return _shown(found)
 
-    give.__name__, give.__doc__ = f"share_peer_{name}", told
+    give.__name__ = f"share_peer_{name}"
     return give
 
 
-for _name, _told in _ORDERS.items():
-    operation("POST", f"/share-peers/{{peer_id}}/{_name}", answer=_PEER, tell=told_peer)(
-        _order(_name, _told)
-    )
+for _name, _summary in _ORDERS.items():
+    operation(
+        "POST", f"/share-peers/{{peer_id}}/{_name}", summary=_summary, answer=_PEER, tell=told_peer
+    )(_order(_name))
 
 
-@operation("POST", "/share-peers/{peer_id}/crash", answer=DONE)
+@operation(
+    "POST",
+    "/share-peers/{peer_id}/crash",
+    summary="Let it die without a word, with records in hand.",
+    answer=DONE,
+)
 def share_peer_crash(port: Port, body: Any, peer_id: str) -> Any:
-    """Let it die without a word, with records in hand."""
     found = port.share_peers.find(peer_id)
     found.handle.crash()
     port.share_peers.forget(found)
     return {"done": True}
 
 
-@operation("POST", "/share-peers/{peer_id}/stop", answer=DONE)
+@operation(
+    "POST",
+    "/share-peers/{peer_id}/stop",
+    summary="Let it give everything back, leave the group and end.",
+    answer=DONE,
+)
 async def share_peer_stop(port: Port, body: Any, peer_id: str) -> Any:
-    """Let it give everything back, leave the group and end."""
     found = port.share_peers.find(peer_id)
     await found.handle.left()
     port.share_peers.forget(found)

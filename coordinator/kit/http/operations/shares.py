@@ -89,16 +89,25 @@ class Start:
     offset: int = told("the first that it is given, whatever is in flight")
 
 
-@operation("GET", "/shares/{group}", answer=SHARE_GROUP)
+@operation(
+    "GET",
+    "/shares/{group}",
+    summary="How many records of a share group are in which state, and how many members it has.",
+    answer=SHARE_GROUP,
+)
 def share_describe(port: Port, body: Any, group: str) -> Any:
-    """How many records of a share group are in which state, and how many members it has."""
     return to_plain(port.kafka.share_group(group).snapshot())
 
 
-@operation("POST", "/shares/{group}/wait", body=Expectation, answer=SHARE_GROUP, waits=True)
+@operation(
+    "POST",
+    "/shares/{group}/wait",
+    summary="Wait until everything that is given holds at the same instant. Status 409 when the time is over.",
+    body=Expectation,
+    answer=SHARE_GROUP,
+    waits=True,
+)
 async def share_wait(port: Port, body: Expectation, group: str) -> Any:
-    """Wait until everything that is given holds at the same instant. Status 409 when the time is
-    over."""
     timeout = timeout_of(body.timeout)
     expectation = ShareExpectation(
         state=body.state,
@@ -120,6 +129,7 @@ async def share_wait(port: Port, body: Expectation, group: str) -> Any:
 @operation(
     "GET",
     "/shares/{group}/records/{topic}/{partition}",
+    summary="The records of a partition that a share group has come to: state, deliveries, who holds each and for how long.",
     body=Most,
     answer=object_of(records=list_of(RECORD)),
     tell=columns(
@@ -132,51 +142,75 @@ async def share_wait(port: Port, body: Expectation, group: str) -> Any:
     ),
 )
 def share_records(port: Port, body: Most, group: str, topic: str, partition: str) -> Any:
-    """The records of a partition that a share group has come to: state, deliveries, who holds each
-    and for how long."""
     most = {} if body.most is None else {"most": body.most}
     found = port.kafka.share_group(group).records(topic, _number(partition), **most)
     return {"records": [to_plain(of) for of in found]}
 
 
-@operation("GET", "/shares/{group}/records/{topic}/{partition}/{offset}", answer=RECORD)
+@operation(
+    "GET",
+    "/shares/{group}/records/{topic}/{partition}/{offset}",
+    summary="One record as a share group reads it.",
+    answer=RECORD,
+)
 def share_record(port: Port, body: Any, group: str, topic: str, partition: str, offset: str) -> Any:
-    """One record as a share group reads it."""
     handle = port.kafka.share_group(group)
     return to_plain(handle.record(topic, _number(partition), _number(offset)))
 
 
-@operation("POST", "/shares/{group}/configure", body=Settings, answer=DONE)
+@operation(
+    "POST",
+    "/shares/{group}/configure",
+    summary="Set configurations of a share group, as a tool does.",
+    body=Settings,
+    answer=DONE,
+)
 async def share_configure(port: Port, body: Settings, group: str) -> Any:
-    """Set configurations of a share group, as a tool does."""
     await port.kafka.awaited.share_group(group).configure(body.settings)
     return {"done": True}
 
 
-@operation("POST", "/shares/{group}/expire", body=Place, answer=_GIVEN_BACK)
+@operation(
+    "POST",
+    "/shares/{group}/expire",
+    summary="End locks now: of a record, of a partition, of a topic, or all; answers how many records were given back.",
+    body=Place,
+    answer=_GIVEN_BACK,
+)
 def share_expire(port: Port, body: Place, group: str) -> Any:
-    """End locks now: of a record, of a partition, of a topic, or all; answers how many records were
-    given back."""
     handle = port.kafka.share_group(group)
     return {"given_back": handle.expire_locks(body.topic, body.partition, body.offset)}
 
 
-@operation("POST", "/shares/{group}/members/{member}/release", answer=_GIVEN_BACK)
+@operation(
+    "POST",
+    "/shares/{group}/members/{member}/release",
+    summary="Take back all records that a member holds; answers how many they were.",
+    answer=_GIVEN_BACK,
+)
 def share_release(port: Port, body: Any, group: str, member: str) -> Any:
-    """Take back all records that a member holds; answers how many they were."""
     return {"given_back": port.kafka.share_group(group).release(member)}
 
 
-@operation("POST", "/shares/{group}/members/{member}/end-session", answer=DONE)
+@operation(
+    "POST",
+    "/shares/{group}/members/{member}/end-session",
+    summary="End a member's share sessions, as the loss of its connection does.",
+    answer=DONE,
+)
 def share_end_session(port: Port, body: Any, group: str, member: str) -> Any:
-    """End a member's share sessions, as the loss of its connection does."""
     port.kafka.share_group(group).end_session(member)
     return {"done": True}
 
 
-@operation("POST", "/shares/{group}/start", body=Start, answer=DONE)
+@operation(
+    "POST",
+    "/shares/{group}/start",
+    summary="Let a share group begin a partition anew at an offset.",
+    body=Start,
+    answer=DONE,
+)
 def share_move_start(port: Port, body: Start, group: str) -> Any:
-    """Let a share group begin a partition anew at an offset."""
     port.kafka.share_group(group).move_start(body.topic, body.partition, body.offset)
     return {"done": True}
 

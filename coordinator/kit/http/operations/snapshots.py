@@ -20,10 +20,14 @@ _SNAPSHOT = object_of(
 )
 
 
-@operation("POST", "/snapshots", answer=_SNAPSHOT, tell="snapshot")
+@operation(
+    "POST",
+    "/snapshots",
+    summary="Keep topics, records, groups, offsets and transactions as they are now; answers under which number.",
+    answer=_SNAPSHOT,
+    tell="snapshot",
+)
 def snapshot_take(port: Port, body: Any) -> Any:
-    """Keep topics, records, groups, offsets and transactions as they are now; answers under which
-    number."""
     number = port.add_snapshot(port.kafka.snapshot())
     return _shown(number, port.snapshot(str(number)))
 
@@ -31,6 +35,7 @@ def snapshot_take(port: Port, body: Any) -> Any:
 @operation(
     "GET",
     "/snapshots",
+    summary="The snapshots that are kept.",
     answer=object_of(snapshots=list_of(_SNAPSHOT)),
     tell=columns(
         "snapshots",
@@ -43,21 +48,22 @@ def snapshot_take(port: Port, body: Any) -> Any:
     ),
 )
 def snapshot_list(port: Port, body: Any) -> Any:
-    """The snapshots that are kept."""
     return {"snapshots": [_shown(number, snapshot) for number, snapshot in port.snapshots.items()]}
 
 
-@operation("POST", "/snapshots/{snapshot}/restore", answer=DONE)
+@operation(
+    "POST",
+    "/snapshots/{snapshot}/restore",
+    summary="Go back to a snapshot; all connections of Kafka clients are closed. It can be restored again.",
+    answer=DONE,
+)
 def snapshot_restore(port: Port, body: Any, snapshot: str) -> Any:
-    """Go back to a snapshot; all connections of Kafka clients are closed. It can be restored
-    again."""
     port.kafka.restore(port.snapshot(snapshot))
     return {"done": True}
 
 
-@operation("DELETE", "/snapshots/{snapshot}", answer=DONE)
+@operation("DELETE", "/snapshots/{snapshot}", summary="Keep it no longer.", answer=DONE)
 def snapshot_forget(port: Port, body: Any, snapshot: str) -> Any:
-    """Keep it no longer."""
     port.forget_snapshot(snapshot)
     return {"done": True}
 

@@ -114,11 +114,11 @@ class Before:
 @operation(
     "GET",
     "/topics",
+    summary="All topics but Kafka's internal ones.",
     answer=object_of(topics=list_of(object_of(name=TEXT, partitions=NUMBER))),
     tell=columns("topics", TOPIC="name", PARTITIONS="partitions"),
 )
 def topic_list(port: Port, body: Any) -> Any:
-    """All topics but Kafka's internal ones."""
     return {
         "topics": [
             {"name": name, "partitions": count} for name, count in port.kafka.topics().items()
@@ -126,26 +126,30 @@ def topic_list(port: Port, body: Any) -> Any:
     }
 
 
-@operation("POST", "/topics", body=NewTopic, answer=DONE)
+@operation("POST", "/topics", summary="Make a topic.", body=NewTopic, answer=DONE)
 async def topic_create(port: Port, body: NewTopic) -> Any:
-    """Make a topic."""
     await port.kafka.awaited.create_topic(
         body.name, body.partitions, replication=body.replication, config=body.config
     )
     return {"done": True}
 
 
-@operation("DELETE", "/topics/{topic}", answer=DONE)
+@operation(
+    "DELETE",
+    "/topics/{topic}",
+    summary="Delete a topic, its records, and the offsets that groups committed in it.",
+    answer=DONE,
+)
 async def topic_delete(port: Port, body: Any, topic: str) -> Any:
-    """Delete a topic, its records, and the offsets that groups committed in it."""
     _existing(port, topic)
     await port.kafka.awaited.delete_topic(topic)
     return {"done": True}
 
 
-@operation("POST", "/topics/{topic}/grow", body=Grow, answer=DONE)
+@operation(
+    "POST", "/topics/{topic}/grow", summary="Give a topic more partitions.", body=Grow, answer=DONE
+)
 async def topic_grow(port: Port, body: Grow, topic: str) -> Any:
-    """Give a topic more partitions."""
     _existing(port, topic)
     await port.kafka.awaited.grow_topic(topic, body.partitions)
     return {"done": True}
@@ -154,11 +158,11 @@ async def topic_grow(port: Port, body: Grow, topic: str) -> Any:
 @operation(
     "POST",
     "/topics/{topic}/configure",
+    summary="Set configurations of a topic; answers what they were.",
     body=TopicSettings,
     answer=object_of(before={"type": "object"}),
 )
 async def topic_configure(port: Port, body: TopicSettings, topic: str) -> Any:
-    """Set configurations of a topic; answers what they were."""
     _existing(port, topic)
     return {"before": await port.kafka.awaited.configure_topic(topic, body.config)}
 
@@ -166,11 +170,11 @@ async def topic_configure(port: Port, body: TopicSettings, topic: str) -> Any:
 @operation(
     "POST",
     "/topics/{topic}/partitions/{partition}/truncate",
+    summary="Delete the records of a partition below an offset; answers where it starts now.",
     body=Before,
     answer=object_of(start=NUMBER),
 )
 async def topic_truncate(port: Port, body: Before, topic: str, partition: str) -> Any:
-    """Delete the records of a partition below an offset; answers where it starts now."""
     _existing(port, topic)
     index, timeout = index_of(partition, "partition"), timeout_of(body.timeout)
     start = await port.kafka.awaited.truncate(topic, index, body.before, timeout=timeout)
@@ -183,6 +187,7 @@ _WRITTEN = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER)
 @operation(
     "GET",
     "/topics/{topic}/partitions/{partition}/log",
+    summary="The segments of a partition's log at its leader, the oldest first.",
     answer=object_of(
         topic=TEXT,
         partition=NUMBER,
@@ -203,7 +208,6 @@ _WRITTEN = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER)
     ),
 )
 def topic_log(port: Port, body: Any, topic: str, partition: str) -> Any:
-    """The segments of a partition's log at its leader, the oldest first."""
     _existing(port, topic)
     return asdict(port.kafka.topic(topic).log(index_of(partition, "partition")))
 
@@ -211,13 +215,15 @@ def topic_log(port: Port, body: Any, topic: str, partition: str) -> Any:
 @operation(
     "POST",
     "/topics/{topic}/records",
+    summary=(
+        "Write records; answers where each was put, once all replicas in sync have them. Status "
+        "409 if there is no leader, or too few are in sync, until the time is over."
+    ),
     body=Records,
     answer=object_of(written=list_of(_WRITTEN)),
     tell=each("written", "{topic}-{partition} offset {offset}"),
 )
 async def topic_produce(port: Port, body: Records, topic: str) -> Any:
-    """Write records; answers where each was put, once all replicas in sync have them. Status 409
-    if there is no leader, or too few are in sync, until the time is over."""
     _existing(port, topic)
     values = [to_bytes(value, f"values[{number}]") for number, value in enumerate(body.values)]
     keys = (
@@ -244,6 +250,7 @@ async def topic_produce(port: Port, body: Records, topic: str) -> Any:
 @operation(
     "GET",
     "/topics/{topic}/records",
+    summary="Records as a consumer gets them.",
     body=Reading,
     answer=object_of(records=list_of(_RECORD)),
     tell=columns(
@@ -255,7 +262,6 @@ async def topic_produce(port: Port, body: Records, topic: str) -> Any:
     ),
 )
 async def topic_records(port: Port, body: Reading, topic: str) -> Any:
-    """Records as a consumer gets them."""
     _existing(port, topic)
     if body.limit < 1:
         raise ControlError(f"limit: {body.limit}; at least 1")
@@ -272,13 +278,13 @@ async def topic_records(port: Port, body: Reading, topic: str) -> Any:
 @operation(
     "GET",
     "/topics/{topic}/end-offsets",
+    summary="The offset behind the last record of each partition that consumers may read.",
     body=Ends,
     answer=object_of(offsets=list_of(object_of(partition=NUMBER, offset=NUMBER))),
     command="topic ends",
     tell=columns("offsets", PARTITION="partition", END="offset"),
 )
 async def topic_end_offsets(port: Port, body: Ends, topic: str) -> Any:
-    """The offset behind the last record of each partition that consumers may read."""
     _existing(port, topic)
     ends = await port.kafka.awaited.end_offsets(
         topic, committed=body.committed, timeout=timeout_of(body.timeout)

@@ -1,5 +1,6 @@
-"""`python -m coordinator.lab.pipeline.spark.curve`: compute the curve on Spark, and write its page,
-plots and figures into docs/curve."""
+"""The command `python -m coordinator.lab.pipeline.spark.curve`: what a rebalance costs against the size
+of the group, computed on Spark. Points and page are made by `coordinator/lab/pipeline/curve_runs.py` and
+`curve_page.py`, which know no Spark."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from ..curve import EVENTS, MEASURED, SIZES, curve_sweep, plot_name
 from ..curve_live import read_live
@@ -20,6 +21,8 @@ from .folders import tables_in
 from .session import PipelineError, session, working
 from .sweep import run_sweep
 
+DESCRIPTION: Final = """`python -m coordinator.lab.pipeline.spark.curve`: compute the curve on Spark, and write its page,
+plots and figures into docs/curve."""
 SCENARIO = Path("docs/curve/scenario.toml")
 
 
@@ -109,7 +112,7 @@ def read_sizes(text: str, seeds: int) -> dict[int, int]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Compute; 0, 1 if a simulation failed, 2 for what cannot be, 130 if it was interrupted."""
-    parser = argparse.ArgumentParser(prog="curve", description=__doc__, allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="curve", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument(
         "--sizes",
         default=",".join(map(str, SIZES)),
