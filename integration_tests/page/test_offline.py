@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 from coordinator.lab.page.following import Follower
 from coordinator.lab.page.lessons import load
 from coordinator.lab.page.server import PageServer, assets
+from coordinator.lab.page.site.files import write_worker
 from tests.ports import kept_port
-from tools.page_site.__main__ import write_worker
 
 from .conftest import PATIENT_MS
 from .test_lessons import change

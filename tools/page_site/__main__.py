@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import fcntl
-import gzip
 import hashlib
 import json
 import re
@@ -27,17 +26,24 @@ from coordinator.lab.page.incident import incident
 from coordinator.lab.page.lessons import load, slugs
 from coordinator.lab.page.recorded import log as recorded_log
 from coordinator.lab.page.recorded import recorded
-
-from .alone import as_file
-from .pages import (
+from coordinator.lab.page.site.files import (
+    write_assets,
+    write_gzipped,
+    write_lesson,
+    write_packed,
+    write_worker,
+)
+from coordinator.lab.page.site.pages import (
+    INCIDENT,
     first_window,
     glossary,
     incident_page,
     index_page,
-    lesson_page,
     open_page,
     sandbox_page,
 )
+
+from .alone import as_file
 from .previews import NoChromiumError, write_preview
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -63,6 +69,7 @@ _NOT_IN_THE_ENGINE = tuple(
         "kit/http",
         "lab/demo",
         "lab/page/assets",
+        "lab/page/site",
         "lab/pipeline",
         "lab/reassign",
         "members/adapters",
@@ -130,11 +137,8 @@ def build(target: Path, base_url: str = "") -> None:
     with one, the pages name their preview pictures by their whole address."""
     modules = install()
     shutil.rmtree(target, ignore_errors=True)
-    shutil.copytree(
-        ROOT / "coordinator" / "lab" / "page" / "assets",
-        target,
-        ignore=shutil.ignore_patterns("watch.*", "*.d.mts"),
-    )
+    target.mkdir(parents=True)
+    write_assets(target)
     shutil.copy(HERE / "preview.png", target)
     shutil.copy(ROOT / "LICENSE", target / "vendor")
     (target / "pyodide").mkdir()
@@ -146,24 +150,17 @@ def build(target: Path, base_url: str = "") -> None:
     worker = worker.replace("./engine.zip", f"./engine.zip?{version}")  # never an older site's
     (target / "worker.js").write_text(worker, encoding="utf-8")
     lessons = [load(slug) for slug in slugs()]
-    plain = [lesson.plain() for lesson in lessons]
     drawn = draw(
         [
-            {"picture": each["picture"], "window": first_window(lesson)}
-            for each, lesson in zip(plain, lessons, strict=True)
+            {"picture": lesson.plain()["picture"], "window": first_window(lesson)}
+            for lesson in lessons
         ]
     )
     words = glossary((ROOT / "docs" / "glossary.md").read_text(encoding="utf-8"))
     for at, lesson in enumerate(lessons):
         following = lessons[at + 1].slug if at + 1 < len(lessons) else None
         before = lessons[at - 1].slug if at else None
-        (target / f"{lesson.slug}.html").write_text(
-            lesson_page(lesson, drawn[at], before, following, words), encoding="utf-8"
-        )
-        write_packed(target / f"{lesson.slug}.json.gz", plain[at])
-        for each in lesson.tries:
-            run = each.run(plain[at]["picture"])
-            write_packed(target / f"{lesson.slug}.{each.id}.json.gz", run)
+        write_lesson(target, lesson, drawn[at], before, following, words, INCIDENT)
     begun = home()
     (still,) = draw([{"picture": begun["picture"], "now": begun["begins_ms"]}])
     (target / "index.html").write_text(index_page(lessons, still), encoding="utf-8")
@@ -199,35 +196,6 @@ def build(target: Path, base_url: str = "") -> None:
             text = text.replace('content="preview.png"', f'content="{escape(base_url + name)}"')
             page.write_text(text, encoding="utf-8")
     write_worker(target)
-
-
-def write_packed(path: Path, plain: object) -> None:
-    """JSON values as a file whose bytes depend on nothing else."""
-    write_gzipped(path, json.dumps(plain, separators=(",", ":")))
-
-
-def write_gzipped(path: Path, text: str) -> None:
-    """A text of ASCII alone, packed."""
-    path.write_bytes(gzip.compress(text.encode("ascii"), compresslevel=9, mtime=0))
-
-
-def write_worker(target: Path) -> None:
-    """Tell the service worker which files there are, and the name of their content."""
-    files = sorted(path for path in target.rglob("*") if path.is_file() and path.name != "sw.js")
-    content = hashlib.sha256()
-    for path in files:
-        content.update(f"{path.relative_to(target)} {path.stat().st_size}\n".encode())
-        content.update(path.read_bytes())
-    names = json.dumps([path.relative_to(target).as_posix() for path in files])
-    source = (ROOT / "coordinator" / "lab" / "page" / "assets" / "sw.js").read_text(
-        encoding="utf-8"
-    )
-    source = source.replace('"unbuilt"', json.dumps(content.hexdigest()[:16]), 1)
-    source = source.replace("/** @type {string[]} */ ([])", names, 1)
-    engine = re.search(r"engine\.zip\?\w+", (target / "worker.js").read_text(encoding="utf-8"))
-    assert engine is not None
-    source = source.replace('"engine.zip"', json.dumps(engine[0]), 1)
-    (target / "sw.js").write_text(source, encoding="utf-8")
 
 
 def draw(asked: list[dict[str, object]]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tools.page_site.pages import Hover
+from coordinator.lab.page.site.pages import Hover
 
 WORDS = {
     "member": "One client in a group.",

@@ -61,12 +61,12 @@ def filled(text: str, facts: Mapping[str, Any]) -> tuple[str, tuple[int, ...]]:
     return formatter.vformat(text.strip(), (), facts), tuple(formatter.named)
 
 
-def seen(line: Happened[Any], text: str, client: str | None = None) -> dict[str, Any]:
+def seen(line: Happened[Any] | Line, text: str, client: str | None = None) -> dict[str, Any]:
     """What is marked on the picture: a line, a few words, and the member in whose lane they stand;
     without a member they stand under the coordinator's band."""
     return {
         "truth_ms": line.at_ms,
-        "truth_seq": line.line.seq,
+        "truth_seq": line.seq if isinstance(line, Line) else line.line.seq,
         "truth": text,
         "truth_lane": client,
     }
@@ -129,6 +129,8 @@ class Run:
         window_ms: tuple[int, int],
         actions: Sequence[dict[str, Any]] = (),
     ) -> None:
+        self.texts = tuple(lines)
+        """The lines as the log has them."""
         self.lines: list[Line] = list(read_lines((line + "\n" for line in lines), "lesson"))
         self.window_ms = window_ms
         self.actions = actions
@@ -151,7 +153,7 @@ class Run:
             Happened(line, line.event)
             for line in self.lines
             if line.kind is kind
-            and (client is None or _is_of(line, client))
+            and (client is None or is_of(line, client))
             and api in (None, api_of(line))
             and generation in (None, line.generation)
         ]
@@ -238,5 +240,5 @@ class Run:
         )
 
 
-def _is_of(line: Line, client: str) -> bool:
+def is_of(line: Line, client: str) -> bool:
     return line_client(line) == client or (line.member or "").startswith(f"{client}-")

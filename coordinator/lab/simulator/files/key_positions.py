@@ -82,7 +82,7 @@ class Places:
 
 
 def _tree(text: str, name: str, raw: Plain) -> Plain:
-    lines = _scan(text)
+    lines = key_lines(text)
 
     def place(number: int | None, otherwise: str) -> str:
         return otherwise if number is None else f"{name}, line {number}"
@@ -123,9 +123,9 @@ def _dotted(settings: Plain, before: str = "") -> list[str]:
     return names
 
 
-def _scan(text: str) -> dict[tuple[str, int, str], int]:
-    """The lines of headers and keys, by table, its number if it is an element of an array, and key
-    ("" for the header)."""
+def key_lines(text: str) -> dict[tuple[str, int, str], int]:
+    """Return the line numbers of headers and keys, by table, its number if it is an element of an
+    array (else 0), and key. The key of a header is an empty string."""
     found: dict[tuple[str, int, str], int] = {}
     counts: dict[str, int] = {}
     table, index, inner = "", 0, ""

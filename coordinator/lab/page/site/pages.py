@@ -1,5 +1,5 @@
-"""The site's pages as HTML: every text and the first picture of a lesson stand there without
-scripts. Knows no files and runs nothing."""
+"""The site's pages as HTML: every text, and the first picture of a lesson if there is one, stand there
+without scripts. Knows no files and runs nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from html import escape
 from typing import Any, Final
 
 from coordinator.base.version import __version__
-from coordinator.lab.page.lessons import Lesson
+
+from ..lessons import Lesson
 
 _HEAD = """<!doctype html>
 <html lang="en">
@@ -34,6 +35,10 @@ _FOOT = """</main>
 {scripts}</body>
 </html>
 """
+
+
+INCIDENT: Final = ("incident.html", "Now read an incident")
+"""Address and words of what comes after our last lesson."""
 
 
 def glossary(markdown: str) -> dict[str, str]:
@@ -102,9 +107,11 @@ def lesson_page(
     before: str | None,
     following: str | None,
     words: Mapping[str, str],
+    after: tuple[str, str],
 ) -> str:
-    """A lesson: `svg` is its picture until the question, `before` and `following` the slugs of its
-    neighbours."""
+    """Return the page of a lesson. `svg`: its picture until the question, or an empty string if there
+    is none for readers without scripts; `before` and `following`: the slugs of its neighbours;
+    `after`: address and words of the link behind the last lesson; `words`: the glossary."""
     hover = Hover(words)
     options = "\n".join(
         f'<label><input type="radio" name="guess" value="{escape(option.id)}"> {escape(option.text)}</label>'
@@ -119,12 +126,17 @@ def lesson_page(
     onward = (
         f'<p><a href="{following}.html">The next lesson</a></p>'
         if following
-        else '<p><a href="incident.html">Now read an incident</a></p>'
+        else f'<p><a href="{after[0]}">{after[1]}</a></p>'
+    )
+    seen = (
+        "Without scripts this is the picture at the moment of the question."
+        if svg
+        else "The picture needs scripts."
     )
     body = f"""<h1>{lesson.number}. {escape(lesson.title)}</h1>
 <div class="screen"><div class="left">
 <div id="stage" data-lesson="{lesson.slug}" data-version="{escape(__version__)}"><figure class="first">{svg}</figure>
-<noscript><p>Without scripts this is the picture at the moment of the question. The answer can be opened all the same.</p></noscript></div></div>
+<noscript><p>{seen} The answer can be opened all the same.</p></noscript></div></div>
 <div class="idea" id="idea">
 <section class="question" id="question" data-card="question"><details class="setting" open><summary>What is going on</summary>
 {_paragraphs(lesson.setting.split(chr(10)), hover)}</details>
@@ -159,13 +171,28 @@ def lesson_page(
     )
 
 
-def index_page(lessons: Iterable[Lesson], group: str) -> str:
-    """The front page: a group that moves (`group` is its first picture), and all lessons."""
-    cards = "\n".join(
+def card(lesson: Lesson) -> str:
+    """Return a lesson's row in the list of all."""
+    return (
         f'<li><a href="{lesson.slug}.html" data-lesson="{lesson.slug}"><small>{lesson.number} · {lesson.minutes} minutes</small>'
         f"<strong>{escape(lesson.asks)}</strong></a></li>"
-        for lesson in lessons
     )
+
+
+def own_index_page(lessons: Iterable[Lesson]) -> str:
+    """Return the front page of lessons that are somebody's own."""
+    cards = "\n".join(map(card, lessons))
+    body = f"""<h1>What do you think happens when …</h1>
+<p>Each lesson stops a run just before something happens. Say what will, and see it.</p>
+<ol class="lessons">{cards}</ol>
+"""
+    said = "Lessons about consumer groups: say what will happen, and see it."
+    return _page("Lessons about consumer groups", said, body, ["site.js"])
+
+
+def index_page(lessons: Iterable[Lesson], group: str) -> str:
+    """The front page: a group that moves (`group` is its first picture), and all lessons."""
+    cards = "\n".join(map(card, lessons))
     body = f"""<h1>Consumer groups, alive</h1>
 <p>Three consumers share nine partitions. What moves is a run, not a drawing: the coordinator, the members and the assignors are the ones that are compared with a real
 Kafka. Act on them, and ask why.</p>
