@@ -73,6 +73,7 @@ PARTS: Final = (
         1800, "swarm", "coordinator", "swarm", "--seeds", "10000", "--for", "1800", "--jobs", "1",
         "--coverage", "--keep", "build",
     ),
+    _module(95, "examples", "pytest", "-m", "hypothesis", "-n", "2", "tests", RANDOM_EXAMPLES="1"),
     _module(1019, "assignors", "tests.assignors.fuzz"),
     _module(1000, "lives", "integration_tests.cluster.lives", "--count", "60"),
     _module(
