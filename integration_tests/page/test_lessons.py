@@ -262,8 +262,9 @@ def test_what_was_tried_is_there_after_a_reload_and_the_answer_is_shown_again(
     page: Page, server: PageServer
 ) -> None:
     open_lesson(page, server, "04_slowest_decides")
+    at_the_answer = str(load("04_slowest_decides").plain()["truth_ms"])
     page.locator("#reveal").click()
-    at_the_answer = page.locator(".scrub").first.input_value()
+    expect(page.locator(".scrub").first).to_have_value(at_the_answer)
     page.locator(".pager [data-to=try]").click()
     page.locator("button.try").first.click()
     expect(page).to_have_url(re.compile("#r="))
