@@ -1,5 +1,7 @@
-"""ACLs that come into force, and such as are no longer: for requests and for the testing kit alike,
-with their events. Does not depend on who asks."""
+"""Creation and deletion of ACLs in a running broker, with the events that record them. Used alike
+by the handlers of requests and by the testing kit. Does not check whether the caller has the
+right.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 def create(
     broker: Broker, authorizer: Authorizer, acls: Iterable[Acl], now: int, cause: int | None = None
 ) -> list[Acl]:
-    """Put ACLs in force; answers those that were not."""
+    """Put ACLs in force and log them; return those that were not in force before."""
     new = authorizer.add(acls)
     _note(broker, AclsCreated, new, now, cause)
     return new
@@ -28,7 +30,7 @@ def create(
 def delete(
     broker: Broker, authorizer: Authorizer, acls: Iterable[Acl], now: int, cause: int | None = None
 ) -> list[Acl]:
-    """Let ACLs be in force no longer; answers those that were."""
+    """Remove ACLs and log that; return those that were in force."""
     gone = authorizer.remove(acls, now)
     _note(broker, AclsDeleted, gone, now, cause)
     return gone

@@ -1,9 +1,9 @@
-"""The broker's APIs: one line each, and the version ranges that its release advertises.
+"""Table of the broker's APIs: one line each, and the version ranges that its release advertises.
 
-Owns the table and the loading of an API's message tables and handler at its first request: a broker
-that was only asked ApiVersions has loaded nothing else. Rule: what a release does not advertise
-closes the connection (VER-16). A connection keeps the `Apis` of its broker's release.
-Does not depend on what a handler does.
+Loads an API's message tables and its handler at the first request, so a broker that only
+answered ApiVersions has loaded nothing else. A request for an API or version that the release
+does not advertise closes the connection (VER-16). Does not depend on what a handler does; the
+handlers are in `handlers`, one file an API.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ yet (`Broker.output`)."""
 
 
 class Served(NamedTuple):
-    """An API that some release serves: its name and, unless another is named, that of its handler's
-    module."""
+    """Name of an API that some release serves, and the module of its handler if that has another
+    name.
+    """
 
     name: str
     handler: str = ""
@@ -155,7 +156,7 @@ have."""
 
 
 class Api:
-    """An API ready to serve: its request table, the versions that are served, its handler."""
+    """An API that is loaded: its request decoder, the versions served, and its handler."""
 
     __slots__ = (
         "decode",
@@ -187,7 +188,9 @@ class Api:
 
 
 class Apis(dict[int, "Api | None"]):
-    """The APIs of one release, by key, each loaded when it is first asked for; None: not served."""
+    """The APIs of one release by API key, each loaded at first use; None for a key that is not
+    served.
+    """
 
     def __init__(self, release: Release) -> None:
         super().__init__()
@@ -202,7 +205,10 @@ class Apis(dict[int, "Api | None"]):
         entry, that of ApiVersions itself."""
 
     def advertised(self, controller: Release) -> Iterator[tuple[int, int, int]]:
-        """Key, lowest and highest version of each API, beside a controller of a release."""
+        """Yield the API key, lowest and highest version of each API to advertise while the
+        controller runs the given release: requests that are forwarded to the controller must be
+        known to it, too.
+        """
         for key, (lowest, highest) in self.ranges.items():
             if key in FORWARDED:
                 least, most = controller.api_versions.get(key, (0, -1))
@@ -220,8 +226,9 @@ class Apis(dict[int, "Api | None"]):
 
 
 def handler_of(key: int) -> Handler:
-    """The handler of requests of an API: in a file of several the function of its name, else
-    `handle`. Loads it."""
+    """Load and return the handler of an API: the function named like the API if its module serves
+    several, else the module's `handle`.
+    """
     name, module = SERVED[key]
     there = import_module(f"coordinator.server.handlers.{module or name}")
     found: Handler = getattr(there, name if hasattr(there, name) else "handle")
@@ -230,15 +237,17 @@ def handler_of(key: int) -> Handler:
 
 @cache
 def apis_of(release: Release) -> Apis:
-    """The APIs of a release; brokers of one release share them."""
+    """Return the APIs of a release; brokers of the same release share them."""
     return Apis(release)
 
 
 def served_by(broker: Broker) -> Apis:
-    """The APIs that a broker serves. Whoever asks often keeps them."""
+    """Return the APIs that a broker serves. Callers that need them for each request keep the
+    result.
+    """
     return apis_of(broker.configs.release)
 
 
 def title(key: int) -> str:
-    """The protocol's name of an API, such as JoinGroup; "API 999" for a key that is none."""
+    """Return the protocol's name of an API key, such as JoinGroup, or "API 999" for an unknown key."""
     return API_KEYS.get(key, f"API {key}")

@@ -1,5 +1,7 @@
-"""The operations a client may do, as the bit fields of KIP-430. Nobody is refused anything here:
-all that apply are set."""
+"""The operations that a client is allowed, as the bit fields of KIP-430, at a broker without an
+authorizer: all that apply to the kind of resource. With an authorizer, `authorization` replaces
+them.
+"""
 
 from __future__ import annotations
 

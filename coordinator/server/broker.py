@@ -1,10 +1,10 @@
-"""The broker that handlers see: cluster, groups, configuration, log, and the requests that wait for
-an answer.
+"""The broker as handlers see it: cluster, groups, configuration, event log, and the requests that
+wait for an answer.
 
-Owns which connection a token belongs to, held requests, and the order of late work: a request is
-handled to its end before another one begins, so an answer that frees a connection's next request
-only queues it. Time, randomness and the wall clock of zero are given by the driver. Does not depend
-on sockets, and the meaning of any request.
+Owns the map from request tokens to connections, held requests, and the order of late work: each
+request is handled to its end before the next begins, so an answer that unblocks a connection
+only queues that connection's next request. Time, randomness and the wall clock are given by the
+driver. Knows no socket and no request's meaning; go on with `handlers`.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _never() -> bool:
 
 
 class Broker(FreshNames):
-    """One broker. Made by a driver; one thread only."""
+    """One broker, driven from one thread."""
 
     def __init__(
         self,
@@ -161,16 +161,16 @@ class Broker(FreshNames):
     # -- what handlers use
 
     def answer(self, token: int, response: Message | Encoded | Unread, now: int) -> None:
-        """Answer a parked request. A token whose connection is gone is ignored: its client no
-        longer waits."""
+        """Answer a parked request. A token whose connection has closed is ignored."""
         waiting = self.parked.pop(token, None)
         if waiting is not None:
             waiting.deliver(response, now)
             self._resumable.append(waiting)
 
     def coordinate(self, call: Call, message: RequestMessage, fresh_id: str = "") -> Message | None:
-        """Put a request before the group coordinator. Its own reply, or None if it is parked now;
-        others are sent."""
+        """Handle a request with the group coordinator. Return the reply to this request, or None if
+        it is parked; send replies to other requests that it completed.
+        """
         context = RequestContext(
             call.version, call.client_id, call.client_host, fresh_id, call.token, call.cause
         )
@@ -185,8 +185,9 @@ class Broker(FreshNames):
         return response
 
     def coordinate_in_slices(self, call: Call, message: RequestMessage) -> Slices[Message]:
-        """As `coordinate`, in slices, for requests that may name many groups. They are answered at
-        once."""
+        """Like `coordinate`, in slices, for requests that may name many groups. They are never
+        parked.
+        """
         context = RequestContext(
             call.version, call.client_id, call.client_host, "", call.token, call.cause
         )
@@ -197,10 +198,8 @@ class Broker(FreshNames):
         return mine
 
     def metadata_changed(self, event: ClusterEvent, now: int, cause: int | None) -> None:
-        """An event reached this broker's copy of the metadata: tell the groups and the requests
-        that wait for it.
-
-        Groups forget the committed offsets of what is deleted (EXP-7).
+        """Apply a cluster event that reached this broker's metadata to groups, transactions and
+        waiting requests. Groups drop the committed offsets of deleted topics (EXP-7).
         """
         if isinstance(event, TopicDeleted):
             if event.topic == CONSUMER_OFFSETS:  # what the groups were is gone with it
@@ -222,8 +221,9 @@ class Broker(FreshNames):
 
     @property
     def controller_release(self) -> Release:
-        """The release of the broker that is the controller, as far as this one knows: what the
-        controller checks and decides is done as that release does it."""
+        """Return the release of the broker that is the controller, as far as this broker knows;
+        checks made by the controller follow that release.
+        """
         controller = str(self.cluster.controller_id)
         return next(
             (each.release for each in self.configs_of_all if each.static["node.id"] == controller),
@@ -231,7 +231,7 @@ class Broker(FreshNames):
         )
 
     def registered_releases(self) -> Iterator[tuple[int, Release]]:
-        """The release of each broker that is registered, by its id."""
+        """Yield the id and release of each registered broker."""
         registered = self.controller.cluster.brokers
         for each in self.configs_of_all:
             node = int(each.static["node.id"])
@@ -240,32 +240,35 @@ class Broker(FreshNames):
 
     @property
     def reaches_controller(self) -> bool:
-        """True if the controller can be asked to change something (KIP-590); if not, Kafka's
-        brokers try until the request times out."""
+        """Return True if this broker can forward a request to the controller (KIP-590). If it
+        cannot, a request to be forwarded times out.
+        """
         return self.controller.active and self.controller.in_contact(self.node_id)
 
     def load_groups(self, partition: int | None, now: int) -> None:
-        """Serve the groups of a partition of __consumer_offsets (None: of all), as their durable
-        events left them (ERR-7)."""
+        """Load the groups of a partition of __consumer_offsets (None: all partitions) from their
+        durable events (ERR-7).
+        """
         self.send_replies(self.coordinator.finish_load(now, partition), now)
 
     def begin_load(self, partition: int | None, load_ms: int, now: int) -> None:
-        """As `load_groups`, in slices, from so many milliseconds on; until it is done,
-        `coordinator.is_loading`."""
+        """Start to load groups as `load_groups` does, but in slices and `load_ms` milliseconds from
+        now; until it is finished, `coordinator.is_loading` holds.
+        """
         self.send_replies(
             self.coordinator.begin_load(now, partition, by_itself=True, after_ms=load_ms), now
         )
         self.send_replies(self.coordinator.tick(now), now)
 
     def unload_groups(self, partition: int | tuple[int, ...] | None, now: int) -> None:
-        """Serve the groups of a partition of __consumer_offsets (None: of all) no longer; parked
-        requests are told so (ERR-6)."""
+        """Stop serving the groups of a partition of __consumer_offsets (None: all partitions) and
+        answer their parked requests (ERR-6).
+        """
         self.send_replies(self.coordinator.unload(now, partition), now)
         if self.gate is not None:
             self.gate.lost(CONSUMER_OFFSETS, partition, now)
 
     def _quotas_changed(self) -> None:
-        """Measure what clients use from now on, if it is the first quota."""
         if self.throttling is None:
             from .throttling import Throttling  # at first use, so that start-up does not load it
 
@@ -275,7 +278,7 @@ class Broker(FreshNames):
         self.throttling.changed()
 
     def _alone(self, event: ClusterEvent, now: int, cause: int | None) -> int | None:
-        """A controller's publication to its only broker."""
+        """Apply and log an event of the controller directly, in a cluster of a single broker."""
         seq = None
         if self.log is not None and not isinstance(event, TopicConfigured):
             seq = self.log.append(event, at_ms=now, cause=cause)
@@ -287,7 +290,7 @@ class Broker(FreshNames):
         return seq
 
     def note_interceptor_error(self, error: InterceptorError) -> None:
-        """Keep what an interceptor did wrong; of very many the first are enough."""
+        """Keep an interceptor's error to be raised later; only the first ones are kept."""
         if len(self.interceptor_errors) < _MOST_ERRORS:
             self.interceptor_errors.append(error)
 
@@ -300,14 +303,14 @@ class Broker(FreshNames):
 
     @cached_property
     def client_links(self) -> ClientLinks:
-        """The links between clients and this broker that are cut."""
+        """The cut links between clients and this broker."""
         from .client_links import ClientLinks
 
         return ClientLinks(self)
 
     @cached_property
     def producer_ids(self) -> ProducerIds:
-        """Where new producers get their ids."""
+        """The source of ids for new producers."""
         from .storage.producers import ProducerIds
 
         return ProducerIds()
@@ -343,17 +346,17 @@ class Broker(FreshNames):
 
     @property
     def cleans_logs(self) -> bool:
-        """True if there is something to clean, or was."""
+        """True if this broker's logs had anything to clean up since it started."""
         return self._cleaning is not None
 
     def logs_found(self, now: int) -> None:
-        """The broker's process has started, with the logs that it had."""
+        """Begin the clean-up of the logs that the broker's process found when it started."""
         if any(partition.log.log_end_offset for partition in self._own_partitions()):
             self._cleaning = None
             self.cleaning.begin(now)
 
     def clock_moved(self) -> None:
-        """The wall clock of the broker's host has jumped."""
+        """Compute the deadlines of log clean-up again after the host's wall clock jumped."""
         if self._cleaning is not None:
             self._cleaning.look_at_all()
 
@@ -368,11 +371,13 @@ class Broker(FreshNames):
 
     @property
     def share_coordinator(self) -> ShareCoordinator:
-        """The states of share partitions that this broker keeps."""
+        """The share coordinator: the stored states of share partitions that this broker keeps."""
         return self.shares.states
 
     def _end_transactions(self, transactions: Transactions, now: int) -> None:
-        """Write markers, now that answers were sent: what is written so is no request's own."""
+        """Write transaction markers that are due. They are appended after the replies are sent and
+        belong to no request, so the commit gate begins anew.
+        """
         transactions.go_on(now)
         if self.gate is not None:
             self.gate.begin()
@@ -380,8 +385,9 @@ class Broker(FreshNames):
     def end_transaction(
         self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None
     ) -> None:
-        """Tell the groups of a partition of __consumer_offsets that a producer's transaction ended
-        (TXN-5)."""
+        """Apply the end of a producer's transaction to the offsets that it committed in groups of a
+        partition of __consumer_offsets (TXN-5).
+        """
         self.send_replies(
             self.coordinator.end_transaction(producer_id, committed, partition, now, cause), now
         )
@@ -389,46 +395,54 @@ class Broker(FreshNames):
     # -- what connections use
 
     def hold(self, token: int, duration_ms: int | None, waiting: Waiting, now: int) -> None:
-        """Keep a request or an answer back: so long from `now` on, or (None) until `release`."""
+        """Hold back a request or an answer for `duration_ms` from `now`, or until `release` if
+        None.
+        """
         self.parked[token] = waiting
         if duration_ms is not None:
             heappush(self._held, (now + duration_ms, token))
 
     def take_turns(self, waiting: Waiting) -> None:
-        """A connection has done enough in this turn of the driver's loop: it goes on in the next
-        one (`next_turn`)."""
+        """Postpone a connection that has done enough in this turn of the driver's loop until
+        `next_turn`.
+        """
         self.postponed.append(waiting)
 
     def may_wake(self) -> bool:
-        """True if one more parked fetch may be read and answered in this turn."""
+        """Count one more parked fetch that is completed in this turn; return False if the turn's
+        bound is exceeded.
+        """
         self._woken += 1
         return self._woken <= _WOKEN_A_TURN
 
     def forget(self, token: int) -> None:
-        """The connection of a parked request closed: nobody waits for its answer any more."""
+        """Drop a parked request whose connection closed."""
         self.parked.pop(token, None)
         self.parked_fetches.forget(token)
 
     def connection_lost(self, peer: str) -> None:
-        """A connection has ended: its share sessions end with it."""
+        """End the share sessions of a connection that closed."""
         if self._shares is not None:
             self._shares.connection_lost(peer)
 
     def share_states_changed(self) -> None:
-        """A share coordinator's write is replicated, or it serves it no longer."""
+        """Check which writes of share states can be acknowledged: one was replicated, or its share
+        coordinator moved.
+        """
         if self._shares is not None:
             self._shares.partitions.writes.look()
 
     def shares_stopped(self, now: int) -> None:
-        """The broker's process has ended: nothing of its share groups is left."""
+        """Discard the state of share groups because the broker's process ended."""
         if self._shares is not None:
             self._shares.stopped(now)
 
     # -- what drivers use
 
     def release(self, token: int, now: int) -> bool:
-        """Go on with what is held under a token; False if nothing is, or its connection is gone.
-        `run_resumable` is to follow."""
+        """Continue a held request. Return False if none is held under the token or its connection
+        closed. Call `run_resumable` afterwards.
+        """
         waiting = self.parked.pop(token, None)
         if waiting is None:
             return False
@@ -436,26 +450,28 @@ class Broker(FreshNames):
         return True
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do; None: only a request can make something
-        happen."""
+        """Return the instant at which `tick` is due, or None if only a request can change anything."""
         return self._earliest(
             self.coordinator.next_deadline() if self._log_retry_at is None else self._log_retry_at
         )
 
     def wake_by(self) -> int | None:
-        """An instant no later than `next_deadline`, for less work: when a timer should fire at the
-        latest."""
+        """Return an instant no later than `next_deadline` that is cheaper to compute: the latest
+        instant at which a driver's timer must fire.
+        """
         return self._earliest(
             self.coordinator.wake_by() if self._log_retry_at is None else self._log_retry_at
         )
 
     def only_looks(self, now: int) -> bool:
-        """Is nothing due but the look for what has expired of groups? No client notices that."""
+        """Return True if nothing is due but the periodic check for expired group data, which no
+        client notices.
+        """
         beside = self._earliest(self._log_retry_at)
         return (beside is None or beside > now) and self.coordinator.only_looks(now)
 
     def _earliest(self, deadline: int | None) -> int | None:
-        """The earliest of a deadline of the groups and all the others."""
+        """Return the earliest of a groups' deadline and all other deadlines of the broker."""
         fetch = self.parked_fetches.next_deadline()
         if fetch is not None and (deadline is None or fetch < deadline):
             deadline = fetch
@@ -476,8 +492,9 @@ class Broker(FreshNames):
         return deadline
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due: sessions and phases of groups, transactions, fetches that waited
-        long enough, held requests."""
+        """Run the timers that are due: sessions and phases of groups, transactions, waiting
+        fetches, held requests.
+        """
         if (log := self.log) is not None and not log.writable:
             log.flush()
             self._see_log(log, now)
@@ -502,8 +519,9 @@ class Broker(FreshNames):
         self.run_resumable(now)
 
     def run_resumable(self, now: int) -> None:
-        """Let freed connections handle what waited behind their parked request. Drivers' entry
-        points end with it."""
+        """Let connections whose parked request was answered handle their next requests. Every entry
+        point of a driver ends with this call.
+        """
         while self._resumable:
             self._resumable.popleft().resume(now)
         while self.share_states:
@@ -517,8 +535,9 @@ class Broker(FreshNames):
                 self._see_log(log, now)
 
     def _ask_share_coordinator(self, asked: StateRequest, now: int) -> None:
-        """Let the state of share partitions be made or deleted, and the group that waits for it be
-        told (SH-HB-2)."""
+        """Create or delete the state of share partitions, and give the result to the group that
+        waits for it (SH-HB-2).
+        """
         from .shares.of_groups import carry_out  # at first use, so that start-up does not load it
 
         error = carry_out(self.shares, asked, now)
@@ -526,11 +545,13 @@ class Broker(FreshNames):
 
     @property
     def log_is_blocked(self) -> bool:
-        """True if the event log cannot be written now: nothing that is logged may change."""
+        """True if the event log cannot be written now; then nothing that is logged may change."""
         return self.log is not None and not self.log.writable
 
     def _see_log(self, log: EventLog, now: int) -> None:
-        """The log's lines were handed on; if it has not taken them, try again soon."""
+        """After a flush of the event log, schedule another attempt if the log is still not
+        writable.
+        """
         if log.writable:
             self._log_retry_at = None
         elif self._log_retry_at is None or self._log_retry_at <= now:
@@ -538,13 +559,15 @@ class Broker(FreshNames):
 
     @property
     def wants_turn(self) -> bool:
-        """True if connections wait for `next_turn`. A driver calls it soon, after it has looked at
-        its other connections."""
+        """Return True if connections wait for `next_turn`. The driver calls that soon, after it has
+        served its other connections.
+        """
         return bool(self.postponed) or (bool(self.output.waiting) and not self.output.full)
 
     def next_turn(self, now: int) -> None:
-        """Let connections go on that had done enough in their last turn, and a few that waited for
-        room for their answers."""
+        """Resume the connections that were postponed in the last turn, and a few that wait for room
+        for their answers.
+        """
         for _ in range(len(self.postponed)):
             self.postponed.popleft().resume(now)
             if self.turn_is_over():
@@ -559,19 +582,21 @@ class Broker(FreshNames):
         self.run_resumable(now)
 
     def shut_down(self, now: int, *, in_slices: bool = False) -> None:
-        """Answer parked joins and syncs as a stopping broker does (ERR-6); in slices the rest.
-        Fetches get no answer, as in Kafka."""
+        """Answer parked JoinGroup and SyncGroup requests as a stopping broker does (ERR-6). Waiting
+        fetches get no answer, as in Kafka.
+        """
         self.send_replies(self.coordinator.shutdown(now, in_slices=in_slices), now)
 
     def send_replies(self, outcome: Outcome, now: int) -> None:
-        """Send the replies of something that no request in hand brought about."""
+        """Send replies that no request being handled caused, such as those of a timer."""
         self._reply(outcome.replies, None, None, now)
 
     def _reply(
         self, replies: Iterable[Reply], own: int | None, mine: Message | None, now: int
     ) -> Message | None:
-        """Send replies. The one for the token `own`, or `mine`, is returned: its connection sends
-        it in its turn."""
+        """Send replies. Return the reply for the token `own` (default: `mine`) instead of sending
+        it: its connection sends it in order.
+        """
         gate = self.gate
         needs = None if gate is None else gate.needs(now)
         for token, message in replies:
@@ -587,8 +612,9 @@ class Broker(FreshNames):
         return mine
 
     def hold_back(self, call: Call, response: Message | Encoded) -> bool:
-        """True if the answer of a request has to wait for what was written (META-1); then its
-        connection parks it."""
+        """Return True if the answer was held back until the request's writes are replicated
+        (META-1); its connection then parks the request.
+        """
         if self.gate is None:
             return False
         needs = self.gate.take(call.now) or self.gate.earlier(call, response, self.coordinator)
@@ -598,7 +624,8 @@ class Broker(FreshNames):
         return False
 
     def write_failed(self, message: Message, now: int) -> None:
-        """A request's write was not replicated in time. A generation that is not stored begins a
-        rebalance (ERR-2)."""
+        """Handle a request whose write was not replicated in time. A generation that is not stored
+        starts a rebalance (ERR-2).
+        """
         if isinstance(message, SyncGroupRequest):
             self.send_replies(self.coordinator.generation_not_stored(message, now), now)

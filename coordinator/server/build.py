@@ -1,9 +1,9 @@
-"""A whole broker from options: configuration, cluster with its first topics, groups, and what it
-draws from its seed.
+"""Construction of a whole broker from options: configuration, cluster with its first topics,
+groups, and what is drawn from the seed.
 
-Owns the order in which the parts are put together, for every driver alike. Raises ConfigError or
-TopicError in words meant for whoever wrote the option. Does not depend on where options came from,
-sockets and clocks.
+Owns the order of construction, the same for every driver. Raises ConfigError or TopicError,
+worded for the author of the option. Does not know where options come from, nor sockets or
+clocks.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ _RIGHT = "; give {'orders': 12}, ['orders:12', 'payments'] or 'orders'"
 
 
 class TopicError(ValueError):
-    """A topic option that cannot be: what, and what would be right."""
+    """Error for a topic option that is not possible; the message says what would be right."""
 
 
 class TopicOption(NamedTuple):
-    """A topic to have from the start. `partitions` None: as many as num.partitions says."""
+    """A topic to create at start. `partitions` None: num.partitions applies."""
 
     name: str
     partitions: int | None = None
@@ -59,7 +59,9 @@ class TopicOption(NamedTuple):
         return cls(name, int(partitions) if colon else None).checked()
 
     def checked(self) -> TopicOption:
-        """Itself. Raises TopicError for a name or a number that Kafka would not have."""
+        """Return the option itself. Raises TopicError for a name or a number that Kafka does not
+        allow.
+        """
         if not isinstance(self.name, str):
             raise TopicError(f"topic {self.name!r}: a name is a text{_RIGHT}")
         if not _LEGAL_NAME.fullmatch(self.name) or self.name in (".", ".."):
@@ -78,7 +80,7 @@ class TopicOption(NamedTuple):
 
 
 def topic_maker(broker: Broker) -> TopicMaker:
-    """How a broker has the controller make a topic that it needs itself."""
+    """Return a function with which the coordinator has the controller create an internal topic."""
 
     def make(name: str, configs: Mapping[str, str], now: int, cause: int | None) -> str | None:
         from .topics import make_for_broker  # at first use, so that start-up does not load it
@@ -89,8 +91,9 @@ def topic_maker(broker: Broker) -> TopicMaker:
 
 
 def topic_options(topics: Iterable[str] | Mapping[str, int]) -> list[TopicOption]:
-    """Topics given as `name` and `name:partitions`, one alone or several, or as a mapping from name
-    to partitions. Raises TopicError."""
+    """Parse topics given as one or several `name` or `name:partitions`, or as a mapping from name
+    to partitions. Raises TopicError.
+    """
     given: Any = topics
     if isinstance(given, Mapping):
         options = [TopicOption(name, partitions).checked() for name, partitions in given.items()]
@@ -108,8 +111,9 @@ def topic_options(topics: Iterable[str] | Mapping[str, int]) -> list[TopicOption
 def new_group_coordinator(
     configs: BrokerConfigs, log: EventSink | None, cluster: Cluster
 ) -> GroupCoordinator:
-    """A group coordinator whose settings follow the broker's configuration, and whose consumer
-    groups see the topics of `cluster`."""
+    """Return a group coordinator that follows the broker's configuration, and whose consumer groups
+    see the topics of `cluster`.
+    """
     group_config = GroupConfig()
     configs.keep_current(group_config, configs.group_config)
     _put_in_force(group_config, cluster, configs)
@@ -127,7 +131,7 @@ def new_group_coordinator(
 
 
 def follow_release(broker: Broker) -> None:
-    """A broker that stays the same object is of another release from now on."""
+    """Switch a broker to the release of its configuration, after an upgrade of the same object."""
     _put_in_force(broker.coordinator.config, broker.cluster, broker.configs)
     broker.shares.follow_release()
 
@@ -148,10 +152,8 @@ def build_broker(
     cluster_id: str | None = None,
     limits: Limits = Limits(),
 ) -> Broker:
-    """A broker, alone in its cluster, that leads every partition. __consumer_offsets exists from
-    the start.
-
-    `cluster_id` takes the place of the one that is drawn; nothing else that is drawn differs.
+    """Return a broker that is alone in its cluster and leads every partition. __consumer_offsets
+    exists from the start. `cluster_id` replaces the drawn one; all other draws stay the same.
     """
     cluster = Cluster(
         cluster_id="", controller_id=node_id, brokers=[BrokerNode(node_id)], configs=configs

@@ -1,11 +1,10 @@
-"""Links between clients and one broker that are cut: nothing passes, in either direction, until
-they are healed.
+"""Cut links between clients and one broker: nothing passes in either direction until a link is
+healed.
 
-Owns which requests and answers wait for that. Rules: connections stay open, as on a network that
-loses every packet; a request that came meanwhile is handled once the link is whole, an answer that
-was ready meanwhile is sent then, and neither if its client has hung up. A client is known by its
-client id. It is one interceptor: while no link is cut it is not installed, and requests pay nothing
-for it. Does not depend on sockets and on why links are cut.
+Connections stay open, as on a network that loses every packet. A request that arrives meanwhile
+is handled after healing, an answer that becomes ready is sent then; both are dropped if the
+client has hung up. A client is known by its client id. The cut is an interceptor, installed only
+while a link is cut. Does not know sockets, nor why a link is cut.
 """
 
 from __future__ import annotations
@@ -26,34 +25,34 @@ THROTTLED: Final = 4
 
 @runtime_checkable
 class Pausable(Protocol):
-    """A client's connection."""
+    """Interface of a client's connection that can be paused."""
 
     client_id: str
 
     def pause(self, why: int) -> None:
-        """Send nothing, handle nothing."""
+        """Send nothing and handle nothing until `unpause` with the same reason."""
 
     def unpause(self, now: int, why: int) -> None:
-        """Go on, if nothing else is in the way."""
+        """Remove one reason for the pause; continue if no other is left."""
 
 
 class LinkedBroker(Protocol):
-    """The links' needs from their broker."""
+    """The part of a broker that `ClientLinks` uses."""
 
     @property
     def interceptors(self) -> list[Interceptor]:
-        """Who is asked about requests first."""
+        """The interceptors that see each request before its handler."""
 
     @property
     def parked(self) -> Mapping[int, object]:
-        """Who waits for an answer."""
+        """The requests that wait for an answer, by token."""
 
     def release(self, token: int, now: int) -> bool:
-        """Go on with a request that was held."""
+        """Continue a held request."""
 
 
 class ClientLinks:
-    """The cut links of one broker. `client_ids`: those that are cut from the start."""
+    """The cut links of one broker. `client_ids`: clients whose links are cut from the start."""
 
     def __init__(self, broker: LinkedBroker, client_ids: Iterable[str] = ()) -> None:
         self._broker = broker
@@ -66,11 +65,11 @@ class ClientLinks:
 
     @property
     def cut_off(self) -> tuple[str, ...]:
-        """The clients whose links are cut."""
+        """Return the client ids whose links are cut."""
         return tuple(self._held)
 
     def cut(self, client_id: str) -> None:
-        """Let nothing pass between a client and this broker any more."""
+        """Cut the link between a client and this broker."""
         if not self._held:
             self._broker.interceptors.insert(0, self)
         self._held[client_id] = []
@@ -84,15 +83,16 @@ class ClientLinks:
             connection.pause(LINK_IS_CUT)
 
     def heal(self, client_id: str) -> None:
-        """Let things pass again; what waited goes on with `go_on`."""
+        """Heal a client's link. Its held requests and answers continue with `go_on`."""
         self._healed += self._held.pop(client_id)
         self._freed += self._silent.pop(client_id)
         if not self._held:
             self._broker.interceptors.remove(self)
 
     def go_on(self, now: int) -> None:
-        """Handle the requests and send the answers that waited for links that are whole again. The
-        broker must be running."""
+        """Handle the requests and send the answers that were held by links now healed. The broker
+        must be running.
+        """
         healed, self._healed = self._healed, []
         freed, self._freed = self._freed, []
         for connection in freed:
@@ -101,7 +101,7 @@ class ClientLinks:
             self._broker.release(token, now)
 
     def __call__(self, call: Call) -> Verdict:
-        """Keep the requests of clients back that are cut off."""
+        """Hold the request if its client's link is cut."""
         held = self._held.get(call.client_id)
         if held is None:
             return None

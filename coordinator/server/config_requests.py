@@ -1,5 +1,6 @@
-"""Steps in AlterConfigs and IncrementalAlterConfigs: whose rules a resource's change goes by, and
-telling the log."""
+"""Common steps of AlterConfigs and IncrementalAlterConfigs: choosing the rules for each type of
+resource, applying the changes, and logging them. The rules themselves are in `settings`.
+"""
 
 from __future__ import annotations
 
@@ -58,9 +59,11 @@ def altered(
     replace: bool,
     validate_only: bool,
 ) -> Slices[list[AlterConfigsResourceResponse]]:
-    """Change each resource on its own, and tell of each. Resources that are named more than once
-    are refused, and an operation that there is not fails all that go to the controller. `replace`:
-    AlterConfigs. A generator: a resource with long values counts for several elements."""
+    """Change each resource independently and return one result for each. Resources named more than
+    once are refused; an unknown operation fails every resource that is forwarded to the
+    controller. `replace`: AlterConfigs semantics. Sliced by size: a resource with long values
+    counts as several elements.
+    """
     named = Counter(alteration.resource for alteration in alterations)
     fails = not replace and any(
         any(change.operation not in _OPERATIONS for change in alteration.changes)
@@ -90,8 +93,9 @@ def altered(
 
 
 def _reaches_the_controller(named: Counter[tuple[int, str]], alteration: Alteration) -> bool:
-    """True if a resource is sent on. An operation that there is not fails all that are sent on with
-    it."""
+    """Return True if a resource's change is forwarded to the controller; an unknown operation fails
+    all forwarded resources.
+    """
     if alteration.resource[0] not in _OF_THE_CONTROLLER or named[alteration.resource] > 1:
         return False
     try:

@@ -1,9 +1,8 @@
-"""The data stream of the event log: which records were appended to which partition and served to
-whom, and who was connected.
+"""Writer of the data stream of the event log: records appended and served, transaction markers,
+segments, and connections opened and closed.
 
-Written only while `EventLog.data` is on: records come by the thousand. Owns the lines' fields.
-Batches that were appended before (a producer sent them again) make no line. Does not depend on what
-records hold.
+Writes only while `EventLog.data` is on, for records come by the thousand. A duplicate batch of
+an idempotent producer is not logged. Does not look into records. The events are in `events`.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _HEADER_END = 27
 
 
 class Writer(NamedTuple):
-    """A broker that writes records of its own accord."""
+    """A broker that appends records without a client's request."""
 
     now: int
     client_id: str
@@ -42,7 +41,7 @@ class Writer(NamedTuple):
 
 
 def on(log: EventLog | None) -> EventLog | None:
-    """The log, if it takes lines of this stream now."""
+    """Return the log if it takes events of the data stream now, else None."""
     return log if log is not None and log.data and log.writable else None
 
 
@@ -56,7 +55,7 @@ def appended(
     header: BatchHeader,
     base_offset: int,
 ) -> None:
-    """A batch is in a log, of a producer that asked for it or of a broker."""
+    """Log a batch that a producer or a broker appended."""
     if log is not None and on(log):
         log.append(
             RecordsAppended(
@@ -80,7 +79,7 @@ def appended(
 def recompressed(
     log: EventLog | None, node: int, now: int, partition: Partition, placed: Appended, size: int
 ) -> None:
-    """A batch was compressed anew. `size`: bytes of it as it is kept."""
+    """Log that the broker compressed a batch with another codec. `size`: its stored size in bytes."""
     if log is not None and on(log) and placed.sent is not None:
         codec = partition.log.codec_at(placed.base_offset)
         log.append(
@@ -110,8 +109,9 @@ def served(
     *,
     committed: bool,
 ) -> None:
-    """Records leave for a client that asked for them from `offset` on; the last batch may be cut
-    short. What is taken out of the answer, since its client may not read it, does not leave."""
+    """Log records that are sent to a consumer that fetched from `offset`; the last batch may be cut
+    short. Topics that the client may not read are taken out of the answer and not logged.
+    """
     if log is not None and on(log) and (call.sees is None or call.sees(topic)):
         last = _last_offset(records)
         if last is not None:
@@ -135,7 +135,7 @@ def marked(
     now: int,
     cause: int | None,
 ) -> None:
-    """The end of a transaction is in a log."""
+    """Log a transaction marker that was appended."""
     if log is not None and on(log):
         log.append(
             MarkerWritten(offset, marker.producer_id, marker.producer_epoch, marker.committed),
@@ -148,7 +148,7 @@ def marked(
 
 
 def rolled(log: EventLog | None, node: int, partition: Partition, by: str, now: int) -> None:
-    """A segment of a log began, by a setting."""
+    """Log that a new segment began, and the setting that caused it."""
     if log is not None and on(log):
         log.append(
             SegmentRolled(partition.log.active_offset, by),
@@ -160,19 +160,21 @@ def rolled(log: EventLog | None, node: int, partition: Partition, by: str, now: 
 
 
 def opened(log: EventLog | None, node: int, peer: str, listener: str, now: int) -> None:
-    """A client has connected."""
+    """Log that a client connected."""
     if log is not None and on(log):
         log.append(ConnectionOpened(peer, listener), at_ms=now, broker=node)
 
 
 def closed(log: EventLog | None, node: int, peer: str, client_id: str, now: int) -> None:
-    """A connection has ended, whoever ended it. `client_id`: of its latest request."""
+    """Log that a connection ended, whichever side closed it. `client_id`: that of its latest
+    request.
+    """
     if log is not None and on(log):
         log.append(ConnectionClosed(peer, client_id), at_ms=now, broker=node)
 
 
 def _last_offset(records: bytes) -> int | None:
-    """The offset of the last record in whole batches; None: there is no whole batch."""
+    """Return the offset of the last record in a whole batch, or None if there is no whole batch."""
     pos, last = 0, None
     while pos + _HEADER_END <= len(records):
         end = pos + 12 + int.from_bytes(records[pos + 8 : pos + 12], "big")

@@ -1,5 +1,7 @@
-"""Requests for delegation tokens (KIP-48): who may send them, and the error of a refused one. The
-tokens themselves are in `server.security.tokens`. Does not depend on rights."""
+"""Common steps of the requests for delegation tokens (KIP-48): which connections may send them, and
+the errors of refused ones. Does not check rights (`authorization` does); the tokens themselves
+are in `security/tokens`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ NO_TIME = -1
 
 
 def refusal(broker: Broker, call: Call) -> ErrorCode | None:
-    """Why nobody may ask for tokens on this connection; None: somebody is known there (TOK-1)."""
+    """Return the error if token requests are not allowed on this connection, or None if they are:
+    the client must be authenticated, and not by a token (TOK-1).
+    """
     security = broker.security
     if security is None or isinstance(call.principal, TokenPrincipal):
         return ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
@@ -42,15 +46,16 @@ def refusal(broker: Broker, call: Call) -> ErrorCode | None:
 
 
 def tokens_of(broker: Broker) -> Tokens | None:
-    """The cluster's tokens; None: it has no key for them (61)."""
+    """Return the cluster's tokens, or None if it has no secret key for them (error 61)."""
     return None if broker.security is None else broker.security.tokens
 
 
 def with_new_end(
     broker: Broker, call: Call, answer: type[Answer], new_end: Callable[[Tokens, int], int]
 ) -> Answer:
-    """The answer to a request that has a token live longer or end. `new_end`: does it, at an instant
-    of the wall clock, and tells when the token ends now; raises TokenRefused."""
+    """Answer a request that renews or expires a token. `new_end` applies it at an instant of the
+    wall clock and returns the token's new expiry; it raises TokenRefused.
+    """
     error = refusal(broker, call)
     if error is not None:
         return answer(error_code=error, expiry_timestamp_ms=NO_TIME)
@@ -64,12 +69,14 @@ def with_new_end(
 
 
 def wall_ms(broker: Broker, call: Call) -> int:
-    """The broker's wall clock."""
+    """Return the broker's wall clock in ms since 1970."""
     return broker.epoch_ms + call.now
 
 
 def owner_of(call: Call) -> tuple[str, str]:
-    """Who is to own a new token: the one who is named, else who asks."""
+    """Return the principal type and name of a new token's owner: the one that the request names,
+    else the client itself.
+    """
     request = call.message
     assert isinstance(request, CreateDelegationTokenRequest)
     if request.owner_principal_name and request.owner_principal_type is not None:
@@ -79,7 +86,9 @@ def owner_of(call: Call) -> tuple[str, str]:
 
 
 def refused_creation(call: Call, code: ErrorCode) -> CreateDelegationTokenResponse:
-    """No token is made: who was to own it, and who asked."""
+    """Return the response to a CreateDelegationToken that is refused: it still names owner and
+    requester.
+    """
     kind, _, name = call.principal.partition(":")
     owner = owner_of(call)
     return CreateDelegationTokenResponse(

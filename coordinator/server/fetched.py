@@ -1,5 +1,6 @@
-"""The reads of a Fetch or ShareFetch: the partitions that it names, and for an incremental one the
-rest of its session (KIP-227, KIP-932)."""
+"""The partitions that a Fetch or ShareFetch reads: those it names, and for an incremental one the
+rest of its session (KIP-227, KIP-932).
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def fetched(broker: Broker, message: FetchRequest) -> Slices[list[Place]]:
-    """The partitions, each once."""
+    """Return the partitions that a Fetch reads, each once."""
 
     def place(topic: str | bytes, partition: int) -> Place:
         if isinstance(topic, str):
@@ -49,7 +50,9 @@ def fetched(broker: Broker, message: FetchRequest) -> Slices[list[Place]]:
 
 
 def share_fetched(broker: Broker, message: ShareFetchRequest) -> list[Place]:
-    """The partitions of a ShareFetch, each once; none where it ends its session (epoch -1)."""
+    """Return the partitions that a ShareFetch reads, each once; none if it closes its session
+    (epoch -1).
+    """
     if message.share_session_epoch < 0:
         return []
     wanted = [

@@ -1,5 +1,4 @@
-"""Fresh ids, from the driver's randomness: of topics, members and clusters. Does not depend on what
-they name."""
+"""Fresh ids for topics, members and clusters, drawn from the driver's randomness."""
 
 from __future__ import annotations
 
@@ -21,13 +20,14 @@ class FreshNames:
         return ((bits & ~(0xF << 76) & ~(0x3 << 62)) | 0x4 << 76 | 0x2 << 62).to_bytes(16, "big")
 
     def fresh_id(self) -> str:
-        """`fresh_uuid` as text, the tail of a new member id."""
+        """Return a random UUID as text, for the end of a new member id."""
         text = self.fresh_uuid().hex()
         return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
     def fresh_name(self) -> str:
-        """A random UUID as Kafka writes its ids: 22 characters of URL-safe base64 that do not start
-        with a dash."""
+        """Return a random UUID as Kafka writes its ids: 22 characters of URL-safe base64, not
+        starting with a dash.
+        """
         while True:
             name = urlsafe_b64encode(self.fresh_uuid())[:22].decode()
             if not name.startswith("-"):

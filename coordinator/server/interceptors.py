@@ -1,13 +1,12 @@
-"""Faults of single requests: let a request pass, answer it, hold it, drop it, or change what is
-asked or answered.
+"""Faults of single requests: verdicts that let a request pass, answer it, hold it, drop it, close
+its connection, or change the request or the answer.
 
-An interceptor is called with every decoded request before its handler is. The first that gives a
-verdict other than None decides; with none of them installed a request pays one test for it. One
-that says, by an attribute `api_keys`, which APIs it is about is not called for others, and one with
-a method `asked_about` gives who is to be called about requests of an API; when either changes it
-calls what it finds in its attribute `on_change`. `Handle` also sees the answer before it leaves.
-Owns the verdicts. Depends only on the decoded request (`server.requests.call`) and messages; does not depend
-on the broker, its handlers or any group. Faults of links and hosts are not made here.
+A broker calls its interceptors with every decoded request before the handler; the first verdict
+other than None decides. An interceptor with an attribute `api_keys` is called for those APIs
+only. One with a method `asked_about` returns the interceptors to be called for an API; if its
+choice changes, it calls the function in its attribute `on_change`. Depends only on the decoded
+request (`server.requests.call`) and messages; does not know the broker, handlers or groups.
+Faults of links and hosts are made elsewhere.
 
     def second_heartbeat_fails(call: Call) -> Verdict:
         return Answer(HeartbeatResponse(error_code=27)) if isinstance(call.message, HeartbeatRequest) else None
@@ -30,16 +29,15 @@ if TYPE_CHECKING:
 
 
 class Answer(NamedTuple):
-    """Answer with this and do not ask the broker: nothing changes."""
+    """Verdict: send this response without calling the handler, so that nothing changes."""
 
     response: Message | Encoded
 
 
 class Hold(NamedTuple):
-    """Keep the request back, then go on with `then`. Its connection waits with it, as for a parked
-    request.
-
-    `duration_ms`: for so long; None: until `Broker.release` is called with the request's token.
+    """Verdict: hold the request back, then apply the verdict `then`. Its connection waits, as for a
+    parked request. `duration_ms`: how long; None: until `Broker.release` is called with the
+    request's token.
     """
 
     duration_ms: int | None
@@ -47,29 +45,30 @@ class Hold(NamedTuple):
 
 
 class Drop(NamedTuple):
-    """Drop the request or the answer: nothing is sent. Later requests of its connection wait until
-    the client hangs up."""
+    """Verdict: send no answer. Later requests of the connection wait until the client closes it."""
 
 
 class Close(NamedTuple):
-    """Close the connection. `why` stands in the log."""
+    """Verdict: close the connection. The event log records the reason `why`."""
 
     why: str
 
 
 class Late(NamedTuple):
-    """Send the answer so much later. Its connection waits with it."""
+    """Verdict on an answer: send it `duration_ms` later. Its connection waits meanwhile."""
 
     duration_ms: int
     response: Message | Encoded
 
 
 class Handle(NamedTuple):
-    """Ask the handler `message` in place of the request, and send what `after` makes of its answer.
+    """Verdict: give the handler `message` instead of the request, and send the result of `after`,
+    which gets the handler's answer.
 
-    `message` None: ask nothing, and give `after` None. An answer may be bytes already (`Encoded`).
-    A request whose client waits for no answer (Produce with acks=0) has no `after`. `fails`: of a
-    ShareFetch, partitions from which nothing is taken, by topic id and index, with their errors.
+    `message` None: call no handler; `after` gets None. An answer may already be encoded
+    (`Encoded`). A request without an answer (Produce with acks=0) has no `after`. `fails`: for a
+    ShareFetch, the partitions from which nothing is acquired, by topic id and index, with their
+    errors.
     """
 
     message: Request | None
@@ -86,8 +85,9 @@ Interceptor = Callable[["Call"], Verdict]
 
 
 class Interceptors(list[Interceptor]):
-    """The interceptors of a broker. `asked[key]`: those about an API; `tellers`: what is told of
-    each answer, `saw_answer` methods."""
+    """The interceptors of a broker. `asked[key]`: those called for an API; `tellers`: the
+    `saw_answer` methods, which are called with each answer.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -157,7 +157,7 @@ class Interceptors(list[Interceptor]):
 
 
 class _Asked(dict[int, tuple[Interceptor, ...]]):
-    """By an API's key, the interceptors that are asked about it; found out when it first comes."""
+    """The interceptors called for each API key, computed at the API's first request."""
 
     def __init__(self, interceptors: Interceptors) -> None:
         super().__init__()
@@ -177,19 +177,20 @@ class _Asked(dict[int, tuple[Interceptor, ...]]):
 
 
 class InterceptorError(Exception):
-    """An interceptor raised something, or gave what is no verdict or no answer to the request:
-    what, and what would be right.
+    """Error of an interceptor that raised an exception or returned an invalid verdict or answer.
+    The message says what would be right.
 
-    It is the embedder's to know, not the client's: the client's connection is closed, and
-    `Emulator` raises it on leaving `with`.
+    The client does not see it: its connection is closed, and `Emulator` raises the error on
+    leaving `with`.
     """
 
 
 def raise_interceptor_errors(
     errors: Sequence[InterceptorError], error: BaseException | None
 ) -> None:
-    """Raise the first of what interceptors did wrong; or say it of the exception `error` that is on
-    its way already."""
+    """Raise the first interceptor error. If an exception `error` is already being raised, add a
+    note to it instead.
+    """
     if not errors:
         return
     if error is not None:
@@ -203,7 +204,9 @@ def raise_interceptor_errors(
 
 
 def consult(interceptors: Sequence[Interceptor], call: Call) -> Verdict:
-    """The first verdict that is not None, in the order of installation. Raises InterceptorError."""
+    """Return the first verdict that is not None, in the order of installation. Raises
+    InterceptorError.
+    """
     for interceptor in interceptors:
         try:
             verdict = interceptor(call)
@@ -222,8 +225,9 @@ def changed(
     response: Message | Encoded | None,
     call: Call,
 ) -> Message | Encoded | Drop | Close | Hold:
-    """The outcome of `Handle.after`: another answer, or a verdict. Raises
-    InterceptorError."""
+    """Return the checked result of `Handle.after`: another answer, or a verdict. Raises
+    InterceptorError.
+    """
     try:
         outgoing = after(response)
     except Exception as error:
@@ -239,7 +243,7 @@ def changed(
 
 
 def _check(verdict: Verdict, interceptor: object, call: Call) -> None:
-    """Raise InterceptorError for what is no verdict about this request."""
+    """Raise InterceptorError if a value is no verdict on this request."""
     if isinstance(verdict, Answer):
         _check_answer(verdict.response, interceptor, call)
     elif isinstance(verdict, Hold):
@@ -259,8 +263,9 @@ def _check(verdict: Verdict, interceptor: object, call: Call) -> None:
 
 
 def _check_answer(response: object, interceptor: object, call: Call) -> None:
-    """Raise InterceptorError for what is no answer to this request in its version. Bytes are taken
-    as they are."""
+    """Raise InterceptorError if a response does not fit this request and its version. Encoded
+    responses are not checked.
+    """
     if hasattr(response, "body"):
         return
     wanted = type(call.message).__name__.removesuffix("Request") + "Response"

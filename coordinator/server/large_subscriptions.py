@@ -1,8 +1,9 @@
-"""Requests of groups whose subscriptions name very many topics: those are read in slices before the
-group decides in one piece.
+"""Requests of groups whose subscriptions name very many topics: subscriptions are decoded in slices
+before the group coordinator handles the request in one step.
 
-A classic member's subscription is bytes until it is asked for: when a generation begins, when the
-group becomes a consumer group, when such a member joins one. Does not depend on what is decided.
+A classic member's subscription stays encoded until it is needed: when a generation begins, when
+the group becomes a consumer group, or when such a member joins one. Does not know what is
+decided.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
 def with_topics_read(
     broker: Broker, call: Call, subscriptions: Iterable[bytes], fresh_id: str
 ) -> Sliced:
-    """Put a request before the group coordinator once these subscriptions are read. Meanwhile the
-    group may change: what it needs then and is not read yet is read then."""
+    """Handle a request with the group coordinator after decoding these subscriptions. The group may
+    change meanwhile; subscriptions that are needed then and not yet decoded are decoded at once.
+    """
     return Sliced(_work(broker, call, subscriptions, fresh_id))
 
 

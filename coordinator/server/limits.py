@@ -1,8 +1,8 @@
-"""Memory for requests and answers: the limits, and how much is in use at the moment.
+"""Limits on the memory for requests and answers, and the bytes in use.
 
-Rules: a `Room` counts bytes that connections hold, all together; when it is full, connections wait
-in it in their order, and the driver lets them go on when there is room again. It closes nobody.
-Does not depend on connections, sockets and clocks.
+A `Room` counts the bytes that all connections hold together. While it is full, connections wait
+in order; the driver resumes them when there is room. No connection is closed for it. Does not
+know connections, sockets or clocks.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ T = TypeVar("T")
 
 
 class Limits(NamedTuple):
-    """Bounds of memory, in bytes. Kafka has no such settings; its queued.max.request.bytes bounds
-    what is held of requests."""
+    """Bounds of memory in bytes. Kafka has no such settings; its queued.max.request.bytes bounds
+    the memory for requests.
+    """
 
     output_bytes: int = 256 * MIB
-    """Of answers that clients have not taken yet, all together. Beyond it, answers that may be
-    large wait unencoded."""
+    """Bound for all answers that clients have not received yet. Beyond it, answers that may be
+    large wait unencoded.
+    """
     response_bytes: int = 100 * MIB
-    """Of one answer. A larger one closes its connection."""
+    """Bound for one answer. A larger one closes its connection."""
 
 
 MOST_IN_A_FRAME: Final = (1 << 31) - 16
@@ -35,7 +37,9 @@ not say."""
 
 
 class Room(Generic[T]):
-    """Bytes that are held, and who waits for room. One whose bound is 0 is always full."""
+    """Count of the bytes held, and the queue of those that wait for room. With a limit of 0 it is
+    always full.
+    """
 
     def __init__(self, limit: int) -> None:
         self.limit = limit
@@ -44,20 +48,20 @@ class Room(Generic[T]):
         self.waiting: OrderedDict[T, None] = OrderedDict()
 
     def add(self, count: int) -> None:
-        """So many bytes more are held; fewer, if negative."""
+        """Add to the bytes held; a negative count releases them."""
         self.held += count
         self.full = self.held >= self.limit
 
     def wait(self, who: T) -> None:
-        """Put somebody at the end of those who wait, unless they wait already."""
+        """Append a waiter to the queue unless it is queued already."""
         self.waiting.setdefault(who)
 
     def leave(self, who: T) -> None:
-        """Somebody waits no longer."""
+        """Remove a waiter from the queue, if it is there."""
         self.waiting.pop(who, None)
 
     def next(self) -> T | None:
-        """The first of those who wait, taken out, if there is room; else None."""
+        """If there is room, remove and return the first waiter; else return None."""
         if self.full or not self.waiting:
             return None
         return self.waiting.popitem(last=False)[0]

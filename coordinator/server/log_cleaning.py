@@ -1,12 +1,12 @@
-"""The clean-up of a broker's logs: which is looked at when, and what is written down of it.
+"""Schedule of the clean-up of a broker's partition logs, and the events that record it.
 
-Owns the instants of Kafka's checks: the first log.initial.task.delay.ms after the start, then every
-log.retention.check.interval.ms; logs that are compacted are looked at by the cleaner, every
-log.cleaner.backoff.ms. Rules: a check at which nothing can go does not take place, so that an idle
-broker waits for nothing: a log has a deadline once something can fall due in it, an append to a log
-that has none is told (`PartitionLog.calls_cleaner`); each broker cleans the replicas it holds, by its
-own clock; so many logs are looked at in one tick. What goes is decided by `server.storage.retention`. The
-topics that Kafka keeps itself are left alone: their records are events here. Time is told.
+Owns the instants of Kafka's checks: for deletion the first log.initial.task.delay.ms after the
+start, then every log.retention.check.interval.ms; for compaction every log.cleaner.backoff.ms. A
+check that cannot remove anything is skipped, so an idle broker has no timer: a log gets a
+deadline once something in it can fall due, and an append to a log without one is reported
+(`PartitionLog.calls_cleaner`). Each broker cleans its own replicas by its own clock, a bounded
+number per tick. Internal topics are left alone: their records are events here. What is removed
+is decided by `server.storage.retention` and `server.storage.compaction`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TopicPartition = tuple[str, int]
 
 
 class LogHost(Protocol):
-    """A broker, as far as the clean-up of its logs looks at it."""
+    """The part of a broker that the clean-up of logs uses."""
 
     @property
     def node_id(self) -> int:
@@ -52,7 +52,7 @@ class LogHost(Protocol):
 
     @property
     def cluster(self) -> Cluster:
-        """Topics, and the logs of the replicas that it holds."""
+        """The topics, and the logs of the replicas that the broker holds."""
 
     @property
     def configs(self) -> BrokerConfigs:
@@ -60,19 +60,19 @@ class LogHost(Protocol):
 
     @property
     def log(self) -> EventLog | None:
-        """The event log, if one is written."""
+        """The event log, or None."""
 
     @property
     def epoch_ms(self) -> int:
-        """The wall clock of the driver's zero, in milliseconds since 1970."""
+        """The wall clock at the driver's zero, in milliseconds since 1970."""
 
     @property
     def replication(self) -> Replication | None:
-        """The copier of records to followers; None: there are none."""
+        """The copier of records to followers, or None in a cluster of one broker."""
 
 
 class LogCleaning:
-    """The clean-up of one broker's logs."""
+    """Clean-up of one broker's logs."""
 
     def __init__(self, broker: LogHost) -> None:
         self._broker = broker
@@ -91,12 +91,12 @@ class LogCleaning:
     # -- what others tell
 
     def begin(self, now: int) -> None:
-        """The broker's process has started now, with logs that it had before."""
+        """Start the schedule: the broker's process started now, with logs from before."""
         self._started_ms = now
         self.look_at_all()
 
     def appended(self, partition: Partition, now: int) -> None:
-        """A log that calls for its cleaner was appended to."""
+        """Give a log its deadline after an append to a log that had none."""
         topic = self._broker.cluster.topics[partition.topic]
         if topic.internal:
             partition.log.calls_cleaner = False
@@ -105,13 +105,15 @@ class LogCleaning:
         self._arm(topic, partition, now)
 
     def log_start_moved(self, partition: Partition, now: int) -> None:
-        """DeleteRecords moved a log's start, or a follower's was moved as its leader's."""
+        """Compute a log's deadline again after its log start offset moved (DeleteRecords, at the
+        leader or a follower).
+        """
         topic = self._broker.cluster.topics[partition.topic]
         if not topic.internal:
             self._arm(topic, partition, now)
 
     def topic_configured(self, name: str, now: int) -> None:
-        """A topic's configuration has changed: its logs may be due earlier, or later."""
+        """Compute the deadlines of a topic's logs again after its configuration changed."""
         topic = self._broker.cluster.topics[name]
         if topic.internal:
             return
@@ -120,12 +122,15 @@ class LogCleaning:
                 self._arm(topic, partition, now)
 
     def look_at_all(self) -> None:
-        """The broker's configuration, or its wall clock, has changed, or it has started: the next
-        tick, which is due at once, finds out anew when each of its logs is due."""
+        """Let the next tick, due at once, compute all deadlines again: the configuration or the
+        wall clock changed, or the broker started.
+        """
         self._anew = True
 
     def out_of_range(self, call: Call, partition: Partition, offset: int) -> None:
-        """A reader was refused an offset: write it down if retention deleted what it asked for."""
+        """Log that a consumer's offset is out of range, if retention deleted the record at that
+        offset.
+        """
         key = (partition.topic, partition.index)
         gone, log = self._gone.get(key), self._broker.log
         if gone is None or not 0 <= offset < gone.end_offset or (call.peer, key) in self.lost:
@@ -150,8 +155,7 @@ class LogCleaning:
             )
 
     def fetched(self, call: Call, at: TopicPartition, offset: int) -> None:
-        """A reader asks for an offset: if it had asked for a deleted one before, write down where it
-        goes on."""
+        """Log the offset at which a consumer continues whose previous offset had been deleted."""
         before, log = self.lost.get((call.peer, at)), self._broker.log
         if before is None or before == offset:
             return
@@ -170,11 +174,13 @@ class LogCleaning:
     # -- what drivers use
 
     def next_deadline(self) -> int | None:
-        """The next check at which something may go; 0 if `tick` has something to find out."""
+        """Return the instant of the next check that may remove something, 0 if `tick` is due now,
+        or None.
+        """
         return 0 if self._anew or self._compacting else self._deadlines.next()
 
     def tick(self, now: int) -> None:
-        """Look at logs that are due: so many, the rest is due at once."""
+        """Clean logs that are due, a bounded number; the rest stays due at once."""
         if self._anew:
             self._anew = False
             for partition in self._held(None, None):
@@ -188,8 +194,9 @@ class LogCleaning:
             self._clean(name, index, now)
 
     def clean(self, topic: str | None, index: int | None, now: int) -> None:
-        """Look at logs now, not at their next check: of all topics (None), or of all partitions of
-        one (None)."""
+        """Clean logs now instead of at their next check: of all topics (None), or of all partitions
+        of a topic (None).
+        """
         for found in self._held(topic, index):
             self._clean(found.topic, found.index, now)
         for _ in range(_STEPS_AT_ONCE):
@@ -197,7 +204,7 @@ class LogCleaning:
                 self._go_on(now)
 
     def check_soon(self, topic: str | None, index: int | None, now: int) -> None:
-        """Let logs be looked at by their next check, whether or not something can be due."""
+        """Let the next regular check look at these logs, whether or not anything can be due."""
         for found in self._held(topic, index):
             at = self._check_at(self._broker.cluster.topics[found.topic], now)
             self._deadlines.arm((found.topic, found.index), at)
@@ -230,7 +237,7 @@ class LogCleaning:
             self._arm(topic, partition, now)
 
     def _begins(self, topic: Topic, partition: Partition, wall_ms: int) -> bool:
-        """Begin the compaction of a log, if it is to be compacted now, or is under way."""
+        """Start the compaction of a log if it is due; return True if it started or is running."""
         key = (topic.name, partition.index)
         if key in self._compacting:
             return True
@@ -245,7 +252,7 @@ class LogCleaning:
         return True
 
     def _go_on(self, now: int) -> None:
-        """One step of the compaction that is first."""
+        """Run one step of the first compaction in progress."""
         key, steps = next(iter(self._compacting.items()))
         partition = self._broker.cluster.partition(*key)
         try:
@@ -261,7 +268,7 @@ class LogCleaning:
         self._arm(self._broker.cluster.topics[key[0]], partition, now)
 
     def _arm(self, topic: Topic, partition: Partition, now: int) -> None:
-        """Give a log its deadline: the first check after now at which something can go."""
+        """Set a log's deadline: the first check after now that can remove something."""
         log, rules = partition.log, retention(topic)
         wall_ms = self._broker.epoch_ms + now
         due_ms = next_deletion_ms(log, rules, wall_ms)
@@ -283,7 +290,7 @@ class LogCleaning:
             log.calls_cleaner = True
 
     def _check_at(self, topic: Topic, at: int) -> int:
-        """The first check of a topic's logs at or after an instant."""
+        """Return the instant of the topic's first check at or after `at`."""
         if retention(topic).compacts:
             return self._next_check(at, "log.cleaner.backoff.ms", first_ms=0)
         return self._next_check(at, "log.retention.check.interval.ms")
@@ -298,13 +305,13 @@ class LogCleaning:
     # -- what is written down
 
     def _tell_of_segment(self, partition: Partition, now: int) -> None:
-        """Write down by what the active segment began, once."""
+        """Log, once, that a new active segment began and which setting caused it."""
         by, partition.log.began_by = partition.log.began_by, ""
         if by and partition.leader == self._broker.node_id:
             data_log.rolled(self._broker.log, self._broker.node_id, partition, by, now)
 
     def _tell_of_compaction(self, partition: Partition, done: Compacted, now: int) -> None:
-        """Write down what the compaction of a leader's log came to."""
+        """Log the result of the compaction of a leader's log."""
         broker = self._broker
         if broker.log is None or partition.leader != broker.node_id:
             return
@@ -326,8 +333,9 @@ class LogCleaning:
     def _tell_of_deletion(
         self, topic: Topic, partition: Partition, deleted: Deleted, now: int
     ) -> None:
-        """Write down what a leader deleted. Replicas follow their leader, or do it by themselves a
-        little earlier or later: nobody reads what is only theirs."""
+        """Log the segments that a leader deleted. Deletions at followers are not logged: no client
+        reads there.
+        """
         broker = self._broker
         if broker.log is None or partition.leader != broker.node_id:
             return

@@ -1,4 +1,6 @@
-"""A topic's configuration as the logs of its partitions need it."""
+"""Conversion of a topic's configuration into the values that partition logs, retention and
+compaction use. Each is kept until the configuration changes.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _LEVELS = {
 
 
 def log_config(topic: Topic) -> LogConfig:
-    """The configuration in force; kept until it changes."""
+    """Return the topic's `LogConfig` in force."""
     known: LogConfig | None = topic.derived.get(LogConfig)
     if known is not None:
         return known
@@ -56,7 +58,7 @@ def log_config(topic: Topic) -> LogConfig:
 
 
 def retention(topic: Topic) -> Retention:
-    """The configuration in force of what is deleted; kept until it changes."""
+    """Return the topic's retention rules in force."""
     known: Retention | None = topic.derived.get(Retention)
     if known is None:
         policy = topic.effective("cleanup.policy")
@@ -71,7 +73,7 @@ def retention(topic: Topic) -> Retention:
 
 
 def compaction(topic: Topic) -> Compaction:
-    """The configuration in force of how the topic is compacted; kept until it changes."""
+    """Return the topic's compaction rules in force."""
     known: Compaction | None = topic.derived.get(Compaction)
     if known is None:
         ratio = topic.effective("min.cleanable.dirty.ratio")

@@ -1,8 +1,8 @@
-"""Regular expressions that a broker reads with RE2J: subscribed topic patterns (KIP-848) and the
-transactional ids of ListTransactions (KIP-1152).
+"""Regular expressions that a broker evaluates as RE2J does: subscribed topic patterns (KIP-848) and
+the transactional ids of ListTransactions (KIP-1152).
 
-The engine is RE2, of which RE2J is a port: both take the same syntax, and need time linear in the
-text. `_WORDS` translates the errors. The few patterns that RE2 takes otherwise stand in
+The engine is RE2, of which RE2J is a port: same syntax, time linear in the text. `_WORDS`
+translates error messages. The few patterns that the two treat differently are listed in
 docs/divergences.md.
 """
 
@@ -38,7 +38,7 @@ _NAMED: Final = re.compile(r"\(\?P?<(\w+)>")
 
 
 class PatternError(ValueError):
-    """A pattern that RE2J refuses; the text is what RE2J says is wrong, without the place."""
+    """Error for a pattern that RE2J refuses; the text is RE2J's description, without the position."""
 
 
 class Pattern:
@@ -52,7 +52,7 @@ class Pattern:
 
     @property
     def instructions(self) -> int:
-        """Steps that each byte of a text costs at most."""
+        """Size of the compiled program: an upper bound of the steps for each byte of a text."""
         return int(self._engine.programsize)
 
     def matches(self, text: str) -> bool:

@@ -1,5 +1,7 @@
-"""Client quotas that are changed, for requests and for the testing kit alike; and the quota of changes
-of topics, as handlers use it. Does not depend on what is measured."""
+"""Changes of client quotas, for requests and for the testing kit alike; and the quota of topic
+changes (controller mutations) as handlers use it. Does not know what is measured; see
+`throttling`.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
 def alter(
     broker: Broker, whose: Entity, changes: Sequence[Change], *, validate_only: bool = False
 ) -> None:
-    """Change one entity's quotas, at all brokers at once. Raises QuotaRefused."""
+    """Change one entity's quotas at all brokers. Raises QuotaRefused."""
     broker.cluster.client_quotas.alter(
         whose, changes, validate_only=validate_only, release=broker.controller_release
     )
@@ -30,17 +32,18 @@ def alter(
 
 
 def forget(broker: Broker) -> None:
-    """Let nobody be limited any more."""
+    """Remove all client quotas."""
     for whose, quotas in list(broker.cluster.client_quotas.find([], strict=False)):
         alter(broker, whose, [Change(key, None) for key in quotas])
 
 
 def quota_of_changes(broker: Broker, call: Call, *, strict_since: int) -> Mutations | None:
-    """A client's quota of topic changes in a request, which knows of it since a version;
-    None: as much as it likes."""
+    """Return the client's quota of topic changes for this request, or None if it has no limit.
+    Requests of version `strict_since` and later are refused when the quota is exceeded.
+    """
     return None if broker.throttling is None else broker.throttling.mutations(call, strict_since)
 
 
 def throttle_of_changes(mutations: Mutations | None) -> int:
-    """How long the client is to wait that asked for changes."""
+    """Return the throttle time in ms for the client that requested the changes; 0 without a quota."""
     return 0 if mutations is None else mutations.throttle_ms

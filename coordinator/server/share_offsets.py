@@ -1,8 +1,8 @@
 """Start offsets of share groups for administrators (KIP-932, SH-OFF-1, SH-OFF-3): the common part
 of DescribeShareGroupOffsets, AlterShareGroupOffsets and DeleteShareGroupOffsets.
 
-Owns which groups may be asked, and the errors for those that may not. Their answers differ; the
-handlers make them.
+Decides which groups may be asked, and the errors for the others. Does not build responses; the
+handlers do.
 """
 
 from __future__ import annotations
@@ -20,28 +20,34 @@ NO_LAG = -1
 
 
 class Refusal(NamedTuple):
-    """Why a request about a group is refused as a whole."""
+    """Error and message with which a request about a group is refused as a whole."""
 
     error: ErrorCode
     message: str
 
 
 def membership(broker: Broker, group_id: str) -> ShareMembership | None:
-    """A share group that this broker coordinates, if there is one of this name."""
+    """Return the share group's membership if this broker coordinates a share group of this name,
+    else None.
+    """
     shard = broker.coordinator.shard_of(group_id)
     found = None if shard is None else shard.groups[group_id].membership
     return found if isinstance(found, ShareMembership) else None
 
 
 def not_served(broker: Broker, group_id: str) -> Refusal | None:
-    """True if another broker coordinates a group, or this one loads it."""
+    """Return a refusal if another broker coordinates the group or this one is loading it, else
+    None.
+    """
     heart = broker.coordinator
     error = ErrorCode(heart.availability.error(heart.partition_for(group_id)))
     return Refusal(error, error.message) if error else None
 
 
 def may_not_change(broker: Broker, group_id: str, *, must_be: bool) -> Refusal | None:
-    """Why nobody may set or delete where a group starts; `must_be`: it has to be there."""
+    """Return a refusal if the group's start offsets may not be set or deleted now, else None.
+    `must_be`: the group has to exist.
+    """
     if not group_id:
         return Refusal(ErrorCode.INVALID_GROUP_ID, ErrorCode.INVALID_GROUP_ID.message)
     refused = not_served(broker, group_id)
@@ -59,8 +65,9 @@ def may_not_change(broker: Broker, group_id: str, *, must_be: bool) -> Refusal |
 
 
 class StartAndLag(NamedTuple):
-    """Where a share partition starts, who led it last, and how many records it is behind; -1: not
-    known."""
+    """Start offset of a share partition, its last leader epoch, and its lag in records; -1 if not
+    known.
+    """
 
     start_offset: int = NO_OFFSET
     leader_epoch: int = 0
@@ -68,7 +75,7 @@ class StartAndLag(NamedTuple):
 
 
 def start_and_lag(broker: Broker, key: ShareStateKey) -> StartAndLag:
-    """The stored state of a share partition, and the log's end behind it."""
+    """Return the stored start of a share partition and its lag behind the log."""
     decision, state = broker.shares.persister.summary(key)
     if decision.error or state is None:
         return StartAndLag()

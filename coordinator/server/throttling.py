@@ -1,10 +1,11 @@
-"""One broker's measurements of its clients where quotas are set, and how long it makes them wait.
+"""Measurement of one broker's clients against their quotas, and the resulting throttle times.
 
-Owns the rates of bytes and of requests; the buckets of changes of topics are the controller's
-(`Controller.mutations`). Rules: QUO-1 to QUO-4; each client has the quota that is nearest to it, and
-shares its rate with everybody the quota counts together. Every request counts as so much of a
-broker's time (`REQUEST_MS`): what it takes here says nothing of Kafka. A broker without quotas has
-no `Throttling`. Does not depend on connections and on the shape of answers.
+Owns the rates of bytes and of requests; the token buckets of topic changes belong to the
+controller (`Controller.mutations`). Rules: QUO-1 to QUO-4. Each client has the most specific
+quota that matches it, and shares its rate with all clients of the same quota entity. Every
+request counts as a fixed share of a broker's time (`REQUEST_MS`), since real time here says
+nothing of Kafka. A broker without quotas has no `Throttling`. Does not know connections or the
+form of answers.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _MOST_KEPT: Final = 10_000
 
 
 class Throttling:
-    """The quotas of one broker's clients."""
+    """Quota accounting for one broker's clients."""
 
     def __init__(
         self, configs: BrokerConfigs, quotas: ClientQuotas, buckets: dict[Hashable, TokenBucket]
@@ -49,21 +50,22 @@ class Throttling:
         self._limits: dict[tuple[str, str, str], Limit | None] = {}
 
     def changed(self) -> None:
-        """Quotas were changed: what was measured goes on to count."""
+        """Use the changed quotas from now on; rates measured so far are kept."""
         self._limits.clear()
 
     def produced(self, call: Call, size: int) -> int:
-        """A Produce of so many bytes is answered: how long its client is to wait."""
+        """Record a Produce of `size` bytes; return the client's throttle time in ms."""
         return self._used(PRODUCE, call, size)
 
     def asked(self, call: Call) -> int:
-        """A request is answered: how long its client is to wait, a window at most (QUO-2)."""
+        """Record a request; return the client's throttle time in ms, at most one window (QUO-2)."""
         waits = self._used(REQUEST_TIME, call, REQUEST_MS * _PERCENT)
         return min(waits, self._windows.window_ms)
 
     def fetched(self, call: Call, size: int) -> int:
-        """A Fetch is to be answered with so many bytes: how long its client is to wait, and then it
-        gets nothing, and nothing is counted."""
+        """Record a Fetch response of `size` bytes; return the client's throttle time in ms. If it
+        is throttled, it gets no records and the bytes are not counted.
+        """
         waits = self._used(CONSUME, call, size)
         longer = max(waits, self.asked(call))
         if longer:
@@ -73,13 +75,16 @@ class Throttling:
         return longer
 
     def most_fetched(self, call: Call) -> int | None:
-        """Bytes a client may fetch at once without being throttled for ever; None: there is no
-        quota."""
+        """Return the most bytes that one Fetch may return without being throttled for ever, or None
+        without a quota.
+        """
         limit = self._limit(CONSUME, call)
         return None if limit is None else int(limit.rate * self._windows.full_ms / 1000)
 
     def mutations(self, call: Call, strict_since: int) -> Mutations | None:
-        """A client's quota of topic changes; None: as much as it likes."""
+        """Return the account of the client's topic changes in this request, or None if it has no
+        quota.
+        """
         limit = self._limit(MUTATIONS, call)
         if limit is None:
             return None
@@ -119,7 +124,7 @@ class Throttling:
 
 
 class Mutations:
-    """The changes of topics that one request asks for."""
+    """Account of the topic changes that one request asks for."""
 
     def __init__(self, bucket: TokenBucket, limit: float, strict: bool) -> None:
         self._bucket = bucket
@@ -128,8 +133,10 @@ class Mutations:
         self.throttle_ms = 0
 
     def allows(self, partitions: int, now: int) -> bool:
-        """May so many partitions be made or deleted? Not while there is a debt; who asks in an
-        older version may all the same, and waits (QUO-4)."""
+        """Return whether `partitions` may be created or deleted now, and charge them. If the quota
+        is exceeded, a strict request is refused; one of an older version is carried out and
+        throttled (QUO-4).
+        """
         if self._strict:
             waits = self._bucket.throttle_ms(self._limit, now)
             if waits:

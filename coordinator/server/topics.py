@@ -1,10 +1,9 @@
-"""Making, growing and deleting topics: the controller's checks in the controller's order, and whom
-a change concerns.
+"""Creation, growth and deletion of topics: the controller's checks in Kafka's order.
 
-Owns what the handlers of CreateTopics, CreatePartitions, DeleteTopics and Metadata (automatic
-creation) share. Rules: a topic is checked whole before anything is made; groups forget the offsets
-of what is deleted (EXP-7); fetches that wait on it are answered. Texts are Kafka's. Does not
-depend on wire versions and the shape of answers.
+Shared by the handlers of CreateTopics, CreatePartitions, DeleteTopics and Metadata (automatic
+creation). A topic is checked completely before anything is created; groups drop the offsets of
+deleted topics (EXP-7); fetches that wait on one are answered. Texts are Kafka's. Does not know
+API versions or the form of answers.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ TOPIC_AS_PARTITIONS = 8
 
 
 class Refused(Exception):
-    """A topic's request is refused with this code and message."""
+    """Error code and message with which a change of a topic is refused."""
 
     def __init__(self, code: ErrorCode, message: str | None) -> None:
         super().__init__(message)
@@ -50,7 +49,7 @@ class Refused(Exception):
 
 
 class Plan(NamedTuple):
-    """A topic to be made, checked."""
+    """A checked topic that can be created."""
 
     name: str
     assignment: list[list[int]]
@@ -58,8 +57,10 @@ class Plan(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A topic as asked for. `assignments`: (index, replicas) each, or none to have them placed; -1
-    means the default. `nulls`: configurations without a value, as often as they were named."""
+    """A topic as requested. `assignments`: index and replicas of each partition; empty to have them
+    placed. -1 means the default. `nulls`: configurations with a null value, each as often as it
+    was named.
+    """
 
     name: str
     partitions: int = -1
@@ -74,7 +75,9 @@ UNWRITTEN = "The emulator's event log cannot be written now, so nothing is chang
 
 
 def plan(broker: Broker, wanted: Wanted, existing: TopicNames) -> Plan:
-    """Check a new topic. `existing`: names as they were before the request. Raises Refused."""
+    """Check a new topic and return how to create it. `existing`: the topic names before the
+    request. Raises Refused.
+    """
     if wanted.name == CLUSTER_METADATA:
         raise Refused(
             ErrorCode.INVALID_REQUEST,
@@ -98,14 +101,15 @@ def plan(broker: Broker, wanted: Wanted, existing: TopicNames) -> Plan:
 
 
 def check_log(broker: Broker) -> None:
-    """Raise Refused if a change of topics could not be logged now (ERR-1)."""
+    """Raise Refused if the event log cannot be written now (ERR-1)."""
     if broker.log_is_blocked:
         raise Refused(ErrorCode.KAFKA_STORAGE_ERROR, UNWRITTEN)
 
 
 def make_ready(broker: Broker, count: int, call: Call) -> Slices[Call]:
-    """Make what so many partitions begin with, in slices: to add them is little work then. The call
-    as it goes on."""
+    """Prepare the logs of `count` new partitions in slices, so that adding them takes little time.
+    Return the call with the time moved on.
+    """
     for made, _ in enumerate(broker.controller.cluster.ready_logs(count), 1):
         if not made % PARTITIONS_A_STEP:
             call = call._replace(now=(yield))
@@ -113,7 +117,7 @@ def make_ready(broker: Broker, count: int, call: Call) -> Slices[Call]:
 
 
 def make(broker: Broker, plan: Plan, call: Call) -> Topic:
-    """Make a planned topic."""
+    """Create a planned topic."""
     return broker.controller.create_topic(
         plan.name,
         topic_id=broker.fresh_uuid(),
@@ -125,11 +129,12 @@ def make(broker: Broker, plan: Plan, call: Call) -> Topic:
 
 
 def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> Slices[None]:
-    """Create what a client asked about, with the broker's defaults; what cannot be created is left,
-    as Kafka leaves it. In slices, between which others may make the same.
+    """Create the topics of a Metadata request with the broker's defaults, in slices; those that
+    cannot be created are skipped, as in Kafka. Another request may create the same topics
+    between slices.
 
-    Nothing is created where the controller refuses the whole request for its size (`MOST_AT_ONCE`),
-    or cannot be asked.
+    Nothing is created if the controller cannot be reached or refuses the whole request for its
+    size (`MOST_AT_ONCE`).
     """
     if not broker.reaches_controller:
         return
@@ -175,7 +180,9 @@ def make_automatically(broker: Broker, names: Iterable[str], call: Call) -> Slic
 def make_for_broker(
     broker: Broker, name: str, configs: Mapping[str, str], now: int, cause: int | None
 ) -> str | None:
-    """Create a topic that a broker needs itself; why not."""
+    """Create a topic that the broker itself needs. Return None, or the reason why it cannot be
+    created.
+    """
     wanted = Wanted(name, configs=configs)
     if not broker.reaches_controller:
         return "the controller cannot be asked"
@@ -195,7 +202,9 @@ def make_for_broker(
 
 
 def _tell_of_automatic(broker: Broker, plan: Plan, call: Call) -> None:
-    """Name, once for each topic, the client whose question made it: it may have misspelt a name."""
+    """Report, once for each topic, the client whose Metadata request created it: it may have
+    misspelt a name.
+    """
     if plan.name in broker.auto_created:
         return
     broker.auto_created[plan.name] = call.client_id
@@ -212,14 +221,16 @@ def _tell_of_automatic(broker: Broker, plan: Plan, call: Call) -> None:
 
 
 def delete(broker: Broker, topic: Topic, call: Call) -> None:
-    """Delete a topic, and with it the groups' offsets for it."""
+    """Delete a topic, and the groups' committed offsets for it."""
     broker.controller.delete_topic(topic, call.now, call.cause)
 
 
 def plan_growth(
     broker: Broker, name: str, count: int, assignments: list[list[int]] | None
 ) -> list[list[int]]:
-    """Replicas of the partitions to be added, so that there are `count`. Raises Refused."""
+    """Check a request for `count` partitions in all; return the replicas of the new ones. Raises
+    Refused.
+    """
     topic = broker.controller.cluster.topics.get(name)
     if topic is None:
         raise Refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, None)
@@ -245,7 +256,7 @@ def plan_growth(
 
 
 def grow(broker: Broker, name: str, assignment: list[list[int]], call: Call) -> None:
-    """Add planned partitions."""
+    """Add planned partitions to a topic."""
     broker.controller.add_partitions(name, assignment, call.now, call.cause)
 
 
@@ -329,8 +340,9 @@ def _manual_assignment(cluster: Cluster, wanted: Wanted) -> list[list[int]]:
 def check_replicas(
     cluster: Cluster, index: int, replicas: list[int], factor: int | None = None
 ) -> None:
-    """Check the replicas that a partition is to have; `factor`: as many as the topic's others have.
-    Raises Refused."""
+    """Check the replica list of a new partition. `factor`: the replication factor of the topic's
+    other partitions. Raises Refused.
+    """
     if not replicas:
         raise _bad_assignment("The manual partition assignment includes an empty replica list.")
     previous = None
@@ -359,7 +371,7 @@ def _bad_assignment(why: str) -> Refused:
 
 
 def _automatic(configs: BrokerConfigs, name: str) -> tuple[int, int]:
-    """Partitions and replicas of a topic that comes into being because somebody asked for it."""
+    """Return the number of partitions and replicas of a topic that is created automatically."""
     value: Callable[[str], int] = configs.get_int
     if name == CONSUMER_OFFSETS:
         return value("offsets.topic.num.partitions"), value("offsets.topic.replication.factor")
@@ -375,11 +387,11 @@ def _automatic(configs: BrokerConfigs, name: str) -> tuple[int, int]:
 
 
 def ensure_internal_topic(broker: Broker, name: str, call: Call) -> None:
-    """Make __consumer_offsets, __transaction_state or __share_group_state, which Kafka makes when
-    somebody asks for a coordinator and it is not there.
+    """Create __consumer_offsets, __transaction_state or __share_group_state if it is missing, as
+    Kafka does when a client looks for a coordinator.
 
-    Nothing is made where the controller cannot be asked, or has it already and this broker has not
-    heard of it yet.
+    Nothing is created if the controller cannot be reached, or already has the topic although
+    this broker's metadata does not show it yet.
     """
     if name in broker.controller.cluster.topics or not broker.reaches_controller:
         return

@@ -1,9 +1,8 @@
-"""Checks of a broker with an authorizer before serving a request: one table of APIs, and how their
-refusals are made.
+"""Authorization of requests at a broker with an authorizer, before the handler serves them.
 
-`table` says which right an API wants and which error its lack is; `asking` decides; `special` has
-the APIs whose answers are more than one error in its place. A broker without an authorizer loads
-none of it.
+`table` says which right each API needs and which error its lack causes; `asking` asks the
+authorizer; `special` has the APIs that need more than an error in the entry's place. A broker
+without an authorizer loads none of it. Begin with `table.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Questions of a request's handler to the authorizer, and the note of each refusal.
+"""Authorization questions of one request, and the events of its refusals.
 
-`Asker` answers for one request whether its user may do something. Owns the event
-`AuthorizationRefused`: one for each thing that a request is refused, up to a bound. What is merely
-left out of a list is not noted.
+Owns the event `AuthorizationRefused`: one for each operation on a resource that a request is
+refused, up to a bound. Things merely left out of a list are not logged. Does not know which
+rights an API needs; see `table`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BITS: Final = {
 
 @cache
 def _names_topics_by_id(message: type[Struct], version: int) -> bool:
-    """Return True if a version of a request names topics by id alone, in whichever of its lists."""
+    """Return True if any list of this request version contains topic ids and no topic names."""
     for field in message.fields:
         elem = field.elem.elem if isinstance(field.elem, Field) else field.elem
         if elem is None or isinstance(elem, Field) or not field.carried(version):
@@ -51,7 +51,7 @@ def _names_topics_by_id(message: type[Struct], version: int) -> bool:
 
 
 class Asker:
-    """One request of one user."""
+    """Authorization questions for one request of one user."""
 
     def __init__(
         self, authorizer: Authorizer, principal: str, host: str, broker: Broker, call: Call
@@ -66,17 +66,19 @@ class Asker:
         self._names_by_id = _names_topics_by_id(type(call.message), call.version)
 
     def may(self, operation: Operation, resource: ResourceType, name: str = CLUSTER_NAME) -> bool:
-        """May it be done? For what is left out of a list."""
+        """Return whether the operation is allowed, without logging a refusal: for lists that leave
+        things out.
+        """
         return self.authorizer.allows(self.principal, self.host, operation, resource, name)
 
     def sees(self, topic: str) -> bool:
-        """May a topic be described?"""
+        """Return whether the user may describe a topic."""
         return self.may(Operation.DESCRIBE, ResourceType.TOPIC, topic)
 
     def is_refused(
         self, operation: Operation, resource: ResourceType, name: str = CLUSTER_NAME
     ) -> bool:
-        """May it not be done? Then `note` writes it down."""
+        """Return whether the operation is refused; if so, remember the refusal for `note`."""
         if self.may(operation, resource, name):
             return False
         key = (operation, resource, name)
@@ -87,21 +89,24 @@ class Asker:
         return True
 
     def topic_of(self, place: Place) -> str | None:
-        """The name of a topic that a request means; None for an id that there is none of, such as
-        the one of zeros: that is the handler's to refuse."""
+        """Return the topic name that an entry means, or None for an unknown topic id: the handler
+        refuses that.
+        """
         if place.topic is not None or place.topic_id is None:
             return None if place.topic is None and self._names_by_id else place.topic or ""
         topic = self.broker.cluster.topics_by_id.get(place.topic_id)
         return None if topic is None else topic.name
 
     def operations(self, resource: ResourceType, name: str = CLUSTER_NAME) -> int:
-        """Operations allowed on a resource, as the bit field of KIP-430."""
+        """Return the operations allowed on a resource, as the bit field of KIP-430."""
         return sum(
             1 << code for code in _BITS[resource] if self.may(Operation(code), resource, name)
         )
 
     def note(self, now: int) -> None:
-        """It is decided: write down what was refused, and from now on at once what a handler asks."""
+        """Log the refusals so far; later refusals of this request, such as a handler's, are logged
+        at once.
+        """
         self._decided = True
         log = self.broker.log
         if log is None or not log.writable:

@@ -1,4 +1,6 @@
-"""The checks of the table in their order, for APIs whose refusals are an error in its place."""
+"""Checks of the table in their order, for APIs whose refusal is an error in the entry's place. APIs
+that need more are in `special`.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,7 @@ _WITHOUT_TEXT: Final = frozenset(
 
 
 def by_table(asker: Asker, api: str, checks: tuple[Check, ...]) -> Slices[Verdict | None]:
-    """These checks' outcome for a request."""
+    """Return the verdict of these checks on a request, or None if all of it is allowed."""
     message: Any = asker.call.message
     version = asker.call.version
     completes: list[Complete] = []
@@ -75,7 +77,7 @@ def _completing(api: str, complete: Complete, error: int) -> Complete:
 
 
 def _arranged(api: str, answer: Any, error: int) -> Slices[Any]:
-    """The same answer, with refused entries where Kafka puts them."""
+    """Return the response with its refused entries in Kafka's order."""
     place = _AMONG_OTHERS.get(api)
     if place is None:
         return answer
@@ -94,13 +96,15 @@ def _arranged(api: str, answer: Any, error: int) -> Slices[Any]:
 
 
 def whole_refusal(api: str, message: Request, version: int, error: int) -> Slices[Response]:
-    """The answer to a request of which nothing may be done (REF-13)."""
+    """Return the response to a request that is refused as a whole (REF-13)."""
     text = None if api in _WITHOUT_TEXT else message_of(error)
     return refused_whole_in_slices(message, version, error, text)
 
 
 def whole_name(check: Check, message: Request) -> tuple[str, ...] | None:
-    """The subject of a check, as far as it has a name; None: the request names nothing."""
+    """Return the name that a check of the whole request is about; an empty tuple for the cluster,
+    None if the request contains no name.
+    """
     if check.resource is CLUSTER:
         return ()
     name = getattr(message, _NAMED_BY[check.resource], None)
@@ -108,7 +112,7 @@ def whole_name(check: Check, message: Request) -> tuple[str, ...] | None:
 
 
 def chosen(asker: Asker, check: Check) -> Chosen:
-    """Which entries of a request are refused by a check."""
+    """Return a predicate: whether the check refuses an entry of the request."""
     if check.resource is TOPIC:
 
         def is_hidden(place: Any) -> bool:

@@ -1,7 +1,6 @@
-"""True if a request may be done: the checks of the table in their order, or what an API does
-otherwise.
-
-It is decided in slices: a request may name hundreds of thousands of things, each with its rights.
+"""Decision on whether a request is allowed: the checks of the table in their order, or the API's
+own function in `special`. Runs in slices, for a request may contain hundreds of thousands of
+entries.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ the table has none of theirs."""
 
 
 def decide(asker: Asker) -> Slices[Verdict | None]:
-    """The verdict on a request; None: it may be done as it is."""
+    """Return the verdict on a request, or None if it is allowed unchanged."""
     api = apis.title(type(asker.call.message).api_key)
     if api in _OF_SHARE_GROUPS and not is_enabled(asker.broker):
         return done(None)

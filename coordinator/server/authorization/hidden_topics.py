@@ -1,9 +1,9 @@
-"""Metadata and DescribeTopicPartitions: topics that a user may not describe, or may not let come
-into being.
+"""Metadata and DescribeTopicPartitions: topics that the user may not describe or create
+automatically.
 
-Named ones are refused, whether they exist or not; of all topics they are left out. An id that there
-is says so (ACL-1). What was found is kept encoded for each user until the cluster or the ACLs
-change.
+Topics named in the request are refused, whether they exist or not; from the list of all topics
+hidden ones are left out. For an existing topic id the response shows that it exists (ACL-1).
+Answers are kept encoded for each user until the cluster or the ACLs change.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DESCRIBE, _CREATE = Operation.DESCRIBE, Operation.CREATE
 
 
 def metadata(asker: Asker) -> Slices[Verdict | None]:
-    """The verdict on a Metadata request."""
+    """Return the verdict on a Metadata request."""
     request, call = asker.call.message, asker.call
     assert isinstance(request, MetadataRequest)
     asked = request.topics
@@ -117,7 +117,7 @@ def _all_topics(asker: Asker, request: MetadataRequest) -> Slices[Verdict]:
 
 
 def _versions(asker: Asker) -> tuple[int, int]:
-    """The versions behind an answer that tells of all topics."""
+    """Return the versions of cluster and ACLs that an answer about all topics depends on."""
     return asker.broker.cluster.version, asker.authorizer.version
 
 
@@ -147,7 +147,9 @@ def _by_id(asker: Asker, request: MetadataRequest) -> Slices[Verdict | None]:
 
 
 def _with_operations(asker: Asker, request: MetadataRequest) -> Verdict | None:
-    """Everything may be seen; what may be done is shown as it is."""
+    """Return the verdict on a request of which everything may be seen: None, or one that only fills
+    in the allowed operations.
+    """
     if not (
         request.include_cluster_authorized_operations or request.include_topic_authorized_operations
     ):
@@ -164,7 +166,7 @@ def _decoded(answer: Any, asker: Asker) -> Any:
 
 
 def _patched(asker: Asker, answer: Any, request: MetadataRequest) -> Slices[Any]:
-    """The same answer with what this user may do (REF-15)."""
+    """Return the answer with the operations that this user is allowed (REF-15)."""
     if request.include_topic_authorized_operations:
         for seen, topic in enumerate(answer.topics, 1):
             if not seen % ITEMS_A_STEP:
@@ -178,7 +180,9 @@ def _patched(asker: Asker, answer: Any, request: MetadataRequest) -> Slices[Any]
 
 
 def describe_topic_partitions(asker: Asker) -> Slices[Verdict | None]:
-    """The verdict on a DescribeTopicPartitions request: operations are always told (REF-15)."""
+    """Return the verdict on a DescribeTopicPartitions request; the response always has the allowed
+    operations (REF-15).
+    """
     request = asker.call.message
     assert isinstance(request, DescribeTopicPartitionsRequest)
     hidden: dict[str, None]

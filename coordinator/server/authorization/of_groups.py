@@ -1,4 +1,6 @@
-"""Groups and their offsets: what is hidden, left out, and shown (REF-5, REF-6, REF-15)."""
+"""Authorization of APIs about groups and their offsets: entries that are refused, left out, or
+shown with the allowed operations (REF-5, REF-6, REF-15).
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ _FETCHES_GROUPS = 8
 
 
 def offset_fetch(asker: Asker) -> Slices[Verdict | None]:
-    """The group's error at its place, topics that are hidden 29, or left out of all."""
+    """Return the verdict on an OffsetFetch: a refused group has its error, hidden topics have error
+    29, or are left out if all topics are asked for.
+    """
     message, version = asker.call.message, asker.call.version
     assert isinstance(message, OffsetFetchRequest)
     error = ErrorCode.GROUP_AUTHORIZATION_FAILED
@@ -83,8 +87,9 @@ def offset_fetch(asker: Asker) -> Slices[Verdict | None]:
 def _with_hidden(
     asker: Asker, asked: list[Any], row: Any, hidden: dict[str, Any]
 ) -> Slices[list[Any]]:
-    """Return a group's topics in Kafka's order: those that are served, then all that are refused, be
-    it because they are hidden or unknown, as the request names them."""
+    """Return a group's topics in Kafka's order: first the served ones, then all refused ones,
+    hidden or unknown, in the request's order.
+    """
     refused_here = yield from only(
         asked, lambda topic: _key(topic) in hidden or _by_unknown_id(asker, topic)
     )
@@ -118,7 +123,9 @@ def _hides(asker: Asker, topic: Any) -> bool:
 
 
 def list_groups(asker: Asker) -> Slices[Verdict | None]:
-    """Never refused: what may not be described is left out (REF-5)."""
+    """Return the verdict on a ListGroups: never refused; groups that the user may not describe are
+    left out (REF-5).
+    """
     if asker.may(_O.DESCRIBE, CLUSTER):
         return done(None)
 
@@ -132,8 +139,9 @@ def list_groups(asker: Asker) -> Slices[Verdict | None]:
 
 
 def described(api: str) -> Decide:
-    """Descriptions of groups: what may be done to each is shown as it is (KIP-430), and topics
-    that are hidden hide the group (REF-6)."""
+    """Return the decision for an API that describes groups: the response has the allowed operations
+    (KIP-430), and a group with a hidden topic is refused (REF-6).
+    """
 
     def decided(asker: Asker) -> Slices[Verdict | None]:
         verdict = yield from by_table(asker, api, CHECKS[api][:1])
@@ -181,7 +189,9 @@ def _shown(asker: Asker, row: Any) -> Slices[Any]:
 
 
 def heartbeat(api: str) -> Decide:
-    """All topics that a heartbeat names have to be seen (REF-6)."""
+    """Return the decision for a heartbeat API: the user must be allowed to describe every topic
+    that the request names (REF-6).
+    """
 
     def decided(asker: Asker) -> Slices[Verdict | None]:
         verdict = yield from by_table(asker, api, CHECKS[api][:1])

@@ -1,4 +1,6 @@
-"""Records and transactions: Produce, Fetch, InitProducerId, AddPartitionsToTxn (REF-1 to REF-3)."""
+"""Authorization of APIs about records and transactions: Produce, Fetch, InitProducerId and
+AddPartitionsToTxn (REF-1 to REF-3).
+"""
 
 from __future__ import annotations
 
@@ -44,8 +46,9 @@ def _topic_is_refused(asker: Asker, operation: Operation) -> Callable[[Place], b
 
 
 def produce(asker: Asker) -> Slices[Verdict | None]:
-    """Refused records of a producer that waits for no answer close its connection; the others are
-    kept (REF-2)."""
+    """Return the verdict on a Produce: refused topics get an error, the other records are appended.
+    With acks=0 a refusal closes the connection (REF-2).
+    """
     message, version = asker.call.message, asker.call.version
     assert isinstance(message, ProduceRequest)
     if (yield from _is_transactional(message)) and (
@@ -77,7 +80,7 @@ def produce(asker: Asker) -> Slices[Verdict | None]:
 
 
 def _is_transactional(message: ProduceRequest) -> Slices[bool]:
-    """Does a batch say that it belongs to a transaction?"""
+    """Return whether any batch of the request is transactional."""
     for seen, topic in enumerate(message.topic_data, 1):
         if not seen % ITEMS_A_STEP:
             yield
@@ -89,8 +92,9 @@ def _is_transactional(message: ProduceRequest) -> Slices[bool]:
 
 
 def fetch(asker: Asker) -> Slices[Verdict | None]:
-    """The error beside its partition, within a fetch session too; followers of other brokers want a
-    right of the cluster."""
+    """Return the verdict on a Fetch: refused topics have their error, in a fetch session too. A
+    follower's fetch needs a right on the cluster.
+    """
     message, version = asker.call.message, asker.call.version
     assert isinstance(message, FetchRequest)
     follower = (
@@ -127,7 +131,7 @@ def fetch(asker: Asker) -> Slices[Verdict | None]:
 
 
 def init_producer_id(asker: Asker) -> Slices[Verdict | None]:
-    """REF-3."""
+    """Return the verdict on an InitProducerId (REF-3)."""
     message = asker.call.message
     assert isinstance(message, InitProducerIdRequest)
     if message.transactional_id is not None:
@@ -145,7 +149,9 @@ def init_producer_id(asker: Asker) -> Slices[Verdict | None]:
 
 
 def add_partitions_to_txn(asker: Asker) -> Slices[Verdict | None]:
-    """The allowed part is not done either, if anything is refused (REF-1)."""
+    """Return the verdict on an AddPartitionsToTxn: if any topic is refused, no partition is added
+    (REF-1).
+    """
     message, version = asker.call.message, asker.call.version
     assert isinstance(message, AddPartitionsToTxnRequest)
     if version >= _BETWEEN_BROKERS:

@@ -1,4 +1,6 @@
-"""Share groups: topics that a user may not read or describe, each in its place (REF-9, REF-10)."""
+"""Authorization of share group APIs: topics that the user may not read or describe are refused,
+each in its place (REF-9, REF-10).
+"""
 
 from __future__ import annotations
 
@@ -31,18 +33,18 @@ def _is_hidden(asker: Asker, operation: Operation, topic: Any) -> bool:
 
 
 def _rows(places: ErrorPlaces, depth: int, topics: list[Any]) -> Slices[list[Any]]:
-    """An answer's rows of topics that are hidden."""
     return refused_rows(places, depth, topics, _ERROR, message_of(_ERROR))
 
 
 def _parted(topics: Sequence[Any], marks: list[bool]) -> tuple[list[Any], list[Any]]:
-    """Those that are marked, and the others."""
     pairs = list(zip(topics, marks, strict=True))
     return [topic for topic, mark in pairs if mark], [topic for topic, mark in pairs if not mark]
 
 
 def of_topics(api: str) -> Decide:
-    """The group first, then each topic by itself."""
+    """Return the decision for an API that names one group and its topics: the group is checked
+    first, then each topic.
+    """
     operation = CHECKS[api][1].operation
 
     def decided(asker: Asker) -> Slices[Verdict | None]:
@@ -67,8 +69,9 @@ def of_topics(api: str) -> Decide:
 
 
 def by_handler(api: str) -> Decide:
-    """What there is besides topics first. Topics are asked for by the handler, which knows what the
-    session remembers, and what is wrong before that."""
+    """Return the decision for an API whose handler checks the topics itself: it knows the share
+    session's topics and reports other errors first. The checks other than topics are made here.
+    """
     *others, of_topics = CHECKS[api]
     operation = of_topics.operation
 
@@ -84,8 +87,9 @@ def by_handler(api: str) -> Decide:
 
 
 def offsets_described(asker: Asker) -> Slices[Verdict | None]:
-    """Groups that are hidden are refused, topics within a group likewise; of all topics they are
-    left out."""
+    """Return the verdict on a DescribeShareGroupOffsets: hidden groups and named hidden topics are
+    refused; if all topics are asked for, hidden ones are left out.
+    """
     api = "DescribeShareGroupOffsets"
     group_check, topic_check = CHECKS[api]
     message: Any = asker.call.message

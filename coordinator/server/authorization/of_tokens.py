@@ -1,5 +1,6 @@
-"""Delegation tokens: one for another owner wants a right to that owner, and those of others are left
-out that may not be seen (TOK-3)."""
+"""Authorization of delegation tokens: creating one for another owner needs a right on that owner,
+and tokens of others that the user may not describe are left out (TOK-3).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def create_delegation_token(asker: Asker) -> Slices[Verdict | None]:
-    """For who asks nothing is checked."""
+    """Return the verdict on a CreateDelegationToken. A token for the requester itself needs no
+    right.
+    """
     message = asker.call.message
     assert isinstance(message, CreateDelegationTokenRequest)
     kind, name = message.owner_principal_type, message.owner_principal_name
@@ -35,7 +38,9 @@ def create_delegation_token(asker: Asker) -> Slices[Verdict | None]:
 
 
 def describe_delegation_token(asker: Asker) -> Slices[Verdict | None]:
-    """A client's own are always seen: what it owns, asked for or may renew."""
+    """Return the verdict on a DescribeDelegationToken: tokens that the client owns, requested or
+    may renew are always shown.
+    """
 
     def seen(token: Any) -> bool:
         owner = f"{token.principal_type}:{token.principal_name}"

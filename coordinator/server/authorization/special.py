@@ -1,5 +1,7 @@
-"""APIs whose refusals are more than one error in its place: what is hidden, shown, or depends on the
-kind of thing that is asked for."""
+"""Authorization of the APIs whose refusals are more than an error in the entry's place: parts are
+hidden or shown, or the right depends on the kind of resource. `SPECIAL` maps API names to
+decisions.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,7 @@ _GROUP_KEY, _TXN_KEY = 0, 1
 
 
 def _find_coordinator(asker: Asker) -> Slices[Verdict | None]:
-    """By the kind of key (REF-4)."""
+    """Return the verdict on a FindCoordinator: the right depends on the key type (REF-4)."""
     message, version = asker.call.message, asker.call.version
     assert isinstance(message, FindCoordinatorRequest)
     operation, resource = {
@@ -77,7 +79,9 @@ def _find_coordinator(asker: Asker) -> Slices[Verdict | None]:
 
 
 def _configs(operation: Operation) -> Decide:
-    """By the type of the resource (REF-12, REF-44-1)."""
+    """Return the decision for an API about configurations: the right depends on the resource type
+    (REF-12, REF-44-1).
+    """
 
     def decided(asker: Asker) -> Slices[Verdict | None]:
         message = asker.call.message
@@ -139,8 +143,9 @@ def _describe_cluster(asker: Asker) -> Slices[Verdict | None]:
 
 
 def _create_topics(asker: Asker) -> Slices[Verdict | None]:
-    """Create on the cluster, or on the topic; configurations are shown to who may see them
-    (REF-11)."""
+    """Return the verdict on a CreateTopics: Create on the cluster or on the topic; configurations
+    are shown to users that may describe them (REF-11).
+    """
     anywhere = asker.may(_O.CREATE, CLUSTER)
     verdict = None
     if not anywhere:
@@ -174,8 +179,9 @@ def _told(answer: Any) -> Slices[Any]:
 
 
 def _delete_topics(asker: Asker) -> Slices[Verdict | None]:
-    """Delete on the cluster allows all, which an ACL of All gives. A missing topic is told to who may
-    describe it; by id the name is given back only to those (ACL-1)."""
+    """Return the verdict on a DeleteTopics. Delete on the cluster allows all topics. Only users
+    that may describe a topic learn that it is missing, or the name behind a topic id (ACL-1).
+    """
     message: Any = asker.call.message
     if asker.may(_O.DELETE, CLUSTER):
         return None
@@ -253,14 +259,18 @@ def _describe_transactions(asker: Asker) -> Slices[Verdict | None]:
 
 
 def _offset_for_leader_epoch(asker: Asker) -> Slices[Verdict | None]:
-    """Who acts for the cluster, as followers do, sees every topic."""
+    """Return the verdict on an OffsetForLeaderEpoch: ClusterAction, the right of followers, allows
+    all topics.
+    """
     if asker.may(_O.CLUSTER_ACTION, CLUSTER):
         return done(None)
     return by_table(asker, "OffsetForLeaderEpoch", CHECKS["OffsetForLeaderEpoch"][:1])
 
 
 def _write_txn_markers(asker: Asker) -> Slices[Verdict | None]:
-    """An administrator may do it, too: `kafka-transactions.sh abort` (KIP-664)."""
+    """Return the verdict on a WriteTxnMarkers: Alter on the cluster suffices too, for
+    `kafka-transactions.sh abort` (KIP-664).
+    """
     if asker.may(_O.ALTER, CLUSTER):
         return done(None)
     return by_table(asker, "WriteTxnMarkers", CHECKS["WriteTxnMarkers"][:1])

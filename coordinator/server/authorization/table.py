@@ -1,9 +1,9 @@
-"""Rights that each API needs, on which resource, and the error without them: Kafka's KafkaApis as
-one table.
+"""Rights that each API needs, on which resource, and the error without them: the checks of Kafka's
+KafkaApis as one table.
 
-Checks are made in their order; docs/security_apis.md shows the table. `how`: `whole` refuses the request,
-`each` the entry, `listed` leaves out, `shown` shows what may be done (KIP-430). An API that is not
-here asks for nothing.
+Checks are made in their order; docs/security_apis.md shows the table. `how`: `whole` refuses the
+request, `each` the entry, `listed` leaves entries out, `shown` shows the allowed operations
+(KIP-430). An API that is not in the table needs no right.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ ERRORS: Final = {
 
 
 class Check(NamedTuple):
-    """One right that an API wants."""
+    """One right that an API needs."""
 
     operation: Operation
     resource: ResourceType
     how: str = WHOLE
     note: str = ""
-    """Further remarks on it, for the docs."""
+    """Further remarks for the docs."""
 
     @property
     def error(self) -> ErrorCode:
-        """The error where it is missing."""
+        """The error for a user without the right."""
         return ERRORS[self.resource]
 
 

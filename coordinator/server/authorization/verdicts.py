@@ -1,5 +1,6 @@
-"""The verdict on a request that may not, or not wholly, be done; and how refusals of several checks
-are put together."""
+"""Verdict of authorization on a request that is refused wholly or in part, and the combination of
+several checks' refusals.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +22,11 @@ nothing."""
 
 
 class Verdict(NamedTuple):
-    """`message`: what the handler is asked, None: nothing, and `answer` is sent. `complete`: what is
-    made of the handler's answer. `close`: why the connection is closed afterwards, "": it is not.
-    `sees`: of which topics the answer will tell, None: of all."""
+    """Outcome of the checks. `message`: the request that the handler gets, or None to send `answer`
+    without it. `complete`: builds the final answer from the handler's. `close`: the reason to
+    close the connection afterwards, or "". `sees`: predicate of the topics that the answer
+    shows, None: all.
+    """
 
     message: Request | None
     answer: Message | Encoded | None = None
@@ -33,12 +36,12 @@ class Verdict(NamedTuple):
 
 
 def refused(answer: Message | Encoded) -> Verdict:
-    """Nothing is done."""
+    """Return the verdict that sends this answer and calls no handler."""
     return Verdict(None, answer)
 
 
 def in_turn(completes: Sequence[Complete], answer: Any) -> Slices[Any]:
-    """Several checks' outcome for an answer, the last one first."""
+    """Apply the completions of several checks to an answer, the last one first."""
     for complete in reversed(completes):
         answer = yield from complete(answer)
     return answer

@@ -1,7 +1,9 @@
-"""Topics, partitions, logs, placement and configuration: what a broker has apart from its groups.
+"""Metadata of a cluster: topics, partitions, replica placement, configuration, the controller and
+replication; everything a broker has apart from its groups.
 
-Pure: no clock, no chance of its own, no sockets. `model` is the cluster itself; `configs` and
-`topic_configs` hold Kafka's configuration tables and validators; `placement` chooses replicas.
+Pure: no clock, no randomness of its own, no sockets. `model` is the cluster itself, `controller`
+decides changes, `evolve` applies them, `replication` copies records, `placement` chooses
+replicas. Begin with `model.py`.
 """
 
 from __future__ import annotations

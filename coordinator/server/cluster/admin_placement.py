@@ -1,10 +1,10 @@
-"""Replica placement of Kafka's administration tools: what `kafka-reassign-partitions --generate`
-proposes (REPL-1 to REPL-5).
+"""Replica placement of Kafka's administration tools: the proposal of `kafka-reassign-partitions
+--generate` (REPL-1 to REPL-5).
 
-New topics are placed by the controller (`placement`); this older rule lives on in the tool alone.
-Brokers without racks are taken in turn with a shift that grows each round; with racks the list
-alternates between them, and replicas are spread over racks first. Chance comes from outside. Does
-not depend on a running cluster.
+New topics are placed by the controller (`placement`); this older algorithm remains in the tool
+alone. Brokers without racks are taken in turn, with a shift that grows each round; with racks
+the broker list alternates between racks, and replicas are spread over racks first. The caller
+passes the source of randomness. Does not depend on a running cluster.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .placement import RandomSource
 
 
 class PlacementError(ValueError):
-    """Replicas cannot be placed; `str()` is Kafka's message."""
+    """Error for replicas that cannot be placed; `str()` is Kafka's message."""
 
 
 def assign(
@@ -27,8 +27,9 @@ def assign(
     *,
     racks: bool = True,
 ) -> list[list[int]]:
-    """Replicas for each partition. `brokers`: id -> rack; `racks` False: pay no heed to them.
-    Raises PlacementError (REPL-1)."""
+    """Return the replicas of each partition. `brokers`: rack by broker id; `racks` False: ignore
+    racks. Raises PlacementError (REPL-1).
+    """
     if partitions <= 0:
         raise PlacementError("Number of partitions must be larger than 0.")
     if replication_factor <= 0:
@@ -51,7 +52,9 @@ def assign(
 
 
 def alternated(racks: Mapping[int, str]) -> list[int]:
-    """Brokers by turns of their racks: racks by name, brokers of one rack by id (REPL-3)."""
+    """Return the brokers in rack-alternating order: racks by name, brokers of one rack by id
+    (REPL-3).
+    """
     by_rack: dict[str, list[int]] = {}
     for node in sorted(racks):
         by_rack.setdefault(racks[node], []).append(node)
@@ -60,7 +63,7 @@ def alternated(racks: Mapping[int, str]) -> list[int]:
 
 
 def replica_index(first: int, shift: int, number: int, brokers: int) -> int:
-    """Where replica `number` after the first lies in the list (REPL-2)."""
+    """Return the index in the broker list of replica `number` after the first (REPL-2)."""
     return (first + 1 + (shift + number) % (brokers - 1)) % brokers
 
 

@@ -1,9 +1,9 @@
-"""Client quotas (KIP-546): what is set for users, client ids and addresses, and which of it is
-about a client.
+"""Client quotas (KIP-546) set for users, client ids and IP addresses, and the choice of the one
+that applies to a client.
 
-Rules are those of Kafka's ClientQuotaControlManager and ClientQuotasImage, texts included. An
-entity is a mapping from type to name, None for the default of that type; its types stand in the
-order of Java's HashMap. Does not depend on requests, and on who measures.
+Rules and texts are those of Kafka's ClientQuotaControlManager and ClientQuotasImage. An entity
+is a mapping from type to name, None for the type's default; its types stand in the order of
+Java's HashMap. Does not know requests, nor how usage is measured.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ADDRESS_6 = re.compile(r"(?=.*:.*:)[0-9a-fA-F:.]{2,45}(%\w+)?\Z")
 
 
 class QuotaRefused(Exception):
-    """An alteration or a question is refused with this code; `str()` is Kafka's message."""
+    """Error code with which an alteration or a query is refused; `str()` is Kafka's message."""
 
     def __init__(self, message: str, code: ErrorCode = ErrorCode.INVALID_REQUEST) -> None:
         super().__init__(message)
@@ -57,15 +57,16 @@ class QuotaRefused(Exception):
 
 
 class Change(NamedTuple):
-    """One key of an entity: its new value, or None to remove it."""
+    """One quota key of an entity: its new value, or None to remove it."""
 
     key: str
     value: float | None
 
 
 class Limit(NamedTuple):
-    """A client's quota a second, and with whom it shares that: everybody of one user and one
-    client id, "" where the quota asks for all of them."""
+    """Quota of a client, per second, and the user and client id of all clients that share it; "" if
+    the quota covers all of them.
+    """
 
     rate: float
     user: str
@@ -73,8 +74,9 @@ class Limit(NamedTuple):
 
 
 class Component(NamedTuple):
-    """One part of a question: EXACT `name` (not None), the DEFAULT of the type, or any that names
-    the type (SPECIFIED)."""
+    """One component of a query: EXACT `name` (not None), the DEFAULT of the type, or any entity
+    that has the type (SPECIFIED).
+    """
 
     type: str
     match: int
@@ -82,14 +84,14 @@ class Component(NamedTuple):
 
 
 def entity(parts: Iterable[tuple[str, str | None]]) -> Entity:
-    """An entity from its parts; of a type named twice the last name counts."""
+    """Return the entity with these parts; if a type is named twice, the last name wins."""
     given = list(parts)
     names = dict(given)
     return tuple((kind, names[kind]) for kind in _in_map(names, len(given)))
 
 
 def _in_map(names: Iterable[str], size: int) -> list[str]:
-    """Distinct names in the order of a HashMap that Kafka made for so many."""
+    """Return the distinct names in the order of a Java HashMap created for `size` entries."""
     unique = list(names)
     capacity = 1 << max(size - 1, 0).bit_length()
     while len(unique) * 4 > capacity * 3:
@@ -111,8 +113,9 @@ class ClientQuotas:
         validate_only: bool,
         release: Release = NEWEST,
     ) -> None:
-        """Change one entity's quotas, all or none, as a controller of a release does. Removing what
-        is not there is no error. Raises QuotaRefused."""
+        """Change one entity's quotas, all or none, by the rules of the controller's release.
+        Removing a missing key is no error. Raises QuotaRefused.
+        """
         keys, only_finite = _keys(whose), release.has("QUO-44-1")
         values = dict(changes)
         for key in _in_map(values, len(values)):  # which decides which fault is told
@@ -130,13 +133,14 @@ class ClientQuotas:
             del self._set[whose]
 
     def of(self, whose: Entity) -> dict[str, float]:
-        """An entity's quotas."""
+        """Return an entity's quotas by key."""
         return dict(self._set.get(whose, {}))
 
     def limit(self, key: str, user: str, client_id: str) -> Limit | None:
-        """The quota of a client: the first that is set, from its user with its client id to the
-        default of client ids (QUO-3). A nameless client id is one of its user's, and has no other
-        quota."""
+        """Return the most specific quota for a client, from user and client id down to the default
+        client id (QUO-3), or None. A client without a client id can only have a quota of its
+        user.
+        """
         for its_user in (user, None):
             if client_id:
                 for its_client in (client_id, None):
@@ -157,8 +161,9 @@ class ClientQuotas:
     def find(
         self, components: Sequence[Component], *, strict: bool
     ) -> Iterator[tuple[Entity, dict[str, float]]]:
-        """Entities that have all components (`strict`: and no other type), with their quotas.
-        Raises QuotaRefused."""
+        """Yield the entities that match all components (`strict`: and have no other type), with
+        their quotas. Raises QuotaRefused.
+        """
         _check_question(components)
         for whose, quotas in self._set.items():
             names = dict(whose)
@@ -169,7 +174,7 @@ class ClientQuotas:
 
 
 def duplicate(whose: Entity) -> QuotaRefused:
-    """The refusal of an entity named, or a key of its set, twice in one request."""
+    """Return the refusal of an entity or key that one request names twice."""
     return QuotaRefused(
         f"Ignoring duplicate entity ClientQuotaEntity(entries={{{', '.join(f'{k}={_java(n)}' for k, n in whose)}}})"
     )
@@ -180,7 +185,7 @@ def _java(name: str | None) -> str:
 
 
 def _keys(whose: Entity) -> Mapping[str, int | None]:
-    """The possible keys for an entity. Raises QuotaRefused for one that cannot be."""
+    """Return the quota keys that an entity may have. Raises QuotaRefused for an invalid entity."""
     if not whose:
         raise QuotaRefused("Invalid empty client quota entity")
     for kind, name in whose:
@@ -201,7 +206,9 @@ def _keys(whose: Entity) -> Mapping[str, int | None]:
 
 
 def _may_be_host(name: str) -> bool:
-    """Is it an address, or could it be a host's name? Nobody is asked (Kafka resolves it)."""
+    """Return whether the name is an IP address or could be a host name. Kafka resolves it; here no
+    name is resolved.
+    """
     if _NUMBERS.match(name):
         return bool(_ADDRESS.match(name))
     return bool(_ADDRESS_6.match(name) or _HOST.match(name)) and not name.endswith(

@@ -1,10 +1,10 @@
-"""Changing configurations at run time: which values come out, and what Kafka refuses with which
-code and words.
+"""Changes of configurations at run time: the resulting values, and Kafka's refusals with their
+codes and texts.
 
-Rules: a resource's change is checked as a whole and made as a whole, or not at all; with
-`validate_only` it is only checked. Brokers are checked by the broker's rules (mostly error 42),
-topics and groups by the controller's (mostly 40), which looks first at the operations, then at the
-resource's name, then at the values, and last whether the topic exists.
+The change of a resource is checked and made as a whole, or not at all; with `validate_only` it
+is only checked. Broker resources are checked by the broker's rules (mostly error 42), topics and
+groups by the controller's (mostly 40), in this order: operations, resource name, values,
+existence of the topic.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _TOO_LONG = f"The configuration value cannot be added because it exceeds the max
 
 
 class Operation(IntEnum):
-    """IncrementalAlterConfigs' operations (KIP-339)."""
+    """Operations of IncrementalAlterConfigs (KIP-339)."""
 
     SET = 0
     DELETE = 1
@@ -70,7 +70,7 @@ class Operation(IntEnum):
 
 
 class Change(NamedTuple):
-    """One operation on one name."""
+    """One operation on one configuration name."""
 
     name: str
     operation: int
@@ -78,7 +78,7 @@ class Change(NamedTuple):
 
 
 class ConfigRefused(Exception):
-    """A change is refused with this code and message."""
+    """Error code and message with which a change is refused."""
 
     def __init__(self, code: ErrorCode, message: str | None) -> None:
         super().__init__(message)
@@ -87,7 +87,9 @@ class ConfigRefused(Exception):
 
 
 def check_form(changes: Iterable[Change]) -> None:
-    """Refusals before anybody looks at the resource: names given twice, values missing."""
+    """Raise ConfigRefused for names given twice or missing values, before the resource is looked
+    up.
+    """
     listed = list(changes)
     if len({change.name for change in listed}) < len(listed):
         raise ConfigRefused(ErrorCode.INVALID_REQUEST, "Error due to duplicate config keys")
@@ -105,8 +107,9 @@ def check_form(changes: Iterable[Change]) -> None:
 def altered_topic(
     cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, release: Release
 ) -> dict[str, str]:
-    """A topic's own values after a change; `replace`: all others fall away (AlterConfigs). `release`:
-    the controller's. Raises ConfigRefused."""
+    """Return a topic's own values after a change. `replace`: unnamed values are removed
+    (AlterConfigs). `release`: the controller's. Raises ConfigRefused.
+    """
     topic = cluster.topics.get(name)
     values = _apply_as_controller(
         topic.configs if topic and not replace else {},
@@ -138,7 +141,7 @@ def alter_group(
     replace: bool,
     validate_only: bool,
 ) -> None:
-    """Change a group's own values, whether or not there is such a group. Raises ConfigRefused."""
+    """Change a group's own values, whether or not the group exists. Raises ConfigRefused."""
     own = cluster.group_configs.get(name, {})
     values = _apply_as_controller({} if replace else own, changes, _NO_LISTS)
     if not name:
@@ -154,7 +157,7 @@ def alter_group(
 def alter_client_metrics(
     cluster: Cluster, name: str, changes: Iterable[Change], *, replace: bool, validate_only: bool
 ) -> None:
-    """Change a client metrics subscription's values. Raises ConfigRefused."""
+    """Change the values of a client metrics subscription. Raises ConfigRefused."""
     own = cluster.client_metrics.get(name, {})
     values = _apply_as_controller({} if replace else own, changes, _NO_LISTS)
     if not name:
@@ -177,8 +180,9 @@ def alter_broker(
     validate_only: bool,
     eligible: bool,
 ) -> None:
-    """Change values for this broker (its id as `name`) or for all brokers (empty name). `eligible`:
-    the cluster keeps eligible leader replicas. Raises ConfigRefused."""
+    """Change values of this broker (`name` is its id) or the default of all brokers (`name` is
+    empty). `eligible`: the cluster keeps eligible leader replicas. Raises ConfigRefused.
+    """
     for_all = not name
     if not for_all:
         check_node(node_id, name, "Unexpected broker id, expected {}, but received {}")
@@ -203,8 +207,9 @@ def alter_broker(
 
 
 def keep_eligible(all_brokers: Iterable[BrokerConfigs]) -> None:
-    """Eligible leader replicas are kept from now on: min.insync.replicas is one and the same for all
-    brokers, the value that they have without run-time changes unless one was set for all."""
+    """Make min.insync.replicas the same for all brokers, as enabling eligible leader replicas does:
+    the dynamic default, else the static value; brokers' own values are removed.
+    """
     for configs in all_brokers:
         text = configs.static.get(MIN_ISR) or configs.definition(MIN_ISR).default
         assert text is not None
@@ -215,8 +220,9 @@ def keep_eligible(all_brokers: Iterable[BrokerConfigs]) -> None:
 
 
 def check_node(node_id: int, name: str, otherwise: str) -> None:
-    """Is `name` this node's id? Raises ConfigRefused; `otherwise` is the text for another id, with
-    two places to fill."""
+    """Raise ConfigRefused unless `name` is this node's id. `otherwise`: the text for another id,
+    with two placeholders.
+    """
     given = parse_whole(name)
     if given is None:
         raise ConfigRefused(
@@ -235,8 +241,9 @@ def _keep(kept: dict[str, dict[str, str]], name: str, values: dict[str, str]) ->
 def _apply_as_controller(
     own: Mapping[str, str], changes: Iterable[Change], defs: Mapping[str, ConfigDef]
 ) -> dict[str, str]:
-    """The values after all changes, looked at as a Java HashMap of their names gives them: it
-    decides which fault is told."""
+    """Return the values after all changes, checked in the order of a Java HashMap of their names,
+    which decides the fault that is reported.
+    """
     values = dict(own)
     by_name = {change.name: change for change in changes}
     for name in in_hash_order(by_name, java_hash):
@@ -312,7 +319,9 @@ def _apply(
 
 
 def _without(items: list[str], asked: list[str]) -> list[str]:
-    """The items, without the first of each that is asked for, as often as it is."""
+    """Return the items without those asked for, each removed as often as it is named, from the
+    front.
+    """
     gone = Counter(asked)
     left = []
     for item in items:
@@ -324,13 +333,12 @@ def _without(items: list[str], asked: list[str]) -> list[str]:
 
 
 def _split(text: str) -> list[str]:
-    """As Java's String.split: spaces count, empty items at the end do not, unless the whole text is
-    empty."""
+    """Split at commas like Java's String.split: trailing empty items are dropped."""
     return text.rstrip(",").split(",") if text.strip(",") or not text else []
 
 
 def _base(name: str) -> str:
-    """A configuration for one listener means the one without the prefix."""
+    """Return the configuration name without its listener prefix."""
     found = _LISTENER_PREFIX.match(name)
     return found.group(1) if found else name
 
@@ -365,8 +373,7 @@ def _check_broker_names(
 
 
 def _refuse(as_set: str, what: str, names: Iterable[str]) -> None:
-    """Raises ConfigRefused if there are such names; they are told as a Java or a Scala set
-    (CFG-43-2)."""
+    """Raise ConfigRefused if there are any names, printed as a Java or a Scala set (CFG-43-2)."""
     listed = sorted(names)
     if listed:
         raise ConfigRefused(
@@ -375,7 +382,7 @@ def _refuse(as_set: str, what: str, names: Iterable[str]) -> None:
 
 
 def _check_broker_values(values: Mapping[str, str], configs: BrokerConfigs) -> None:
-    """Checks across values that a running broker makes before it takes a change."""
+    """Check the values against each other, as a running broker does before it accepts a change."""
 
     def number(name: str) -> int:
         value = configs.definition(name).parse(values[name])

@@ -1,8 +1,9 @@
-"""Folding events into a cluster: the only writer of a `Cluster`'s brokers, topics and partitions.
+"""Application of events to a cluster: the only writer of a `Cluster`'s brokers, topics and
+partitions.
 
-Holds no rule: what may happen is decided by the controller. A broker's copy of the metadata and the
-controller's own are folds of the same events, so they are equal once the same events have reached
-them. Does not depend on time and on who is told.
+Contains no rule: the controller decides what may happen. A broker's copy of the metadata and the
+controller's own are folds of the same events, so they are equal once the same events have
+arrived.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from .model import BrokerNode, Cluster
 
 
 def evolve(cluster: Cluster, event: Event) -> None:
-    """Fold one event."""
+    """Apply one event to the cluster."""
     match event:
         case PartitionChanged():
             _change_partition(cluster, event)
@@ -98,7 +99,9 @@ def _change_partition(cluster: Cluster, event: PartitionChanged) -> None:
 
 
 def _broker_changed(cluster: Cluster, broker: int) -> None:
-    """Bring the offline replicas of a broker's partitions in line with its state."""
+    """Update the offline replicas of a broker's partitions after it was fenced, unfenced or
+    removed.
+    """
     node = cluster.brokers.get(broker)
     is_offline = node is None or node.fenced
     for topic in cluster.topics.values():

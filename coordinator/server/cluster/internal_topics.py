@@ -1,9 +1,8 @@
-"""Mapping of groups and transactional ids to partitions of the internal topics, in one place for
-everybody (CFG-2).
+"""Mapping of groups, transactional ids and share partitions to partitions of the internal topics
+(CFG-2).
 
-The number of partitions is that of the configuration at the start. Kafka's coordinators read it
-once, when the broker starts, and do not follow the topic when CreatePartitions makes it grow. Both
-settings are read-only in a running broker.
+The number of partitions is the configured one, read at start: Kafka's coordinators do not follow
+the topic when CreatePartitions makes it grow.
 """
 
 from __future__ import annotations
@@ -31,6 +30,7 @@ OFFSETS_CONFIGS = {
 
 
 def partition_for(configs: BrokerConfigs, topic: str, key: str) -> int:
-    """The partition of __consumer_offsets that holds the group `key`, of __transaction_state that
-    holds the id `key`, or of __share_group_state that holds the share partition `key`."""
+    """Return the partition of an internal topic for a key: a group id in __consumer_offsets, a
+    transactional id in __transaction_state, or a share partition in __share_group_state.
+    """
     return coordinator_partition(key, configs.get_int(PARTITIONS_SETTING[topic]))

@@ -1,8 +1,9 @@
-"""The levels of a broker's loggers, as DescribeConfigs and IncrementalAlterConfigs have them (KIP-412).
+"""Levels of a broker's loggers for DescribeConfigs and IncrementalAlterConfigs (KIP-412).
 
-Owns which loggers there are: the root and those of Kafka's coordinators, of some two hundred that a
-running Kafka has. Rules: one without a level of its own has that of the root; a request changes all
-that it names or nothing; levels end with the broker's process. Nothing is logged by them.
+Owns the set of loggers: the root and those of Kafka's coordinators, out of some two hundred in a
+running Kafka. A logger without its own level has that of the root; a request changes all loggers
+it names or none; levels last until the broker's process ends. Nothing is written through these
+loggers.
 """
 
 from __future__ import annotations
@@ -56,13 +57,13 @@ NAMES: Final = frozenset(
 
 
 class Loggers:
-    """The loggers of one broker."""
+    """Logger levels of one broker."""
 
     def __init__(self) -> None:
         self._levels: dict[str, str] = {}
 
     def entries(self, names: Container[str] = ALL) -> list[ConfigEntry]:
-        """Return their levels, by name."""
+        """Return the named loggers' levels as configuration entries."""
         root = self._levels.get(ROOT, _INFO)
         return [
             ConfigEntry(
@@ -79,7 +80,7 @@ class Loggers:
         ]
 
     def alter(self, changes: Iterable[Change], release: Release, *, validate_only: bool) -> None:
-        """Set levels, or give them up. Raises ConfigRefused, and then changes nothing."""
+        """Set or remove levels. Raises ConfigRefused, and then changes nothing."""
         changes = list(changes)
         for change in changes:
             _check(change, release)
@@ -92,7 +93,7 @@ class Loggers:
                 self._levels.pop(name, None)
 
     def reset(self) -> None:
-        """Forget all levels: the broker's process has ended."""
+        """Remove all levels, as the end of the broker's process does."""
         self._levels.clear()
 
 

@@ -1,10 +1,10 @@
-"""The cluster: brokers with their racks and endpoints, topics, partitions and their replicas.
+"""Model of the cluster: brokers with racks and endpoints, topics, partitions and their replicas;
+what Kafka keeps in its metadata image.
 
-Owns what Kafka keeps in its metadata image. Rules: names and ids change together; `version` rises
-on every change that a Metadata answer could show, so an encoded answer may be kept as long as
-`version` stands; chance and ids come from outside. Several brokers, racks and replicas are modelled
-although one broker is served. Does not depend on sockets, clocks, groups, how records look (a
-`PartitionLog` keeps them) and whether a request was allowed (the handlers check, then call here).
+Topic names and ids change together. `version` rises with every change that a Metadata response
+could show, so an encoded response stays valid while `version` is the same. Ids and randomness
+come from outside. Does not know sockets, clocks, groups, the format of records (`PartitionLog`),
+nor whether a request is allowed: callers check first. Changes are made by `evolve`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,9 @@ INTERNAL_TOPICS = frozenset({CONSUMER_OFFSETS, TRANSACTION_STATE, SHARE_GROUP_ST
 
 @dataclass(slots=True)
 class BrokerNode:
-    """One broker. `endpoints`: listener name -> advertised (host, port). A fenced broker takes no
-    leadership.
-
-    `epoch`: the broker epoch, new at each registration. `shutting_down`: it announced a controlled
-    shutdown (KIP-841).
+    """One broker. `endpoints`: advertised (host, port) by listener name. A fenced broker leads
+    nothing. `epoch`: the broker epoch, new at each registration. `shutting_down`: a controlled
+    shutdown has started (KIP-841).
     """
 
     node_id: int
@@ -46,7 +44,7 @@ class BrokerNode:
 
     @property
     def active(self) -> bool:
-        """True if it may lead partitions and be in sync: neither fenced nor shutting down."""
+        """True if the broker may lead partitions and be in sync: neither fenced nor shutting down."""
         return not self.fenced and not self.shutting_down
 
 
@@ -55,12 +53,13 @@ _NOBODY: Final[Sequence[int]] = []
 
 @dataclass(slots=True)
 class Partition:
-    """One partition: who leads it, who holds it, and its log (the served broker's copy).
+    """One partition: leader, replicas, and the log of the broker that owns this copy of the
+    metadata.
 
-    `partition_epoch` rises on every change (KIP-497). `elr`, `last_known_elr`: eligible leader
+    `partition_epoch` rises with every change (KIP-497). `elr`, `last_known_elr`: eligible leader
     replicas (KIP-966). `adding` and `removing` are not empty while the partition is being
-    reassigned (KIP-455); both kinds are among `replicas`. The lists are never changed, only
-    replaced: all brokers' copies share them.
+    reassigned (KIP-455); both are contained in `replicas`. Lists are replaced, never changed:
+    all brokers' copies share them.
     """
 
     topic: str
@@ -79,14 +78,13 @@ class Partition:
 
     @property
     def reassigning(self) -> bool:
-        """True if it is on its way to other brokers."""
+        """True if the partition is being reassigned to other brokers."""
         return bool(self.adding or self.removing)
 
 
 @dataclass(slots=True)
 class Topic:
-    """A topic, its partitions in index order, and its own configuration values as text
-    (`configs`)."""
+    """A topic with its partitions in index order. `configs`: its own configuration values as text."""
 
     name: str
     id: bytes
@@ -100,10 +98,8 @@ class Topic:
     configuration changes."""
 
     def effective(self, name: str) -> ConfigValue:
-        """The typed value in force for a topic configuration: the topic's own, else the broker's,
-        else Kafka's default.
-
-        Raises KeyError for a name that is no topic configuration.
+        """Return the typed value in force: the topic's own, else the broker's, else Kafka's
+        default. Raises KeyError for a name that is no topic configuration.
         """
         if name not in self._cached:
             from ..settings.topic_configs import effective_value
@@ -112,29 +108,25 @@ class Topic:
         return self._cached[name]
 
     def effective_int(self, name: str) -> int:
-        """`effective` for a configuration whose type is a whole number, such as
-        max.message.bytes."""
+        """Return `effective` of a configuration of an integer type, such as max.message.bytes."""
         value = self.effective(name)
         assert isinstance(value, int)
         return value
 
     def set_configs(self, configs: Mapping[str, str]) -> None:
-        """Replace the topic's own values. They must have been validated
-        (`topic_configs.validate`)."""
+        """Replace the topic's own values, which `topic_configs.validate` has accepted."""
         self.configs = dict(configs)
         self.forget_effective()
 
     def forget_effective(self) -> None:
-        """The topic's or the broker's configuration changed: `effective` reads anew."""
+        """Drop cached values after the topic's or the broker's configuration changed."""
         self._cached.clear()
         self.derived.clear()
 
 
 class Cluster:
-    """Brokers and topics. `version` rises on every visible change.
-
-    `new_log` gives the log of a new partition, from its topic's name, its index and its replicas;
-    default: a new log for each.
+    """Brokers and topics. `version` rises with every visible change. `new_log`: returns the log of
+    a new partition, given topic name, index and replicas; default: a new log for each.
     """
 
     def __init__(
@@ -176,7 +168,7 @@ class Cluster:
         configs: Mapping[str, str] | None = None,
         internal: bool = False,
     ) -> Topic:
-        """Add a topic. `assignment[i]` are the replicas of partition i, preferred leader first."""
+        """Add a topic. `assignment[i]`: the replicas of partition i, preferred leader first."""
         assert name not in self.topics, name
         assert topic_id not in self.topics_by_id
         topic = Topic(
@@ -194,15 +186,14 @@ class Cluster:
         return topic
 
     def delete_topic(self, name: str) -> Topic:
-        """Forget a topic and its id; answers what was forgotten. Raises KeyError if there is
-        none."""
+        """Remove and return a topic. Raises KeyError if it does not exist."""
         topic = self.topics.pop(name)
         del self.topics_by_id[topic.id]
         self.changed()
         return topic
 
     def add_partitions(self, name: str, assignment: list[list[int]]) -> list[Partition]:
-        """Append partitions to a topic, one for each replica list; answers the new ones."""
+        """Append a partition for each replica list; return the new partitions."""
         topic = self.topics[name]
         first = len(topic.partitions)
         states: dict[tuple[int, ...], tuple[int, Sequence[int], Sequence[int]]] = {}
@@ -223,46 +214,47 @@ class Cluster:
         return added
 
     def ready_logs(self, count: int) -> Iterator[None]:
-        """Make the logs of so many partitions that are to be added, one at each step. There are none
-        to make where `new_log` gives them."""
+        """Prepare the logs of partitions to be added, one at each step; nothing to do if `new_log`
+        was given.
+        """
         while self._new_log is None and len(self._ready) < count:
             self._ready.append(_log())
             yield
 
     def partition(self, name: str, index: int) -> Partition | None:
-        """The partition, or None if the topic or the index does not exist."""
+        """Return a partition, or None if the topic or the index does not exist."""
         topic = self.topics.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
             return None
         return topic.partitions[index]
 
     def set_topic_configs(self, name: str, configs: Mapping[str, str]) -> None:
-        """Replace a topic's own configuration values (validated before)."""
+        """Replace a topic's own configuration values, validated before."""
         self.topics[name].set_configs(configs)
         self.changed()
 
     def set_feature(self, name: str, level: int) -> None:
-        """Finalise a feature at a level; at 0 it is off."""
+        """Finalise a feature at a level; level 0 turns it off."""
         self.features[name] = level
         self.highest_levels[name] = max(level, self.highest_levels.get(name, 0))
         self.changed()
 
     @cached_property
     def client_quotas(self) -> ClientQuotas:
-        """Quotas set for users, client ids and addresses; not shown by Metadata."""
+        """Quotas of users, client ids and IP addresses; Metadata does not show them."""
         from .client_quotas import ClientQuotas
 
         return ClientQuotas()
 
     @cached_property
     def scram_credentials(self) -> ScramCredentials:
-        """Who could log in by SCRAM; not shown by Metadata."""
+        """SCRAM credentials of users; Metadata does not show them."""
         from .scram_credentials import ScramCredentials
 
         return ScramCredentials()
 
     def add_broker(self, broker: BrokerNode) -> None:
-        """Add a broker, or replace the one with its id (new endpoints, fencing)."""
+        """Add a broker, or replace the one with the same id."""
         self.brokers[broker.node_id] = broker
         self.changed()
 
@@ -271,19 +263,18 @@ class Cluster:
             topic.forget_effective()
 
     def changed(self) -> None:
-        """Something that Metadata shows is different now; also for `evolve`, after it wrote to
-        brokers or partitions."""
+        """Raise the version and drop cached answers: something that Metadata shows has changed."""
         self.version += 1
         self.kept.clear()
 
     def _state(self, replicas: list[int]) -> tuple[int, Sequence[int], Sequence[int]]:
-        """Leader, ISR and offline replicas of a new partition."""
+        """Return leader, ISR and offline replicas of a new partition."""
         active = [node for node in replicas if node in self.brokers and self.brokers[node].active]
         isr = replicas if not active or active == replicas else active
         return active[0] if active else -1, isr, self.offline(replicas)
 
     def offline(self, replicas: Iterable[int]) -> Sequence[int]:
-        """Those of a partition's replicas whose brokers are unknown or fenced."""
+        """Return the replicas whose brokers are unknown or fenced."""
         return [
             node for node in replicas if node not in self.brokers or self.brokers[node].fenced
         ] or _NOBODY

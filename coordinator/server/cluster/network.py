@@ -1,9 +1,8 @@
-"""State of the network: which brokers run, and which links between brokers, and between a client
-and a broker, are whole.
+"""State of the network: which brokers run, and which links between brokers, or between a client and
+a broker, are cut.
 
-Owns the states of hosts and links as the control verbs set them. Rule: a link is cut in both
-directions or in none. A client is known by its client id. Does not depend on brokers' own work, on
-clients' connections and on time.
+Holds the state that the control verbs set. A link is cut in both directions or not at all. A
+client is known by its client id. Does not know what brokers do, connections, or time.
 """
 
 from __future__ import annotations
@@ -13,8 +12,9 @@ from enum import Enum
 
 
 class HostState(Enum):
-    """The state of a broker process. A paused one keeps its connections and its beliefs, and does
-    nothing."""
+    """State of a broker process. A paused process keeps its connections and its memory and does
+    nothing.
+    """
 
     RUNNING = "running"
     PAUSED = "paused"
@@ -22,7 +22,7 @@ class HostState(Enum):
 
 
 class Network:
-    """The hosts of all brokers and the links between them."""
+    """Hosts of all brokers, and the links between them."""
 
     def __init__(self, brokers: Iterable[int]) -> None:
         self.hosts: dict[int, HostState] = dict.fromkeys(brokers, HostState.RUNNING)
@@ -30,11 +30,13 @@ class Network:
         self._cut_clients: dict[int, list[str]] = {}
 
     def running(self, broker: int) -> bool:
-        """True if a broker does anything."""
+        """Return True if a broker's process runs and is not paused."""
         return self.hosts[broker] is HostState.RUNNING
 
     def reaches(self, one: int, other: int) -> bool:
-        """True if two brokers run and their link is whole. A broker that runs reaches itself."""
+        """Return True if both brokers run and their link is not cut. A running broker reaches
+        itself.
+        """
         running = self.hosts[one] is HostState.RUNNING and self.hosts[other] is HostState.RUNNING
         return running and (not self._cut or frozenset((one, other)) not in self._cut)
 
@@ -46,28 +48,28 @@ class Network:
         return list(self.hosts.values()).count(HostState.RUNNING) == len(self.hosts)
 
     def is_cut(self, one: int, other: int) -> bool:
-        """True if the link between two brokers is cut, whatever their hosts do."""
+        """Return True if the link between two brokers is cut, whatever their hosts' states."""
         return frozenset((one, other)) in self._cut
 
     def cut(self, one: int, other: int) -> None:
-        """Let nothing pass between two brokers."""
+        """Cut the link between two brokers."""
         assert one != other
         self._cut.add(frozenset((one, other)))
 
     def heal(self, one: int, other: int) -> None:
-        """Let things pass again."""
+        """Heal the link between two brokers."""
         self._cut.discard(frozenset((one, other)))
 
     # -- clients
 
     def cut_clients(self, broker: int) -> list[str]:
-        """The client ids whose link to a broker is cut."""
+        """Return the client ids whose links to a broker are cut."""
         return self._cut_clients.get(broker, [])
 
     def cut_client(self, client_id: str, broker: int) -> None:
-        """Let nothing pass between a client and a broker."""
+        """Cut the link between a client and a broker."""
         self._cut_clients.setdefault(broker, []).append(client_id)
 
     def heal_client(self, client_id: str, broker: int) -> None:
-        """Let things pass again."""
+        """Heal the link between a client and a broker."""
         self._cut_clients[broker].remove(client_id)

@@ -1,10 +1,10 @@
-"""Placement of new partitions: the striped placement of Kafka's controller (REPL-6).
+"""Placement of new partitions: the striped replica placement of Kafka's controller (REPL-6).
 
-Brokers lie in racks (those without one share an unnamed rack), racks are sorted by name, brokers
-within a rack by id. Each partition starts at the next rack; its leader is never a fenced broker;
-further replicas go round the racks. When every unfenced broker has led once, racks and brokers are
-shuffled, so that followers do not always follow the same leader. Chance comes from outside, drawn
-in the order in which Kafka draws it.
+Brokers are grouped by rack (those without one share an unnamed rack), racks sorted by name,
+brokers by id. Each partition starts at the next rack; its leader is never a fenced broker;
+further replicas go round the racks. When every unfenced broker has led once, racks and brokers
+are shuffled, so that the same followers do not always follow the same leader. The caller passes
+the source of randomness, which is drawn from in Kafka's order.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from .model import BrokerNode
 
 
 class RandomSource(Protocol):
-    """The part needed of a source of randomness; `random.Random` is one."""
+    """The part of `random.Random` that placement uses."""
 
     def randrange(self, stop: int, /) -> int:
-        """A whole number from 0 to below `stop`."""
+        """Return an integer from 0 to below `stop`."""
 
 
 class InvalidReplicationFactor(Exception):
-    """The replication factor cannot be had (error 38); `str()` is Kafka's message."""
+    """Error for a replication factor that is not possible (error 38); `str()` is Kafka's message."""
 
     def __init__(self, replication_factor: int, why: str) -> None:
         super().__init__(f"Unable to replicate the partition {replication_factor} time(s): {why}")
@@ -37,8 +37,10 @@ def place(
     *,
     cordons: bool = True,
 ) -> list[list[int]]:
-    """The replicas of each of that many new partitions, preferred leader first. `cordons`: log
-    directories can be cordoned, and refusals say so (PLACE-43-1). Raises InvalidReplicationFactor."""
+    """Return the replicas of each new partition, preferred leader first. `cordons`: the release
+    knows cordoned log directories, and refusals mention them (PLACE-43-1). Raises
+    InvalidReplicationFactor.
+    """
     racks = _Racks(brokers, rng)
     if replication_factor > racks.total:
         raise InvalidReplicationFactor(
@@ -55,8 +57,9 @@ def place(
 
 
 class _Brokers:
-    """Brokers of one rack, all fenced or all not: handed out in a circle that starts one further on
-    for each partition."""
+    """Brokers of one rack, all fenced or all unfenced, in a circle whose start moves on by one for
+    each partition.
+    """
 
     def __init__(self, ids: list[int], rng: RandomSource) -> None:
         self.ids = sorted(ids)
@@ -65,7 +68,9 @@ class _Brokers:
         self.epoch = 0
 
     def next(self, epoch: int) -> int | None:
-        """The next broker for the partition numbered `epoch`; None if all have been given to it."""
+        """Return the next broker for partition number `epoch`, or None if the partition has all of
+        them.
+        """
         if not self.ids:
             return None
         if self.epoch != epoch:
@@ -133,7 +138,7 @@ class _Racks:
 
 
 def _java_shuffle(items: list[Any], rng: RandomSource) -> None:
-    """Collections.shuffle, draw for draw."""
+    """Shuffle like Java's Collections.shuffle, with the same draws."""
     for last in range(len(items) - 1, 0, -1):
         other = rng.randrange(last + 1)
         items[last], items[other] = items[other], items[last]

@@ -1,14 +1,15 @@
-"""Replication: followers copy their leader's log, the high watermark follows, and the leader
-proposes who is in sync.
+"""Replication: followers copy their leader's log, the high watermark advances, and the leader
+proposes the ISR.
 
-Owns, for every broker that believes to lead a partition, what it knows of its followers. Rules, as
-Kafka has them: a follower copies only from a leader that it and its leader agree about in the same
-leader epoch, after truncating to where their logs agree (KIP-101, KIP-279); the high watermark is
-the least log end of the replicas in sync, and stands while there are fewer of them than
-min.insync.replicas (KIP-966); who has not been at the log end for replica.lag.time.max.ms leaves
-the ISR, and who reached the high watermark and the start of the leader's epoch joins it (KIP-497).
-Each broker acts on its own copy of the metadata. A follower copies at once unless it has a `Pace`.
-Time is told. Does not depend on requests, groups and how the controller decides.
+Owns what every broker that believes to lead a partition knows about its followers. Kafka's
+rules: a follower copies only if it and the leader agree on leader and leader epoch, after
+truncating to the point where their logs agree (KIP-101, KIP-279); the high watermark is the
+least log end offset of the ISR, and stands still while the ISR is smaller than
+min.insync.replicas (KIP-966); a follower that has not been at the log end for
+replica.lag.time.max.ms leaves the ISR, and one that has reached the high watermark and the start
+of the leader epoch joins it (KIP-497). Each broker acts on its own copy of the metadata. A
+follower copies at once unless it has a `Pace`. Does not know requests, groups, or how the
+controller decides.
 """
 
 from __future__ import annotations
@@ -32,21 +33,20 @@ _CHUNK_BYTES = 65_536
 
 
 class Pace(NamedTuple):
-    """How a follower follows: so many milliseconds behind, and at most so many bytes a second
-    (None: any)."""
+    """Slowness of a follower: its delay in ms, and its bytes per second (None: unlimited)."""
 
     delay_ms: int = 0
     bytes_per_second: int | None = None
 
     def step_ms(self, size: int) -> int:
-        """How long it takes to copy that many bytes."""
+        """Return the time in ms to copy `size` bytes."""
         return self.delay_ms + (
             0 if not self.bytes_per_second else max(1, size * 1000 // self.bytes_per_second)
         )
 
 
 class Proposal(NamedTuple):
-    """A leader's request to the controller (AlterPartition): this ISR, under these epochs."""
+    """A leader's proposal of an ISR to the controller (AlterPartition), with its epochs."""
 
     leader: int
     topic: str
@@ -58,8 +58,7 @@ class Proposal(NamedTuple):
 
 
 class Follower:
-    """A leader's view of one follower. `log_end` -1: it has not fetched under this leader epoch
-    yet."""
+    """A leader's view of one follower. `log_end` -1: it has not fetched in this leader epoch yet."""
 
     __slots__ = ("arrives_ms", "lagging_since", "log_end")
 
@@ -70,8 +69,9 @@ class Follower:
 
 
 class Leadership:
-    """A broker's belief that it leads a partition. `start_offset`: where its leader epoch
-    begins."""
+    """A broker's belief that it leads a partition. `start_offset`: the first offset of its leader
+    epoch.
+    """
 
     __slots__ = ("asks_again_ms", "followers", "leader", "leader_epoch", "start_offset")
 
@@ -87,10 +87,10 @@ class Replication:
     """Replication of all partitions of a cluster. `images`: each broker's copy of the metadata,
     with its logs.
 
-    `propose` asks the controller for an ISR and tells whether it was granted; `advanced` hears of a
-    broker's higher high watermark, and of followers that have moved their log start; `progressed`
-    of replicas that are being added: the log end of each, and how many records it lacks; `followed`
-    of followers whose logs call for their cleaner, or start later.
+    Callbacks: `propose` asks the controller for an ISR and returns whether it was granted;
+    `advanced` is called when a broker's high watermark rises or a follower's log start offset
+    moves; `progressed` with the log end offset and lag of each replica that is being added;
+    `followed` when a follower's log needs its cleaner or its log start offset moved.
     """
 
     def __init__(
@@ -125,15 +125,15 @@ class Replication:
     # -- what others tell
 
     def mark(self, topic: str, index: int) -> None:
-        """Something about a partition changed: `run` looks at it."""
+        """Let the next `run` look at a partition that changed."""
         self.waiting[topic, index] = True
 
     def mark_all(self) -> None:
-        """Hosts or links changed."""
+        """Let the next `run` look at all partitions, after a change of hosts or links."""
         self.waiting.update(dict.fromkeys(self._led, True))
 
     def set_pace(self, broker: int, pace: Pace | None) -> None:
-        """Let a follower follow at another pace; None: at once."""
+        """Set a follower's pace; None: it copies at once."""
         if pace is None:
             self.paces.pop(broker, None)
         else:
@@ -141,8 +141,9 @@ class Replication:
         self.mark_all()
 
     def restarted(self, broker: int, now_ms: int, expiration_ms: int) -> None:
-        """A broker came back: what it led or knew before is forgotten, and of producers it knows
-        what it reads (`ReplicaLog.restarted`)."""
+        """Drop what a restarted broker knew as leader or follower; its logs read their producers'
+        state again (`ReplicaLog.restarted`).
+        """
         for topic in self._images[broker].topics.values():
             for partition in topic.partitions:
                 if broker in partition.replicas:
@@ -153,8 +154,9 @@ class Replication:
         self.mark_all()
 
     def run(self, now: int, *, whole: bool = False) -> None:
-        """Look at the partitions that were marked, until nothing changes any more. Where they are
-        many, the rest is due at once, unless it is to be done `whole`."""
+        """Process the marked partitions until nothing changes. Beyond a bounded number the rest is
+        due in the next tick, unless `whole`.
+        """
         if self._running:
             return
         self._running = True
@@ -169,38 +171,40 @@ class Replication:
 
     @property
     def has_many(self) -> bool:
-        """True if more are to be looked at than one piece does."""
+        """True if more partitions are marked than one run processes."""
         return len(self.waiting) > _LOOKS
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do; 0 if it has something left to do."""
+        """Return the instant at which `tick` is due, 0 if partitions are marked, or None."""
         return 0 if self.waiting else self._deadlines.next()
 
     def tick(self, now: int) -> None:
-        """Followers arrive, and those that lag too long fall out of sync."""
+        """Run what is due: delayed followers copy, and followers that lag too long leave the ISR."""
         for partition in list(self._deadlines.due(now)):
             self.waiting.setdefault(partition, False)
         self.run(now)
 
     def follower(self, leader: int, topic: str, index: int, broker: int) -> Follower | None:
-        """A leader's view of a follower; None if that broker does not lead, or does not know
-        it."""
+        """Return a leader's view of a follower, or None if that broker does not lead or does not
+        know it.
+        """
         leadership = self._led.get((topic, index), {}).get(leader)
         return None if leadership is None else leadership.followers.get(broker)
 
     def is_prompt(self, leader: int, broker: int) -> bool:
-        """True if a follower copies what its leader writes as soon as it is written."""
+        """Return True if a follower copies the leader's records without delay."""
         return self._network.reaches(leader, broker) and broker not in self.paces
 
     def log_start(self, broker: int, topic: str, index: int) -> int | None:
-        """Return where a broker's own log of a partition starts; None if the broker has none."""
+        """Return the log start offset of a broker's replica, or None if it has none."""
         image = self._images.get(broker)
         own = None if image is None else image.partition(topic, index)
         return None if own is None else own.log.log_start_offset
 
     def low_watermark(self, leader: int, partition: Partition) -> int:
-        """The least log start of a partition's replicas whose brokers its leader believes to be
-        alive (KIP-107)."""
+        """Return the least log start offset of the replicas whose brokers the leader believes to be
+        alive (KIP-107).
+        """
         starts = [partition.log.log_start_offset]
         for broker in partition.replicas:
             known = self._images[leader].brokers.get(broker)
@@ -210,8 +214,9 @@ class Replication:
         return min(starts)
 
     def is_unsure(self, leader: int, partition: Partition) -> bool:
-        """True if a new leader's high watermark has not come to the start of its epoch: records
-        before it may be committed (KIP-207)."""
+        """Return True if a new leader's high watermark has not reached the start of its leader
+        epoch: earlier records may be committed (KIP-207).
+        """
         leadership = self._led.get((partition.topic, partition.index), {}).get(leader)
         return leadership is not None and partition.log.high_watermark < leadership.start_offset
 
@@ -254,8 +259,9 @@ class Replication:
     def _look_at_only_replica(
         self, at: TopicPartition, leaderships: dict[int, Leadership], now: int
     ) -> bool:
-        """As `_look`, of a partition whose leader is known and holds the only replica: what is
-        written there is committed, and nothing is to be seen to later. False: it is another one."""
+        """Process a partition with a single replica, whose records are committed when written;
+        return False if the partition is not of this kind.
+        """
         ((broker, image),) = self._images.items()
         partition, leadership = image.partition(*at), leaderships.get(broker)
         if (
@@ -280,8 +286,9 @@ class Replication:
     def _lead(
         self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int
     ) -> int | None:
-        """Let followers copy, advance the high watermark, propose the ISR; answers when to look
-        again."""
+        """Let followers copy, advance the high watermark, propose an ISR. Return the instant of the
+        next look, or None.
+        """
         deadlines: list[int] = []
         for broker in partition.replicas:
             if broker != leadership.leader:
@@ -396,8 +403,9 @@ class Replication:
     def _replica(
         self, broker: int, leadership: Leadership, partition: Partition
     ) -> ReplicaLog | None:
-        """A follower's log, if it can fetch from this leader now: both run, reach each other and
-        agree on leader and epoch."""
+        """Return a follower's log if it can fetch from this leader now: both run, reach each other,
+        and agree on leader and leader epoch. Else return None.
+        """
         if not self._network.reaches(leadership.leader, broker):
             return None
         own = self._images[broker].partition(partition.topic, partition.index)
@@ -415,8 +423,9 @@ class Replication:
     def _advance(
         self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int
     ) -> None:
-        """The high watermark is the least log end of the replicas in sync, once there are enough of
-        them."""
+        """Raise the high watermark to the least log end offset of the ISR, if the ISR is large
+        enough.
+        """
         topic = self._images[leadership.leader].topics[partition.topic]
         if len(partition.isr) < min(
             topic.effective_int("min.insync.replicas"), len(partition.replicas)
@@ -450,8 +459,9 @@ class Replication:
     def _ask(
         self, leadership: Leadership, partition: Partition, log: ReplicaLog, now: int
     ) -> int | None:
-        """Propose an ISR that fits what is known of the followers; answers when to ask again if the
-        controller did not grant it."""
+        """Propose the ISR that fits the followers' state. If the controller does not grant it,
+        return the instant of the next attempt.
+        """
         if leadership.asks_again_ms is not None and now < leadership.asks_again_ms:
             return leadership.asks_again_ms
         leadership.asks_again_ms = None

@@ -1,12 +1,12 @@
-"""Replication throttles (KIP-73): how fast replicas that are not in sync may be copied, by leader
-and by follower.
+"""Replication throttles (KIP-73): limits on the rate at which replicas that are not in sync are
+copied, by leader and by follower.
 
-Owns how much each broker has copied under a throttle, and when it may copy again. Rules:
-`leader.replication.throttled.rate` and `follower.replication.throttled.rate` are bytes a second of
-a broker, shared by the replicas that the topic's `leader.replication.throttled.replicas` and
-`follower.replication.throttled.replicas` name (`partition:broker,...`, or `*`); replicas in sync
-are never held up. A leader holds records back, not requests: it hears of a follower that has
-nothing to copy. Does not depend on how replicas are copied.
+Owns how much each broker has copied under a throttle, and when it may copy again.
+`leader.replication.throttled.rate` and `follower.replication.throttled.rate` are bytes per
+second of a broker, shared by the replicas that the topic's
+`leader.replication.throttled.replicas` and `follower.replication.throttled.replicas` name
+(`partition:broker,...`, or `*`); in-sync replicas are never throttled. A throttled leader delays
+records, not the follower's requests. Does not know how replicas are copied.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ LOOK_AGAIN_MS = 1_000
 
 
 class Throttles:
-    """The throttles of all brokers. `images`: each broker's copy of the metadata, with its
-    configuration."""
+    """Throttles of all brokers. `images`: each broker's copy of the metadata, with its
+    configuration.
+    """
 
     def __init__(self, images: Mapping[int, Cluster]) -> None:
         self._images = images
@@ -32,8 +33,9 @@ class Throttles:
     def in_force(
         self, leader: int, follower: int, partition: Partition
     ) -> dict[tuple[str, int], int]:
-        """The rates (bytes a second) that hold a follower up, by side and broker; none for one that
-        is in sync."""
+        """Return the rates (bytes per second) that throttle a follower, by side and broker; none if
+        it is in sync.
+        """
         if follower in partition.isr:
             return {}
         rates = {}
@@ -46,8 +48,9 @@ class Throttles:
     def wait_ms(
         self, rates: Mapping[tuple[str, int], int], now: int, *, complete: bool = False
     ) -> int:
-        """How long until something may be copied; for a follower whose copy is complete, until it
-        may ask."""
+        """Return the time until records may be copied. `complete`: the follower has everything, so
+        only its own throttle counts, until it may fetch.
+        """
         free = max(
             (self._free_ms.get(seat, 0) for seat in rates if not complete or seat[0] == _FOLLOWER),
             default=0,
@@ -55,7 +58,7 @@ class Throttles:
         return max(0, -int(-(free - now) // 1))
 
     def spend(self, rates: Mapping[tuple[str, int], int], copied: int, now: int) -> None:
-        """So many bytes were copied."""
+        """Charge the copied bytes to the throttles."""
         for seat, rate in rates.items():
             self._free_ms[seat] = max(self._free_ms.get(seat, 0), now) + copied * 1000 / rate
 

@@ -1,7 +1,7 @@
-"""SCRAM credentials (KIP-554): who has which mechanism, with how many iterations and which keys.
+"""SCRAM credentials (KIP-554) of users by mechanism: salt, iterations and keys.
 
-Rules are those of Kafka's ScramControlManager and ScramImage, texts included. Passwords are not
-kept, and nothing here is shown but mechanisms and iterations. Does not depend on requests.
+Rules and texts are those of Kafka's ScramControlManager and ScramImage. Passwords are not kept,
+and only mechanisms and iterations can be read by clients. Does not know requests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coordinator.wire.sasl.scram import (
 
 
 class ScramRefused(Exception):
-    """A user's alteration or description is refused with this code and message."""
+    """Error code and message with which an alteration or a description is refused for a user."""
 
     def __init__(self, code: ErrorCode, message: str | None) -> None:
         super().__init__(message)
@@ -30,14 +30,14 @@ class ScramRefused(Exception):
 
 
 class Deletion(NamedTuple):
-    """A credential to be removed."""
+    """A credential to remove."""
 
     user: str
     mechanism: int
 
 
 class Upsertion(NamedTuple):
-    """A credential to be set."""
+    """A credential to set."""
 
     user: str
     mechanism: int
@@ -46,14 +46,14 @@ class Upsertion(NamedTuple):
     salted_password: bytes
 
     def credential(self) -> Credential:
-        """The part kept of it."""
+        """Return the credential to keep."""
         return Credential(
             BY_NUMBER[self.mechanism], self.salt, self.iterations, lambda: self.salted_password
         )
 
 
 class ScramCredentials:
-    """The credentials of all users."""
+    """SCRAM credentials of all users."""
 
     def __init__(self) -> None:
         self._kept: dict[str, dict[int, Credential]] = {}
@@ -61,7 +61,7 @@ class ScramCredentials:
     def alter(
         self, deletions: Iterable[Deletion], upsertions: Iterable[Upsertion]
     ) -> dict[str, ScramRefused | None]:
-        """Change credentials, each user's once. By user: None, or why nothing was changed."""
+        """Change credentials, one change for each user. Return by user None, or the refusal."""
         results: dict[str, ScramRefused | None] = {}
         changes: dict[str, Deletion | Upsertion] = {}
         both: list[Deletion | Upsertion] = [*deletions, *upsertions]
@@ -83,12 +83,13 @@ class ScramCredentials:
         return results
 
     def users(self) -> list[str]:
-        """Everybody who has a credential."""
+        """Return all users that have a credential."""
         return list(self._kept)
 
     def of(self, user: str) -> list[tuple[int, int]]:
-        """Mechanism and iterations of each credential of a user. Raises ScramRefused for one that
-        has none."""
+        """Return mechanism and iterations of each credential of a user. Raises ScramRefused for a
+        user without one.
+        """
         found = self._kept.get(user)
         if found is None:
             raise ScramRefused(
@@ -98,11 +99,11 @@ class ScramCredentials:
         return sorted((number, each.iterations) for number, each in found.items())
 
     def find(self, user: str, mechanism: Mechanism) -> Credential | None:
-        """A user's credential for a mechanism, if it has one."""
+        """Return a user's credential for a mechanism, or None."""
         return self._kept.get(user, {}).get(mechanism.number)
 
     def set_password(self, user: str, password: str, new_salt: Callable[[], bytes]) -> None:
-        """Let a user log in by every SCRAM mechanism with a password."""
+        """Set a user's credentials for every SCRAM mechanism from a password."""
         for mechanism in MECHANISMS.values():
             self._kept.setdefault(user, {})[mechanism.number] = Credential.of_password(
                 mechanism, password, new_salt()

@@ -1,4 +1,4 @@
-"""Valid topic names, and why others are not (Kafka's texts)."""
+"""Validation of topic names, with Kafka's texts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LEGAL = re.compile(r"[a-zA-Z0-9._-]+\Z")
 
 
 def why_invalid(name: str) -> str | None:
-    """Kafka's message if `name` cannot be a topic's name, else None (error 17)."""
+    """Return Kafka's message if `name` is not valid for a topic (error 17), else None."""
     if not name:
         why = "the empty string is not allowed"
     elif name in (".", ".."):
@@ -25,8 +25,7 @@ def why_invalid(name: str) -> str | None:
 
 
 class TopicNames:
-    """The names that there are before a request, and which of them a new name would collide
-    with."""
+    """Topic names before a request, to find names that a new one would collide with."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self._names = frozenset(names)
@@ -36,8 +35,8 @@ class TopicNames:
         return name in self._names
 
     def colliding(self, name: str) -> str | None:
-        """A topic whose name differs from `name` only in dots and underscores: both would be the
-        same metric's name. Of several the first by name.
+        """Return a topic whose name differs from `name` only in dots and underscores (both would
+        have the same metric name), the first by name, or None.
         """
         if "." not in name and "_" not in name:
             return None

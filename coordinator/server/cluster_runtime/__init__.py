@@ -1,9 +1,8 @@
-"""Several brokers in one process: the cluster's controller, its brokers, and what passes between
-them.
+"""Several brokers in one process: the controller, the brokers, and the messages between them.
 
-`runtime.Brokers` is what drivers hold: it has the same four entry points as a `Broker`
-(`next_deadline`, `tick`, `run_resumable`, `shut_down`), so one loop and one timer serve all
-brokers. Pure: time is told. Does not depend on sockets.
+`runtime.Brokers` has the same four entry points as a `Broker` (`next_deadline`, `tick`,
+`run_resumable`, `shut_down`), so one loop and one timer serve all brokers. Pure: time is given.
+Does not depend on sockets. Begin with `runtime.py`, then `hosts.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Logs that can be cleaned on request."""
+"""Validation of the topic and partition of a log clean-up that a test requests."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ if TYPE_CHECKING:
 
 
 def check_logs(cluster: Cluster, topic: str | None, partition: int | None) -> None:
-    """Raise ClusterError where a broker's metadata has no such topic or partition, or its logs are
-    not cleaned. None: all of them."""
+    """Raise ClusterError if the topic or partition does not exist in a broker's metadata, or is
+    internal. None: all of them.
+    """
     if topic is None:
         if partition is not None:
             raise ClusterError(f"partition={partition}: of which topic? Give topic, too")

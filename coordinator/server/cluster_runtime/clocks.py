@@ -1,7 +1,5 @@
-"""Bounds of wall clocks of brokers' and members' hosts: after a jump a clock shows a time between
+"""Bounds of jumps of the wall clocks of brokers' and members' hosts: a clock shows a time between
 1970 and the year 9999.
-
-Does not depend on whose clock it is.
 """
 
 from __future__ import annotations
@@ -14,8 +12,9 @@ LATEST_MS: Final = 253_402_300_799_999
 
 
 def jump_refusal(by_ms: int, told_ms: int) -> str:
-    """Why a clock cannot jump by `by_ms`, after which it would tell `told_ms` (milliseconds since
-    1970); "" if it can."""
+    """Return the reason why a clock cannot jump by `by_ms`, or "" if it can. `told_ms`: the time
+    after the jump in milliseconds since 1970.
+    """
     if not by_ms:
         return "by_ms=0: the clock would not jump; give milliseconds, negative ones to go back"
     if 0 <= told_ms <= LATEST_MS:

@@ -1,11 +1,10 @@
-"""Coordinators that move: who leads a partition of __consumer_offsets serves its groups, of
+"""Movement of coordinators: the leader of a partition of __consumer_offsets serves its groups, of
 __transaction_state its transactional ids, of __share_group_state the states of share partitions.
 
-Owns which brokers serve which partitions now. Rules: a broker that learns that it leads a partition
-loads it from the events in its own copy of the partition's log (ERR-7); one that learns that it
-does not unloads it (ERR-6). A broker that is cut off goes on serving what it believes to lead: what
-it writes meanwhile is not replicated, and is truncated when it follows its successor. Does not
-depend on why leadership moves.
+Owns which broker serves which partitions now. A broker that learns that it leads a partition
+loads it from its own copy of the log (ERR-7); one that learns that it no longer leads unloads it
+(ERR-6). A broker that is cut off keeps serving what it believes to lead; what it writes is not
+replicated, and is truncated when it follows its successor. Does not know why leaders move.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Coordinators:
         """Brokers whose process has ended, with groups that are still to be unloaded."""
 
     def begin(self, broker: Broker) -> None:
-        """A broker starts: it serves nothing until it leads something."""
+        """Prepare a starting broker; it serves no partition until it leads one."""
 
         def durable(index: int) -> DurableEvents:
             partition = broker.cluster.partition(CONSUMER_OFFSETS, index)
@@ -59,14 +58,13 @@ class Coordinators:
         broker.coordinator.share(durable)
 
     def restarts(self, node: int, now: int) -> None:
-        """A stopped broker is about to start: what its process before has left of its unload comes
-        first, at once."""
+        """Finish the unload of a stopped broker's former process, before it starts again."""
         for broker in [broker for broker in self._ended if broker.node_id == node]:
             broker.send_replies(broker.coordinator.finish_unload(now), now)
             del self._ended[broker]
 
     def look(self, broker: Broker, topic: str, index: int, now: int) -> None:
-        """A broker has learned something about a partition."""
+        """Load or unload a partition of an internal topic, after a change in the broker's metadata."""
         if topic not in INTERNAL_TOPICS:
             return
         partition = broker.cluster.partition(topic, index)
@@ -114,8 +112,9 @@ class Coordinators:
             loads.unload(index, now)
 
     def _tell_lost(self, broker: Broker, topic: str, index: int, now: int) -> None:
-        """A broker loads a partition: write down which events other copies have and its own has
-        not, and which count again."""
+        """While a broker loads a partition, log which events other copies have and its own does
+        not, and which events count again.
+        """
         own = broker.cluster.partition(topic, index)
         if self._log is None or own is None or not isinstance(own.log, EventsLog):
             return
@@ -140,7 +139,7 @@ class Coordinators:
             self._log.coordinator_event(event, now, None, broker.node_id)
 
     def _dropped(self, log: EventsLog, own: EventsLog) -> list[EventBody]:
-        """Records a copy has truncated, and the one that is loaded has not."""
+        """Return the batches that a copy has truncated and the loading broker's copy does not have."""
         dropped, log.dropped = log.dropped, []
         kept = {
             id(body)
@@ -151,7 +150,7 @@ class Coordinators:
         return [body for body in dropped if id(body) not in kept and not body.lost]
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None."""
         if not self._ended:
             return self._loads.next()
         instants = [broker.coordinator.next_deadline() for broker in self._ended]
@@ -161,9 +160,9 @@ class Coordinators:
         )
 
     def tick(self, brokers: Mapping[int, Broker], now: int) -> None:
-        """End loads of transactional ids whose time is over; loads of groups are their broker's
-        own. Go on with the unloads of brokers that have ended, a slice of each: nobody else gives
-        them a turn."""
+        """Finish loads of transactional ids that are due (group loads are the broker's own), and
+        continue the unloads of brokers whose process has ended, for nothing else drives them.
+        """
         for broker in list(self._ended):
             broker.send_replies(broker.coordinator.tick(now), now)
             if not broker.coordinator.is_unloading:
@@ -172,8 +171,7 @@ class Coordinators:
             self._transactions.load(brokers[node], index)
 
     def stopped(self, broker: Broker, now: int) -> None:
-        """A broker's process has ended: it serves nothing from now on, and its groups are unloaded
-        in slices, the first at once."""
+        """Unload everything that a broker served whose process has ended, in slices."""
         serving = tuple(sorted(self._serving.pop(broker, ())))
         if serving:
             broker.unload_groups(serving, now)

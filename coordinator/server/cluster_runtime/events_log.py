@@ -1,10 +1,11 @@
-"""A broker's copy of a partition whose records are events: of groups (__consumer_offsets), of
-transactional ids (__transaction_state), or of the states of share partitions (__share_group_state).
+"""Broker's copy of a partition of an internal topic, whose records stand for events: of groups
+(__consumer_offsets), transactional ids (__transaction_state), or share partitions
+(__share_group_state).
 
-Owns the tie between events and the log: an event that a coordinator writes becomes a batch, so it
-has an offset and a leader epoch, is copied with the bytes, is truncated with them, and counts for
-good once the high watermark has passed it (META-1). A broker that comes to lead the partition loads
-from its own copy, and thus from what it really has. Does not depend on who leads.
+Connects events with the log: an event becomes a batch, so it has an offset and a leader epoch,
+is replicated and truncated with the bytes, and is durable once the high watermark has passed it
+(META-1). A new leader loads from its own copy, and thus from what it really has. Does not know
+which broker leads.
 """
 
 from __future__ import annotations
@@ -26,8 +27,9 @@ from ..storage.replica_log import ReplicaLog
 
 
 class EventBody(bytes):
-    """The body of a batch that stands for an event. `seq`: the event's number in the event log;
-    `lost`: a later leader had it not."""
+    """Body of a batch that stands for an event. `seq`: the event's number in the event log; `lost`:
+    a later leader did not have it.
+    """
 
     stored: Any
     seq: int | None = None
@@ -35,16 +37,16 @@ class EventBody(bytes):
 
 
 class Durable(Protocol):
-    """Where the events of a log are kept for a load."""
+    """Interface of the store from which a partition's events are loaded."""
 
     def take(self, stored: Any) -> None:
-        """Keep an event that stands in the log."""
+        """Store an event of the log."""
 
     def commit_up_to(self, high_watermark: int) -> None:
-        """Records before this offset are replicated."""
+        """Mark the events before this offset as replicated."""
 
     def clear(self) -> None:
-        """The log begins anew."""
+        """Remove all events."""
 
 
 S = TypeVar("S")
@@ -58,12 +60,12 @@ Written = Callable[[EventBody, int], None]
 
 @lru_cache(maxsize=1024)
 def _payload(key: str, kind: str) -> bytes:
-    """The one record of a batch that stands for an event; the time stands in the batch's header."""
+    """Return the one record of a batch that stands for an event; its time is in the batch header."""
     return encode_record(Record(0, 0, key.encode("utf-8", "replace"), kind.encode()), 0, 0)
 
 
 def _batch(at_ms: int, payload: bytes) -> tuple[BatchHeader, EventBody]:
-    """The header of a batch that stands for an event, and its checksummed part."""
+    """Return the header and the checksummed body of a batch that stands for an event."""
     body = EventBody(_BODY.pack(0, 0, at_ms, at_ms, NO_PRODUCER_ID, -1, NO_SEQUENCE, 1) + payload)
     return BatchHeader(
         0,
@@ -83,8 +85,9 @@ def _batch(at_ms: int, payload: bytes) -> tuple[BatchHeader, EventBody]:
 
 
 class EventsLog(ReplicaLog):
-    """The log, with the events in it. `written` hears of each batch that was appended here, and of
-    the offset behind it. `dropped`: batches that were truncated here, until somebody asks."""
+    """Partition log with the events in it. `written` is called with each batch appended here and
+    the offset after it. `dropped`: batches truncated here and not yet asked for.
+    """
 
     __slots__ = ("_committed", "_durable", "_written", "dropped")
 
@@ -107,7 +110,9 @@ class EventsLog(ReplicaLog):
     def _append(
         self, at_ms: int, key: str, kind: str, stored: Callable[[int], S], seq: int | None = None
     ) -> int:
-        """Append a batch that stands for an event, told by its offset; returns the offset."""
+        """Append a batch that stands for the event that `stored` returns for an offset; return the
+        offset.
+        """
         header, body = _batch(at_ms, _payload(key, kind))
         offset = self.log_end_offset
         body.stored, body.seq = stored(offset), seq
@@ -117,12 +122,12 @@ class EventsLog(ReplicaLog):
         return offset
 
     def bodies(self, from_offset: int) -> list[EventBody]:
-        """The batches that stand for events, from an offset on."""
+        """Return the batches that stand for events, from an offset on."""
         first = bisect_left(self._last_offsets, from_offset)
         return [body for body in self._pieces[2 * first + 1 :: 2] if isinstance(body, EventBody)]
 
     def truncate(self, end: int) -> None:
-        """Events go with their batches; those that are left are told again."""
+        """Truncate the log and its events; store the remaining events again."""
         if end >= self.log_end_offset:
             super().truncate(end)
             return
@@ -142,25 +147,26 @@ class EventsLog(ReplicaLog):
 
 
 class LoggedEvents(DurableEvents):
-    """The durable events of groups in one copy. What its coordinator appends goes into the log;
-    what it follows comes from there."""
+    """Durable events of groups in one copy of a partition. A leader appends them to the log; a
+    follower takes them from it.
+    """
 
     def __init__(self, log: OffsetsLog) -> None:
         super().__init__(replicated=True)
         self._log = log
 
     def append(self, at_ms: int, group: str, event: group_events.Event) -> int:
-        """Write an event down, as the partition's leader; returns its offset."""
+        """Append an event as the partition's leader; return its offset."""
         return self._log.append_event(at_ms, group, event)
 
     def take(self, stored: StoredEvent) -> None:
-        """Keep an event that stands in the log already."""
+        """Store an event that is in the log already."""
         self.end = stored.offset
         super().append(stored.at_ms, stored.group, stored.event)
 
 
 class OffsetsLog(EventsLog):
-    """A copy of a partition of __consumer_offsets."""
+    """A broker's copy of a partition of __consumer_offsets."""
 
     __slots__ = ("durable",)
 
@@ -179,7 +185,7 @@ class OffsetsLog(EventsLog):
 
 
 class TransactionsLog(EventsLog):
-    """A copy of a partition of __transaction_state."""
+    """A broker's copy of a partition of __transaction_state."""
 
     __slots__ = ("durable",)
 
@@ -188,8 +194,9 @@ class TransactionsLog(EventsLog):
         super().__init__(self.durable, written)
 
     def append_event(self, at_ms: int, event: transaction_events.Event, seq: int | None) -> int:
-        """Append an event of a transactional id, `seq` being its number in the event log; returns
-        its offset."""
+        """Append an event of a transactional id; return its offset. `seq`: its number in the event
+        log.
+        """
         return self._append(
             at_ms,
             event.transactional_id,
@@ -204,21 +211,22 @@ class _Place(NamedTuple):
 
 
 class _Nothing:
-    """The records of a log are read when they are needed."""
+    """Store that keeps no events: share states are read from the log's records when needed."""
 
     def take(self, stored: object) -> None:
-        """Nothing is kept beside the log."""
+        """Do nothing."""
 
     def commit_up_to(self, high_watermark: int) -> None:
-        """Nothing depends on it."""
+        """Do nothing."""
 
     def clear(self) -> None:
-        """There is nothing."""
+        """Do nothing."""
 
 
 class ShareStatesLog(EventsLog):
-    """A copy of a partition of __share_group_state. Its batches hold Kafka's own records, from which
-    it is loaded."""
+    """A broker's copy of a partition of __share_group_state. Its batches contain Kafka's own
+    records, from which it is loaded.
+    """
 
     __slots__ = ()
 
@@ -226,7 +234,7 @@ class ShareStatesLog(EventsLog):
         super().__init__(_Nothing(), written)
 
     def number(self, seq: int | None) -> None:
-        """The last batch is that of an event with this number in the event log."""
+        """Record the event log's number of the event that the last batch stands for."""
         body = self._pieces[-1]
         assert isinstance(body, EventBody)
         body.seq = seq

@@ -1,10 +1,10 @@
-"""Actions on the hosts and links of a cluster, and what follows: stop, start, pause,
-resume, cut, heal, fence.
+"""Control actions on the hosts and links of a cluster: stop, start, pause, resume, cut, heal,
+fence.
 
-Owns the order in which a broker goes and comes back. Rules: a controlled shutdown moves leaderships
-away first and is told to the controller; a crash is noticed when the broker's session ends
-(broker.session.timeout.ms); a broker that comes back has a new broker epoch, knows the metadata
-that it knew, and serves once the controller has unfenced it. What cannot be done raises
+Owns the order of steps in which a broker stops and starts. A controlled shutdown moves
+leaderships away first; a crash is noticed when the broker's session ends
+(broker.session.timeout.ms); a restarted broker has a new broker epoch, keeps the metadata it
+had, and serves once the controller has unfenced it. An action that is not possible raises
 ClusterError and changes nothing. Does not depend on sockets.
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Hosts:
-    """The hosts of a cluster's brokers."""
+    """Control of the hosts of a cluster's brokers."""
 
     def __init__(self, cluster: Brokers) -> None:
         self.cluster = cluster
@@ -46,12 +46,12 @@ class Hosts:
         cluster.unfenced = self._unfenced
 
     def state(self, broker: int) -> HostState:
-        """The state of a broker process. Raises ClusterError for a broker that there is not."""
+        """Return the state of a broker process. Raises ClusterError for an unknown broker."""
         self._known(broker)
         return self.cluster.network.hosts[broker]
 
     def crashed(self, broker: int) -> bool:
-        """True if a stopped broker's process ended without a controlled shutdown."""
+        """Return True if a stopped broker's process ended without a controlled shutdown."""
         return not self._clean.get(broker, True)
 
     # -- logs
@@ -59,7 +59,7 @@ class Hosts:
     def clean_logs(
         self, topic: str | None, partition: int | None, now: int, *, at_once: bool
     ) -> None:
-        """Let the brokers that run clean the logs they hold, at once or at their next check."""
+        """Let the running brokers clean their logs, at once or at their next check."""
         running = [node for node in self.cluster.brokers if self.cluster.network.running(node)]
         if not running:
             raise ClusterError("no log is cleaned: no broker runs")
@@ -74,8 +74,9 @@ class Hosts:
     # -- stopping and starting
 
     def shut_down(self, broker: int, now: int) -> None:
-        """A controlled shutdown: leaderships move first, parked requests are answered, then the
-        process ends."""
+        """Shut a broker down in a controlled way: leaderships move first, parked requests are
+        answered, then the process ends.
+        """
         self._must_be(broker, HostState.RUNNING)
         cluster = self.cluster
         reached = cluster.controller.active and cluster.controller.in_contact(broker)
@@ -95,8 +96,9 @@ class Hosts:
         cluster.look(now)
 
     def crash(self, broker: int, now: int) -> None:
-        """The process ends at once, as by SIGKILL; the controller learns of it when the broker's
-        session ends."""
+        """End a broker's process at once, like SIGKILL; the controller learns it when the broker's
+        session ends.
+        """
         if self.state(broker) is HostState.STOPPED:
             raise ClusterError(
                 f"broker {broker} is stopped already; running are {self._those(HostState.RUNNING)}"
@@ -106,8 +108,9 @@ class Hosts:
         self.cluster.look(now)
 
     def start(self, broker: int, now: int, release: Release | None = None) -> None:
-        """Start a broker that was stopped, as another release if one is given. Its listeners open
-        when the controller has let it in."""
+        """Start a stopped broker, as another release if one is given. Its listeners open when the
+        controller has unfenced it.
+        """
         self._must_be(broker, HostState.STOPPED)
         cluster = self.cluster
         if release is not None:
@@ -138,15 +141,14 @@ class Hosts:
         cluster.look(now)
 
     def pause(self, broker: int, now: int) -> None:
-        """Freeze a process, as by SIGSTOP: it goes on believing what it believed, and does
-        nothing."""
+        """Freeze a broker's process, like SIGSTOP."""
         self._must_be(broker, HostState.RUNNING)
         self.cluster.network.hosts[broker] = HostState.PAUSED
         self.cluster.hosts_changed(broker, HostState.PAUSED)
         self.cluster.look(now)
 
     def resume(self, broker: int, now: int) -> None:
-        """Let a frozen process go on."""
+        """Continue a paused process."""
         self._must_be(broker, HostState.PAUSED)
         self.cluster.network.hosts[broker] = HostState.RUNNING
         self.cluster.look(now)
@@ -154,7 +156,7 @@ class Hosts:
         self.cluster.brokers[broker].client_links.go_on(now)
 
     def _unfenced(self, broker: int) -> None:
-        """A broker has learned that it was unfenced: one that is starting opens its listeners."""
+        """Open the listeners of a starting broker, now that it has learned that it is unfenced."""
         if broker in self._opening:
             self._opening.discard(broker)
             self.cluster.hosts_changed(broker, HostState.RUNNING)
@@ -170,25 +172,25 @@ class Hosts:
     # -- links
 
     def cut(self, one: int, other: int, now: int) -> None:
-        """Let nothing pass between two brokers."""
+        """Cut the link between two brokers."""
         self._link(one, other, is_cut=False)
         self.cluster.network.cut(one, other)
         self.cluster.look(now)
 
     def heal(self, one: int, other: int, now: int) -> None:
-        """Let things pass between two brokers again."""
+        """Heal the link between two brokers."""
         self._link(one, other, is_cut=True)
         self.cluster.network.heal(one, other)
         self.cluster.look(now)
 
     def cut_client(self, client_id: str, broker: int) -> None:
-        """Let nothing pass between a client and a broker."""
+        """Cut the link between a client and a broker."""
         self._client_link(client_id, broker, is_cut=False)
         self.cluster.network.cut_client(client_id, broker)
         self.cluster.brokers[broker].client_links.cut(client_id)
 
     def heal_client(self, client_id: str, broker: int, now: int) -> None:
-        """Let things pass between a client and a broker again."""
+        """Heal the link between a client and a broker."""
         self._client_link(client_id, broker, is_cut=True)
         self.cluster.network.heal_client(client_id, broker)
         links = self.cluster.brokers[broker].client_links
@@ -197,14 +199,15 @@ class Hosts:
             links.go_on(now)
 
     def slow_down(self, broker: int, pace: Pace | None, now: int) -> None:
-        """Let a broker follow its leaders more slowly; None: at once again."""
+        """Set the pace at which a broker replicates from its leaders; None: at once again."""
         self._known(broker)
         self.cluster.replication.set_pace(broker, pace)
         self.cluster.replication.run(now)
 
     def slow_answers(self, broker: int, late_ms: int) -> int:
-        """Let every answer of a broker be so late from now on, also when it was started anew;
-        answers how late they were before."""
+        """Delay every answer of a broker by `late_ms`, also after a restart; return the previous
+        delay.
+        """
         self._known(broker)
         before, slow = self._slow.pop(broker, (0, None))
         if slow is not None:
@@ -215,23 +218,24 @@ class Hosts:
         return before
 
     def limit_requests(self, broker: int, requests_per_second: int) -> None:
-        """Let a broker handle so many requests a second from now on, also when it is started anew.
-        Once only."""
+        """Limit the requests per second that a broker handles, also after a restart. Call it once
+        only.
+        """
         self._known(broker)
         self._capacity[broker] = requests_per_second
         Capacity(self.cluster.brokers[broker].interceptors, requests_per_second)
 
     def slow_load(self, broker: int, load_ms: int) -> int:
-        """Let the loads of a broker's coordinators take so long from now on; answers how long they
-        took before."""
+        """Set how long a broker's coordinators take to load; return the previous duration."""
         self._known(broker)
         before = self.cluster.coordinators.load_ms.get(broker, 0)
         self.cluster.coordinators.load_ms[broker] = load_ms
         return before
 
     def jump_clock(self, broker: int, by_ms: int, now: int) -> None:
-        """Let the wall clock of a broker's host jump, whether its process runs or not. Nothing
-        falls due sooner or later by it."""
+        """Let the wall clock of a broker's host jump, whether its process runs or not. No timer
+        depends on it.
+        """
         self._known(broker)
         refusal = jump_refusal(
             by_ms, self.cluster.options.epoch_ms + self.cluster.clocks[broker] + now + by_ms
@@ -243,7 +247,7 @@ class Hosts:
     # -- the controller's doings
 
     def fence(self, broker: int, now: int) -> None:
-        """Let the controller fence a broker, until `unfence`."""
+        """Let the controller fence a broker until `unfence`."""
         self._must_be(broker, HostState.RUNNING)
         self._must_decide()
         if broker in self.cluster.controller.held:
@@ -256,7 +260,7 @@ class Hosts:
         self.cluster.look(now)
 
     def unfence(self, broker: int, now: int) -> None:
-        """Let a broker come back that was fenced on purpose."""
+        """End the fencing of a broker by `fence`."""
         self._known(broker)
         if broker not in self.cluster.controller.held:
             those = _text(sorted(self.cluster.controller.held)) or "none"
@@ -265,7 +269,7 @@ class Hosts:
         self.cluster.look(now)
 
     def move_leader(self, topic: str, index: int, broker: int, now: int) -> int:
-        """Let a replica that is in sync lead a partition; answers who led it before."""
+        """Make an in-sync replica the leader of a partition; return the previous leader."""
         self._known(broker)
         self._must_decide()
         partition = self._partition(topic, index)
@@ -280,12 +284,13 @@ class Hosts:
     def reassign(
         self, topic: str, index: int, replicas: Sequence[int] | None, now: int
     ) -> tuple[int, ...]:
-        """Let a partition move to other brokers, or (None) not move after all; answers those that
-        it had when it last stood still.
+        """Reassign a partition to other brokers, or cancel its reassignment (None). Return the
+        replica list that undoes the action: the previous replicas, or for a cancellation the
+        cancelled target.
 
-        Those it had before the move that is under way cancel it. No brokers: one that lacks the
-        partition takes its leader's place, or, if all have it, the next replica becomes the
-        preferred leader.
+        Giving the original replicas cancels a reassignment too. An empty list chooses: a broker
+        without the partition replaces its leader, or, if all have it, the next replica becomes
+        the preferred leader.
         """
         self._must_decide()
         partition = self._partition(topic, index)

@@ -1,5 +1,6 @@
-"""The parts of a cluster of several brokers, and the error of what cannot be done to it. Does not
-depend on how it is made."""
+"""Options of a cluster of several brokers, and `ClusterError` for actions that are not possible.
+Does not know how a cluster is built; see `runtime`.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
 
 
 class ClusterError(ValueError):
-    """Something that cannot be done to a cluster: what, what there is, and what would be right."""
+    """Error for an action that is not possible in a cluster; the message says what there is and
+    what would be right.
+    """
 
 
 @dataclass(kw_only=True)
 class ClusterOptions:
-    """The parts of a cluster. `configs`: one configuration a broker, whose ids are 1..n;
-    `racks`: none, or one a broker."""
+    """Options of a cluster. `configs`: the configuration of each broker, in the order of the ids
+    1..n; `racks`: empty, or the rack of each broker.
+    """
 
     configs: Sequence[BrokerConfigs]
     random: Random

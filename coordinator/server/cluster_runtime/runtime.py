@@ -1,11 +1,11 @@
-"""The brokers of a cluster: how the controller's events reach them, and what a broker does when
-they do.
+"""The brokers of a cluster: delivery of the controller's events to them, and each broker's
+reaction.
 
-Owns each broker's copy of the metadata and the order of late work. Rules: an event reaches a broker
-after `metadata_delay_ms`, in order, and not while the broker is stopped, paused or cut off from the
-controller, so that a broker acts on what it knows; a broker leads, follows and coordinates what its
-own copy says. Time is told. Does not depend on sockets: `hosts_changed` tells a driver which
-listeners to close, freeze and open.
+Owns each broker's copy of the metadata and the order of late work. An event reaches a broker
+after `metadata_delay_ms`, in order, and not while the broker is stopped, paused or cut off from
+the controller; a broker leads, follows and coordinates by its own copy. Does not depend on
+sockets: `hosts_changed` tells a driver which listeners to close, freeze or open. Actions on
+hosts are in `hosts`.
 """
 
 from __future__ import annotations
@@ -59,8 +59,7 @@ class _InFlight(NamedTuple):
 
 
 class Brokers:
-    """All brokers of a cluster. `brokers[1]` is the broker with the id 1; a broker that was started
-    again is another object."""
+    """All brokers of a cluster, by id. A restarted broker is a new `Broker` object."""
 
     def __init__(self, options: ClusterOptions) -> None:
         ids = range(1, len(options.configs) + 1)
@@ -140,8 +139,9 @@ class Brokers:
     # -- making
 
     def _cluster(self, node: int | None) -> Cluster:
-        """A copy of the metadata: a broker's, with the logs of its replicas, or the controller's
-        (None), without logs."""
+        """Return a copy of the metadata for a broker, with its replicas' logs, or for the
+        controller (None), without logs.
+        """
 
         def new_log(topic: str, index: int, replicas: list[int]) -> ReplicaLog:
             return (
@@ -165,7 +165,9 @@ class Brokers:
         )
 
     def _written(self, node: int, topic: str, index: int, body: EventBody, end_offset: int) -> None:
-        """A broker's coordinator has written to its partition."""
+        """Follow a batch that a broker's coordinator appended to an internal topic: replicate it,
+        and let the request's answer wait for it.
+        """
         if topic == CONSUMER_OFFSETS and node in self._logs:
             self._logs[node].appended = body
         self.replication.mark(topic, index)
@@ -182,8 +184,9 @@ class Brokers:
         return 0 if partition is None else partition.log.log_end_offset
 
     def new_broker(self, node: int) -> Broker:
-        """A broker as it starts: with what it knew of the metadata, its logs, and nothing that
-        lives in memory only."""
+        """Return a broker as it starts: with its copy of the metadata and its logs, and nothing
+        from memory.
+        """
         configs = self.configs[node]
         broker = Broker(
             node_id=node,
@@ -217,7 +220,7 @@ class Brokers:
         return broker
 
     def set_clock(self, node: int, ahead_ms: int) -> None:
-        """Let the wall clock of a broker's host be so far ahead of where it began."""
+        """Set how many milliseconds the wall clock of a broker's host is ahead."""
         self.clocks[node] = ahead_ms
         self._follow_clock(self.brokers[node])
         self.brokers[node].clock_moved()
@@ -230,7 +233,7 @@ class Brokers:
         )
 
     def _next_block(self) -> range:
-        """A block of producer ids that no broker had before."""
+        """Return a block of unused producer ids."""
         first = self._next_producer_id
         self._next_producer_id += _PRODUCER_ID_BLOCK
         return range(first, self._next_producer_id)
@@ -291,9 +294,9 @@ class Brokers:
         return seq
 
     def deliver(self, now: int) -> None:
-        """Let brokers learn what has reached them by now. Where it is much, ticks go on with it,
-        which are due at once: of a topic of many partitions one broker a tick hears, and who has
-        missed much catches up in pieces."""
+        """Deliver the events that have reached brokers by now. Large amounts are spread over ticks,
+        which are then due at once: a topic with many partitions reaches one broker in each tick.
+        """
         if self._delivering or not any(self._in_flight.values()):
             return
         self._delivering = True
@@ -327,8 +330,9 @@ class Brokers:
         return True
 
     def _learned(self, node: int, event: ev.Event, now: int, cause: int | None) -> None:
-        """A broker's copy of the metadata has changed: what it leads, follows and coordinates
-        follows."""
+        """React to a change in a broker's copy of the metadata: what it leads, follows and
+        coordinates.
+        """
         broker = self.brokers[node]
         match event:
             case ev.PartitionChanged():
@@ -381,22 +385,20 @@ class Brokers:
             broker.gate.advanced(now)
 
     def _followed(self, node: int, topic: str, index: int, now: int) -> None:
-        """A follower's log calls for its cleaner, or starts later."""
+        """Let a follower's cleaner look at a log."""
         partition = self.images[node].partition(topic, index)
         assert partition is not None
         self.brokers[node].cleaning.appended(partition, now)
 
     def _states_changed(self) -> None:
-        """Something that a share coordinator wrote is replicated, or it serves it no longer: who
-        waits for it looks, wherever it is."""
+        """Let every broker check whether writes of share states that it waits for are done."""
         for broker in self.brokers.values():
             broker.share_states_changed()
 
     def _progressed(
         self, topic: str, index: int, replicas: dict[int, tuple[int, int]], now: int
     ) -> None:
-        """Replicas that are added to a partition have copied something: written down once a second
-        at most."""
+        """Log the progress of replicas that are being added to a partition, at most once a second."""
         last = self._progress_ms.get((topic, index))
         if self.log is not None and (last is None or now - last >= _PROGRESS_MS):
             self._progress_ms[topic, index] = now
@@ -407,31 +409,34 @@ class Brokers:
 
     @property
     def calm(self) -> bool:
-        """True if all brokers run, reach each other and know all there is to know, and no fault of
-        requests is in force."""
+        """True if all brokers run, reach each other and have the newest metadata, and no request
+        fault is in force.
+        """
         if not self.network.whole or self.controller.is_changing or any(self._in_flight.values()):
             return False
         return all(not broker.interceptors for broker in self.brokers.values())
 
     def look(self, now: int) -> None:
-        """Hosts or links changed: contact, metadata and replication follow."""
+        """Follow a change of hosts or links: the controller, metadata delivery and replication."""
         self.controller.look(now)
         self.deliver(now)
         self.replication.mark_all()
         self.replication.run(now)
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do; None: only a request can make something
-        happen."""
+        """Return the instant at which `tick` is due, or None if only a request can change anything."""
         return self._earliest(Broker.next_deadline)
 
     def wake_by(self) -> int | None:
-        """An instant no later than `next_deadline`, for less work: when a timer should fire at the
-        latest."""
+        """Return an instant no later than `next_deadline` that is cheaper to compute: the latest
+        instant at which a driver's timer must fire.
+        """
         return self._earliest(Broker.wake_by)
 
     def only_looks(self, now: int) -> bool:
-        """Is nothing due but the look for what has expired of groups? No client notices that."""
+        """Return True if nothing is due but the periodic check for expired group data, which no
+        client notices.
+        """
         other = self._earliest(lambda broker: None if broker.only_looks(now) else now)
         return other is None or other > now
 
@@ -464,7 +469,7 @@ class Brokers:
         return first
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due in the cluster, then in each broker that runs."""
+        """Run the timers that are due, of the cluster and then of each running broker."""
         uncollected(self.controller.tick, now)
         self._room = _MANY_PARTITIONS
         self.deliver(now)
@@ -480,7 +485,7 @@ class Brokers:
         self.run_resumable(now)
 
     def run_resumable(self, now: int) -> None:
-        """Let freed connections handle what waited behind their parked request."""
+        """Let connections whose parked request was answered handle their next requests."""
         for events in self._in_flight.values():
             if events:
                 self.deliver(now)
@@ -499,13 +504,13 @@ class Brokers:
             uncollected(how, now)
 
     def shut_down(self, now: int) -> None:
-        """Answer what is parked everywhere, as stopping brokers do."""
+        """Answer the parked requests of all running brokers, as stopping brokers do."""
         for node, broker in self.brokers.items():
             if self.network.running(node):
                 broker.shut_down(now)
 
     def set_endpoints(self, node: int, endpoints: dict[str, tuple[str, int]]) -> None:
-        """A driver has opened a broker's listeners: these are the addresses to advertise."""
+        """Set the addresses to advertise for a broker, whose listeners a driver has opened."""
         self.endpoints[node] = dict(endpoints)
         for cluster in (self.controller.cluster, *self.images.values()):
             cluster.brokers[node].endpoints = dict(endpoints)
@@ -526,14 +531,15 @@ _NO_LOG = ReplicaLog()
 
 
 def _number_state(log: PartitionLog, seq: int | None) -> None:
-    """A share coordinator appended a record, of the event with this number."""
+    """Record the event's number in the event log for the record that a share coordinator appended."""
     assert isinstance(log, ShareStatesLog), "only who holds a partition serves it"
     log.number(seq)
 
 
 def _write_timeout_ms(broker: Broker, topic: str, call: Call | None) -> int:
-    """How long a request's writes to an internal topic may take to be replicated; of a request that
-    was parked before, `call` is None."""
+    """Return how long a request's write to an internal topic may take to be replicated. `call`
+    None: the request was parked before.
+    """
     if topic == CONSUMER_OFFSETS:
         return broker.configs.get_int("offsets.commit.timeout.ms")
     return (

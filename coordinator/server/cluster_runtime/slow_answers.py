@@ -1,10 +1,10 @@
-"""A broker all of whose answers are late: requests are handled as they come, and each answer leaves
-so much later.
+"""Delay of all answers of a broker: requests are handled as they arrive, and each answer is sent
+later.
 
-It is one interceptor, asked before the others, whose verdicts it keeps: a fault still fails, holds
-or drops what it selects, and what is answered then is late, too. A connection waits with its
-request. While no answer is to be late it is not installed, and requests pay nothing for it. Does not
-depend on sockets and clocks.
+It is an interceptor that runs before the others and keeps their verdicts: a fault still fails,
+holds or drops the requests it selects, and an answer it gives is delayed too. The connection
+waits with its request. While there is no delay it is not installed. Does not depend on sockets
+or clocks.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class SlowAnswers:
-    """Makes the answers of one broker late, all by the same time."""
+    """Interceptor that delays all answers of one broker by `late_ms`."""
 
     def __init__(self, interceptors: Interceptors, late_ms: int) -> None:
         self._all = interceptors
@@ -29,24 +29,25 @@ class SlowAnswers:
         interceptors.insert(0, self)
 
     def end(self) -> None:
-        """Answers are late no more, but for those that are on their way."""
+        """Uninstall the delay; answers that are already delayed stay so."""
         self._all.remove(self)
 
     def __call__(self, call: Call) -> Verdict:
-        """The others' outcome, with its answer late."""
+        """Return the other interceptors' verdict with its answer delayed."""
         asked = self._all.asked[call.message.api_key]
         verdict = consult(asked[asked.index(self) + 1 :], call)
         late_ms = self._late_by(call)
         return _late(late_ms, call, verdict) if late_ms else verdict
 
     def _late_by(self, call: Call) -> int:
-        """By how much the answer to a request is late."""
+        """Return the delay of the answer to a request in ms."""
         return self._late_ms
 
 
 class Capacity(SlowAnswers):
-    """One broker that handles so many requests a second: each waits in line for those before it, so
-    that its answer is as late."""
+    """Interceptor that lets a broker handle a limited number of requests per second: requests
+    queue, and their answers are delayed accordingly.
+    """
 
     def __init__(self, interceptors: Interceptors, requests_per_second: int) -> None:
         super().__init__(interceptors, 0)

@@ -1,11 +1,11 @@
-"""Transaction coordinators that move: who leads a partition of __transaction_state serves its
+"""Movement of transaction coordinators: the leader of a partition of __transaction_state serves its
 transactional ids.
 
-Owns which partitions each broker serves, and what it wrote that is not replicated yet. Rules: what
-is known of transactional ids stands in the partition's log, as it does for groups, so the broker
-that comes to lead it loads what its own copy holds, and ends what was decided to end; until the
-last that was written of a transactional id is replicated, it is told CONCURRENT_TRANSACTIONS, and
-shows as it was before. Does not depend on requests.
+Owns which partitions each broker serves, and which of its writes are not replicated yet. State
+of transactional ids is in the partition's log, so a new leader loads its own copy, and finishes
+transactions that were decided. Until the last write about a transactional id is replicated,
+requests for it get CONCURRENT_TRANSACTIONS, and it is shown in its previous state. Does not know
+requests.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
 
 class _Written:
-    """An `EventSink`: the partition's log and the event log.
+    """`EventSink` that writes to the partition's log and to the event log.
 
-    `last`: by id the partition, and the offset behind the last event; `before`: what the id was
-    before that, if anything.
+    `last`: by transactional id, the partition and the offset after its last event; `before`: the
+    id's state before that event, if any.
     """
 
     def __init__(self, host: TransactionHost, log: EventLog | None) -> None:
@@ -47,11 +47,13 @@ class _Written:
 
     @property
     def writable(self) -> bool:
-        """True if the event log takes lines."""
+        """True if the event log can be written now."""
         return self._log is None or self._log.writable
 
     def transaction_event(self, event: ev.Event, at_ms: int, cause: int | None) -> int | None:
-        """Write an event down as the leader of its partition."""
+        """Log an event and append it to the partition as its leader; return its number in the event
+        log.
+        """
         seq = (
             None
             if self._log is None
@@ -68,7 +70,7 @@ class _Written:
 
 
 class SharedTransactions:
-    """The transaction coordinators of all brokers, and how they reach each other."""
+    """The transaction coordinators of all brokers, and the calls between them."""
 
     def __init__(
         self, brokers: Mapping[int, Broker], network: Network, log: EventLog | None
@@ -83,12 +85,13 @@ class SharedTransactions:
     # -- what brokers' transactions ask
 
     def sink(self, host: TransactionHost) -> EventSink:
-        """Where a broker's coordinator writes its events."""
+        """Return the sink for the events of a broker's transaction coordinator."""
         return self._written.setdefault(host, _Written(host, self._log))
 
     def error(self, host: TransactionHost, transactional_id: str) -> ErrorCode:
-        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if a broker does not serve a
-        transactional id, by what it knows."""
+        """Return NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if the broker does not serve a
+        transactional id, by its own metadata; else NONE.
+        """
         if TRANSACTION_STATE not in host.cluster.topics:
             return ErrorCode.NOT_COORDINATOR
         index = partition_for(host.configs, TRANSACTION_STATE, transactional_id)
@@ -97,7 +100,7 @@ class SharedTransactions:
         return ErrorCode.NONE if index in self._serving.get(host, ()) else ErrorCode.NOT_COORDINATOR
 
     def append_error(self, host: TransactionHost, transactional_id: str) -> ErrorCode:
-        """COORDINATOR_NOT_AVAILABLE while too few replicas are in sync."""
+        """Return COORDINATOR_NOT_AVAILABLE while the ISR is too small for a write, else NONE."""
         partition = _partition(host, transactional_id)
         if partition is None:
             return ErrorCode.NOT_COORDINATOR
@@ -110,7 +113,7 @@ class SharedTransactions:
         )
 
     def replicated(self, host: TransactionHost, transactional_id: str, now: int) -> bool:
-        """True if all that a broker wrote of a transactional id is replicated."""
+        """Return True if all writes of a broker about a transactional id are replicated."""
         last = self._written[host].last
         if transactional_id not in last:
             return True
@@ -124,8 +127,9 @@ class SharedTransactions:
         return True
 
     def changing(self, host: TransactionHost, event: ev.Event, now: int) -> None:
-        """An event of a transactional id is about to be folded: keep what it was. A new id shows as
-        Empty, under no epoch, until then."""
+        """Keep a transactional id's state before an event is folded into it. A new id is shown as
+        Empty, without an epoch, until the event is replicated.
+        """
         written, name = self._written[host], event.transactional_id
         if name in written.last:
             return
@@ -136,13 +140,15 @@ class SharedTransactions:
             written.before[name] = Transaction.begun(name, event.producer_id, event.timeout_ms)
 
     def before(self, host: TransactionHost, transactional_id: str) -> Transaction | None:
-        """A transactional id's state before its last write, while that is not replicated as far as
-        the broker knows."""
+        """Return a transactional id's state before its last write while that is not replicated,
+        else None.
+        """
         return self._written[host].before.get(transactional_id)
 
     def settled(self, host: TransactionHost, transactional_id: str) -> None:
-        """Nobody waits for what a broker wrote of a transactional id, nor the answer to the request
-        in hand."""
+        """Drop the previous state of a transactional id: no request waits for its last write, nor
+        does the current one.
+        """
         self._forget(host, transactional_id)
         gate = self._brokers[host.node_id].gate
         if gate is not None:
@@ -154,14 +160,16 @@ class SharedTransactions:
         written.before.pop(transactional_id, None)
 
     def coordinator(self, host: TransactionHost, transactional_id: str) -> Transactions | None:
-        """The transactions of the broker that coordinates a transactional id, as far as a broker
-        knows and can ask it."""
+        """Return the transactions of the broker that coordinates a transactional id, or None if
+        `host` does not know or cannot reach it.
+        """
         partition = _partition(host, transactional_id)
         return None if partition is None else self._reached(host, partition.leader)
 
     def leader(self, host: TransactionHost, partition: Partition) -> Transactions | None:
-        """The transactions of the broker that leads a partition, if it can be asked to write a
-        marker now."""
+        """Return the transactions of the broker that leads a partition, or None if it cannot be
+        asked now to write a marker.
+        """
         known = host.cluster.partition(*partition)
         other = None if known is None else self._reached(host, known.leader)
         if known is None or other is None:
@@ -176,19 +184,19 @@ class SharedTransactions:
     # -- what happens to brokers
 
     def serves(self, broker: Broker, index: int) -> bool:
-        """True if a broker serves a partition of __transaction_state, or loads it."""
+        """Return True if a broker serves or loads a partition of __transaction_state."""
         return index in self._serving.get(broker, ()) or index in self._loading.get(broker, ())
 
     def loading(self, broker: Broker) -> list[int]:
-        """The partitions that a broker loads."""
+        """Return the partitions that a broker is loading."""
         return sorted(self._loading.get(broker, ()))
 
     def begin_load(self, broker: Broker, index: int) -> None:
-        """A broker has learned that it leads a partition."""
+        """Mark a partition as loading, because the broker has learned that it leads it."""
         self._loading.setdefault(broker, set()).add(index)
 
     def load(self, broker: Broker, index: int) -> None:
-        """Serve what the broker's own copy of a partition holds."""
+        """Load the broker's own copy of a partition and serve it."""
         partition = broker.cluster.partition(TRANSACTION_STATE, index)
         self._loading.get(broker, set()).discard(index)
         if partition is None or not isinstance(partition.log, TransactionsLog):
@@ -200,7 +208,7 @@ class SharedTransactions:
         broker.transactions.take_over(endings)
 
     def unload(self, broker: Broker, index: int) -> None:
-        """Serve a partition no longer."""
+        """Stop serving a partition."""
         self._loading.get(broker, set()).discard(index)
         serving = self._serving.get(broker, set())
         if index not in serving:
@@ -217,7 +225,7 @@ class SharedTransactions:
             self._forget(broker, name)
 
     def stopped(self, broker: Broker) -> None:
-        """A broker's process has ended: nothing of it is left."""
+        """Discard the state of a broker whose process has ended."""
         for served in (self._serving, self._loading, self._written):
             served.pop(broker, None)
 

@@ -1,8 +1,8 @@
-"""A broker that starts as another release of Kafka.
+"""Restart of a broker as another release of Kafka.
 
-Rules: what is finalised stays what it is until UpdateFeatures changes it; a release that does not
-have a level at which a feature is or was finalised does not start (UPG-3); settings are those that
-the broker was given. Does not depend on hosts.
+Finalised features keep their levels until UpdateFeatures changes them; a release that does not
+support a level at which a feature is or was finalised does not start (UPG-3); the broker's
+settings stay. Does not know hosts.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ _METADATA_VERSION: Final = "metadata.version"
 
 
 def chosen(kafka_version: str | None) -> Release | None:
-    """The release that a person wants a broker to start as; None: what it was. Raises
-    ClusterError."""
+    """Return the release that a user asks for, or None to keep the broker's. Raises ClusterError."""
     try:
         return None if kafka_version is None else release_named(kafka_version)
     except ReleaseError as error:
@@ -33,7 +32,7 @@ def chosen(kafka_version: str | None) -> Release | None:
 
 
 def stays_what_it_is(broker: int, kafka_version: str | None) -> str:
-    """The remark on a release that is given for a process that goes on."""
+    """Return the remark for a user who gives a release for a broker that is only paused."""
     return (
         f"kafka_version={kafka_version!r}: broker {broker} is paused, and its process goes on as "
         "what it is; stop it, and start it as another release"
@@ -43,9 +42,10 @@ def stays_what_it_is(broker: int, kafka_version: str | None) -> str:
 def become(
     broker: int, configs: BrokerConfigs, release: Release, levels: Mapping[str, int]
 ) -> None:
-    """Let a stopped broker be of a release from now on. `levels`: the highest at which features were
-    finalised. Raises ClusterError where that release does
-    not start; then nothing has changed."""
+    """Switch a stopped broker to a release. `levels`: the highest levels at which features were
+    finalised. Raises ClusterError if the release does not start with them; then nothing has
+    changed.
+    """
     check_levels(broker, release, levels)
     try:
         configs.become(release)
@@ -54,7 +54,7 @@ def become(
 
 
 def check_levels(broker: int, release: Release, levels: Mapping[str, int]) -> None:
-    """Raise ClusterError if a release does not have the levels at which features were finalised."""
+    """Raise ClusterError if a release does not support the levels at which features were finalised."""
     for name, level in levels.items():
         supported = release.features.get(name)
         least, most = (0, 0) if supported is None else (supported.lowest, supported.highest)
@@ -66,7 +66,7 @@ def check_levels(broker: int, release: Release, levels: Mapping[str, int]) -> No
 
 
 def _kafkas_words(name: str, level: int, least: int, most: int) -> str:
-    """The lines of Kafka's process before it ends."""
+    """Return the last message of Kafka's process that cannot start."""
     if name == _METADATA_VERSION:
         return f"No MetadataVersion with feature level {level}"
     return (

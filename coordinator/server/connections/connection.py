@@ -1,18 +1,17 @@
 """One connection as bytes: frames in, answers out, in order, one request at a time.
 
-Kafka's rules for a connection are kept here (META-4, VER-16):
-- a request that is parked mutes its own connection; later frames wait undecoded until it is
-  answered;
-- nothing is allocated because a length says so: the buffer grows only with bytes that came;
-- a connection handles so many requests in a row and then lets others have their turn; answers that
-  may be large wait unencoded while clients have not taken what was answered before
-  (`Broker.output`), and one that is too large closes it;
-- bytes that are no request the broker serves close this connection without an answer, and `close`
-  is told why. ApiVersions of an unknown version is answered in version 0; trailing bytes, unknown
-  tagged fields and odd client ids are forgiven.
+Kafka's rules for a connection (META-4, VER-16):
+- a parked request mutes its own connection; later frames wait undecoded until it is answered;
+- memory is allocated for received bytes only, never because a length field says so;
+- a connection handles a bounded number of requests in a row and then yields to others; answers that
+  may be large wait unencoded while clients have not read earlier ones (`Broker.output`), and an
+  answer that is too large closes its connection;
+- bytes that are no request the broker serves close the connection without an answer; `close` gets
+  the reason. ApiVersions of an unknown version is answered in version 0; trailing bytes, unknown
+  tagged fields and invalid client ids are accepted.
 
-Answers of one call of `receive` leave in one `write`. Does not depend on sockets, clocks (the
-driver tells the time) and meanings.
+The answers of one `receive` call leave in one `write`. Does not know sockets, clocks (the driver
+passes the time) or the meaning of requests; `exchange` processes one request.
 """
 
 from __future__ import annotations
@@ -51,7 +50,8 @@ CloseConnection = Callable[[str, Exception | None], None]
 
 class Connection(Exchange):
     """One client's connection to a broker. The driver calls `receive`, `lost`, `pause` and
-    `unpause`."""
+    `unpause`.
+    """
 
     __slots__ = ("_apis", "_close", "_interrupted", "_needed", "kept")
 
@@ -76,10 +76,10 @@ class Connection(Exchange):
     # -- what the driver calls
 
     def receive(self, data: bytes | memoryview, now: int) -> None:
-        """Take bytes, handle every whole request in them, write the answers.
+        """Take received bytes, handle every whole request in them, and write the answers.
 
         `data` is copied as far as it is kept. Call `Broker.run_resumable` afterwards: other
-        connections may have been freed.
+        connections may be able to continue.
         """
         if self.closed:
             return
@@ -100,9 +100,8 @@ class Connection(Exchange):
         self._handle_frames(bytes(data), now)
 
     def lost(self, now: int | None = None) -> None:
-        """The socket is gone: whatever is parked is answered to nobody.
-
-        `now`: when; None if the broker itself has ended, which says nothing about its clients.
+        """Discard the connection's state after its socket closed; a parked request is not answered.
+        `now` None: the broker itself has ended, so no client is logged as disconnected.
         """
         if now is not None and not self.closed and self._speaks_for is not None:
             wire_log.member_disconnected(
@@ -120,12 +119,13 @@ class Connection(Exchange):
         self._broker.connection_lost(self.peer)
 
     def pause(self, why: int = 1) -> None:
-        """The client does not read its answers, or its link is cut: handle nothing more until
-        `unpause` for the same reason."""
+        """Handle no further request until `unpause` with the same reason: the client does not read
+        its answers, or its link is cut.
+        """
         self._paused |= why
 
     def unpause(self, now: int, why: int = 1) -> None:
-        """The client reads again, or its link is whole."""
+        """Remove one reason for the pause, and continue if it was the last."""
         self._paused &= ~why
         self._flush()
         if self._work is None:
@@ -133,16 +133,18 @@ class Connection(Exchange):
 
     @property
     def wants_bytes(self) -> bool:
-        """Should the driver go on reading? Not while much is waiting behind a parked request or an
-        unread answer."""
+        """True if the driver should keep reading: not while many bytes wait behind a parked request
+        or an unread answer.
+        """
         if self._token is None and not self._paused and not self._interrupted:
             return True
         return self.kept is None or len(self.kept) < _BUFFERED_ENOUGH
 
     @property
     def missing_bytes(self) -> int:
-        """How much more must come before the request that began is whole; 0: nothing began, or what
-        is there waits its turn."""
+        """The number of bytes that the current request lacks; 0 if no request has begun, or whole
+        requests wait for their turn.
+        """
         if self.kept is None or self._token is not None or self._paused or self._interrupted:
             return 0
         return max(0, self._needed - len(self.kept))
@@ -150,8 +152,9 @@ class Connection(Exchange):
     # -- what the broker calls
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
-        """Send the answer of the parked request, or keep it until there is room for it. The next
-        request waits for `resume`."""
+        """Send the answer of the parked request, or keep it until there is room. The next request
+        waits for `resume`.
+        """
         assert self._token is not None
         assert self._api is not None
         if (
@@ -180,7 +183,9 @@ class Connection(Exchange):
         self._flush()
 
     def _has_room(self, api: apis.Api) -> bool:
-        """True if an answer may be encoded now. If not, `resume` follows when there is room."""
+        """Return True if an answer of this API may be encoded now; if not, `resume` is called when
+        there is room.
+        """
         output = self._broker.output
         if not output.full or api.name not in apis.MAY_BE_LARGE:
             return True
@@ -188,8 +193,9 @@ class Connection(Exchange):
         return False
 
     def resume(self, now: int) -> None:
-        """Go on with a large request, send an answer that waited, if there is room, and handle what
-        came in meanwhile."""
+        """Continue a large request, send an answer that waited for room, and handle requests
+        received meanwhile.
+        """
         if self._work is not None:
             uncollected(self._go_on, now)
             self._flush()
@@ -210,7 +216,7 @@ class Connection(Exchange):
             self._leave_lane()
 
     def release(self, now: int) -> None:
-        """Go on with what was held back: a request as if it came now, or an answer."""
+        """Continue a request or an answer that an interceptor held, as if it arrived now."""
         assert self._api is not None and self._call is not None
         api, call, correlation_id = self._api, self._call._replace(now=now), self._correlation_id
         then, self._then = self._then, None
@@ -222,7 +228,7 @@ class Connection(Exchange):
     # -- frames
 
     def _handle_frames(self, data: bytes, now: int) -> None:
-        """Handle the whole frames of `data` until one is parked; keep the rest."""
+        """Handle the whole frames of `data` until one is parked; keep the remaining bytes."""
         start, available = 0, len(data)
         self._needed = 4
         self._interrupted = False
@@ -265,24 +271,23 @@ class Connection(Exchange):
             self._leave_lane()
 
     def _must_wait(self, data: bytes, start: int) -> bool:
-        """True if a request's answer may be large, while there is no room for such."""
+        """Return True if the next request's answer may be large and there is no room for one."""
         api = self._apis[_KEY.unpack_from(data, start + 4)[0]]
         return api is not None and not self._has_room(api)
 
     def _keep(self, data: bytes | memoryview) -> None:
-        """Keep bytes that are not handled yet."""
         self.kept = bytearray(data)
         self._broker.input.add(len(data))
 
     def _take(self) -> bytes:
-        """The bytes that were kept, which are kept no longer."""
+        """Return the kept bytes and release them."""
         data = b"" if self.kept is None else bytes(self.kept)
         self.kept = None
         self._broker.input.add(-len(data))
         return data
 
     def _handle_frame(self, frame: bytes, now: int) -> None:
-        """Decode one request and have it handled. Bad bytes close the connection."""
+        """Decode and handle one request. Invalid bytes close the connection."""
         try:
             key, version, correlation_id, client_id, at = read_request_header(frame)
         except WireError as error:
@@ -333,7 +338,7 @@ class Connection(Exchange):
         self._decoded(api, version, correlation_id, client_id, message, frame, now)
 
     def _leave_lane(self) -> None:
-        """A large request is done, or none is to be handled now: somebody else may."""
+        """Let the next connection process its large request."""
         self.large = False
         following = self._broker.lane.leave(self)
         if following is not None:
@@ -342,8 +347,9 @@ class Connection(Exchange):
     def _refuse(
         self, why: str, now: int, fault: Exception | None = None, *, tell: bool = True
     ) -> None:
-        """Close it; answers already queued go out first. `fault`: to be shown whole. Not `tell`:
-        people know already."""
+        """Close the connection after the answers already queued. `fault`: an exception to show with
+        its traceback. `tell` False: do not report it to the user again.
+        """
         self.closed = True
         self._take()
         if self._broker.log is not None:

@@ -1,9 +1,9 @@
 """One request of a connection, from the bytes of its body to the bytes of its answer.
 
-Owns the request in hand: its decoding, what interceptors and the handler make of it, that it is
-parked, and the encoding of its answer. A large request does all that in slices
-(`coordinator.server.requests.large_requests`). A connection has one request in hand at a time (META-4). Does not
-depend on frames, on sockets and on clocks (it is told the time).
+Owns decoding, the interceptors' verdict, the call of the handler, parking, and encoding of the
+answer. A large request does all that in slices (`coordinator.server.requests.large_requests`). A
+connection processes one request at a time (META-4). Does not know frames, sockets or clocks (it
+is passed the time); `connection` cuts the frames.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ nobody can answer it."""
 
 
 class Twice(Encoded):
-    """An answer that an interceptor wants to be written twice: to who checks answers it is one that
-    is encoded already."""
+    """Answer that an interceptor wants to be sent twice. It counts as encoded, so it is not
+    checked.
+    """
 
     message: Message | Encoded
 
@@ -75,10 +76,12 @@ class Twice(Encoded):
 
 
 class Exchange:
-    """The request that a connection has in hand, if any."""
+    """State of the request that a connection is processing: waiting for the handler, delayed by a
+    fault, or ready to be sent.
+    """
 
     principal: str = ANONYMOUS
-    """Who its client is."""
+    """The client's principal."""
 
     __slots__ = (
         "_after",
@@ -157,7 +160,7 @@ class Exchange:
         at: int,
         now: int,
     ) -> None:
-        """Decode a large request and have it handled. Bad bytes close the connection."""
+        """Decode a large request in slices, then handle it. Invalid bytes close the connection."""
 
         def finish(decoded: Any, now: int) -> None:
             if isinstance(decoded, WireError):
@@ -181,7 +184,7 @@ class Exchange:
         frame: bytes,
         now: int,
     ) -> None:
-        """Have a request handled."""
+        """Handle a decoded request."""
         broker = self._broker
         self._size = len(frame)
         if api.name in _SIGNS_OF_LIFE:
@@ -222,8 +225,7 @@ class Exchange:
     def _intercepted(
         self, asked: Sequence[Interceptor], api: apis.Api, call: Call, correlation_id: int
     ) -> bool:
-        """Ask the interceptors that are about the API; True if one of them disposed of the
-        request."""
+        """Call the interceptors of the API. Return True if one of them took over the request."""
         try:
             verdict = consult(asked, call)
         except InterceptorError as error:
@@ -237,7 +239,7 @@ class Exchange:
     def _carry_out(
         self, verdict: Verdict, api: apis.Api, call: Call, correlation_id: int, now: int
     ) -> None:
-        """Do what an interceptor decided."""
+        """Carry out an interceptor's verdict."""
         if verdict is None:
             self._ask(api, call, correlation_id)
         elif isinstance(verdict, Answer):
@@ -265,8 +267,9 @@ class Exchange:
         response: Message | Encoded | None,
         now: int,
     ) -> Message | Encoded | None:
-        """An answer as left by the interceptor that asked for it; None: nothing is to be sent
-        now."""
+        """Return the answer that the interceptor's `Handle.after` makes of the handler's; None if
+        nothing is to be sent now.
+        """
         assert self._after is not None
         after, self._after = self._after, None
         try:
@@ -280,7 +283,7 @@ class Exchange:
         return self._one(outgoing)
 
     def _one(self, response: Message | Encoded) -> Message | Encoded:
-        """The answer itself; one that is to be written twice is so when it is queued."""
+        """Return the answer itself, and note if it is to be sent twice."""
         if not isinstance(response, Twice):
             return response
         self._twice = True
@@ -289,14 +292,14 @@ class Exchange:
     def _interceptor_failed(
         self, api: apis.Api, call: Call, error: InterceptorError, now: int
     ) -> None:
-        """An interceptor failed: tell the embedder, close the connection."""
+        """Keep an interceptor's error for the embedder and close the connection."""
         self._broker.note_interceptor_error(error)
         self._refuse(f"{apis.title(api.key)} v{call.version}: {error}", now, error)
 
     # -- handler and answer
 
     def _ask(self, api: apis.Api, call: Call, correlation_id: int) -> None:
-        """Give the request to its handler and queue the answer, or park it."""
+        """Call the request's handler; queue the answer, or park the request."""
         try:
             result = api.handle(self._broker, call)
         except Exception as error:
@@ -312,7 +315,7 @@ class Exchange:
     def _handle_in_slices(
         self, api: apis.Api, call: Call, correlation_id: int, work: Slices[Result]
     ) -> None:
-        """The handler wants to stop from time to time; most have done all before they do."""
+        """Continue a handler that works in slices; most are finished in the first."""
         gate = self._broker.gate
         if gate is not None:
             work = gate.across(work)
@@ -336,7 +339,7 @@ class Exchange:
         self._in_slices(or_error(after_first(work)), finish, call.now)
 
     def _failed(self, api: apis.Api, call: Call, error: Exception, now: int) -> None:
-        """The handler gave no answer."""
+        """Close the connection, because the handler raised an exception."""
         if isinstance(error, NoRequest | ResponseTooLarge):
             self._refuse(f"{apis.title(api.key)} v{call.version}: {error}", now)
         else:
@@ -387,8 +390,9 @@ class Exchange:
         body: bytes | Exception | None = None,
         errors: wire_log.Errors | None = None,
     ) -> None:
-        """Queue an answer. `body`: its bytes, if it is encoded already, or why it cannot be;
-        `errors`: those that it holds, if known."""
+        """Queue an answer. `body`: its encoded bytes, or the reason why it cannot be encoded;
+        `errors`: the error codes in it, if known.
+        """
         broker = self._broker
         if body is None:
             if self._after is not None or broker.throttling is not None:
@@ -436,10 +440,8 @@ class Exchange:
     def _is_encoded_later(
         self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int
     ) -> bool:
-        """A small request has a large answer: it is encoded anew, in slices, once no other
-        connection has a large request in hand.
-
-        False: it is larger than answers may be.
+        """Start to encode a large answer to a small request in slices, once no other connection
+        processes a large request. Return False if the answer is larger than allowed.
         """
         if self._broker.encoded_at_once == self._broker.most_response_bytes:
             return False
@@ -459,7 +461,9 @@ class Exchange:
         response: Message | Encoded | None,
         now: int,
     ) -> Message | Encoded | None:
-        """An answer as left by quotas and an interceptor; None: nothing is to be sent now."""
+        """Apply quotas and the interceptor to an answer. Return the answer to send, or None if
+        nothing is to be sent now.
+        """
         if self._broker.throttling is not None and response is not None:
             response = self._count(call, response, now)
         if self._after is not None:
@@ -469,8 +473,9 @@ class Exchange:
     def _count(
         self, call: Call, response: Message | Encoded | None, now: int
     ) -> Message | Encoded | None:
-        """Count what a client used, where it has quotas: an answer of one that used too much says
-        so, and then nothing is read from it for so long (QUO-1)."""
+        """Charge the request to the client's quotas. If it exceeds one, its answer has a throttle
+        time and nothing is read from the client for that long (QUO-1).
+        """
         throttling = self._broker.throttling
         if call.token == self._measured or throttling is None:
             return response
@@ -487,7 +492,7 @@ class Exchange:
     def _encode_in_slices(
         self, api: apis.Api, call: Call, correlation_id: int, response: Message, now: int
     ) -> None:
-        """The answer is large, or may be, because its request is."""
+        """Encode an answer that is or may be large, in slices."""
         errors = None
 
         def work() -> Slices[bytes]:
@@ -505,7 +510,7 @@ class Exchange:
         self._in_slices(or_error(work()), finish, now)
 
     def _cannot_send(self, api: apis.Api, call: Call, body: bytes | Exception, now: int) -> None:
-        """An answer is too large, or cannot be encoded."""
+        """Close the connection, because the answer is too large or cannot be encoded."""
         fault = None
         if isinstance(body, bytes):
             why = f"the answer has {len(body)} bytes, {self._broker.most_response_bytes} are allowed (max_response_bytes)"
@@ -526,14 +531,13 @@ class Exchange:
     # -- slices
 
     def _in_slices(self, work: Slices[Any], finish: Callable[[Any, int], None], now: int) -> None:
-        """Do work for as long as this turn lasts, and the rest in the next ones; `finish` gets what
-        it returns."""
+        """Do work in slices, in this turn and the next ones; `finish` gets the result."""
         self._token = _IN_SLICES
         self._work, self._finish = work, finish
         self._go_on(now, begins=True)
 
     def _go_on(self, now: int, *, begins: bool = False) -> None:
-        """Go on with the work in hand."""
+        """Continue the work in slices."""
         work, finish = self._work, self._finish
         assert work is not None and finish is not None
         turn_is_over = self._broker.turn_is_over
@@ -554,23 +558,23 @@ class Exchange:
     # -- the connection's
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
-        """Send the answer of the parked request, or keep it until there is room for it."""
+        """Send the answer of the parked request, or keep it until there is room."""
         raise NotImplementedError
 
     def pause(self, why: int) -> None:
-        """Handle nothing more until `unpause` for the same reason."""
+        """Handle no further request until `unpause` with the same reason."""
         raise NotImplementedError
 
     def unpause(self, now: int, why: int) -> None:
-        """Go on, if there is no other reason not to."""
+        """Remove one reason for the pause, and continue if it was the last."""
         raise NotImplementedError
 
     def resume(self, now: int) -> None:
-        """Go on with whatever could not be done before."""
+        """Continue a request, an answer or received bytes that had to wait."""
         raise NotImplementedError
 
     def release(self, now: int) -> None:
-        """Go on with the request or the answer that an interceptor held."""
+        """Continue a request or an answer that an interceptor held."""
         raise NotImplementedError
 
     def _refuse(
@@ -581,7 +585,7 @@ class Exchange:
 
 
 def or_error(work: Slices[T]) -> Slices[T | Exception]:
-    """Work that returns the exception that it ends with."""
+    """Run work in slices; return the exception that it raises instead of raising it."""
     try:
         return (yield from work)
     except Exception as error:

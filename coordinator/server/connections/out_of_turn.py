@@ -1,7 +1,7 @@
-"""Answers to requests that come while a client is to log in (SASL-2).
+"""Answers to requests that arrive while the client is still to authenticate (SASL-2).
 
-Kafka refuses such a request with ILLEGAL_SASL_STATE and closes the connection. The answer here is the
-API's ordinary refusal; Kafka's differs from it in some fields (docs/divergences.md).
+Kafka refuses such a request with ILLEGAL_SASL_STATE and closes the connection. The answer here
+is the API's ordinary refusal; Kafka's differs in some fields (docs/divergences.md).
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 
 def answer(message: Request, version: int) -> Response | None:
-    """Return the answer after which the connection closes, or None if the request has none: a
-    Produce without acknowledgement."""
+    """Return the answer to send before the connection is closed, or None for a Produce with acks=0."""
     if isinstance(message, ProduceRequest) and message.acks == 0:
         return None
     error = ErrorCode.ILLEGAL_SASL_STATE

@@ -1,9 +1,9 @@
-"""A connection to a listener with SASL, or of a broker that has an authorizer.
+"""Connection to a listener with SASL, or to a broker with an authorizer.
 
-Before its client is logged in it takes what `security.sasl.Login` expects and nothing else; a
-refused login is answered late and the connection closed (SASL-3). Requests of a client that is
-logged in go on as on any connection. Connections without security are plain `Connection`s: they
-pay for none of this.
+Before the client is authenticated, only the requests that `security.sasl.Login` expects are
+accepted; the answer of a failed login is delayed, then the connection is closed (SASL-3). After
+that, requests are handled as on any connection, once authorized. Connections without security
+are plain `Connection`s.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _NAMES_TOPICS_BY_ID: Final = (ShareFetchRequest.api_key, ShareAcknowledgeRequest
 
 
 class SecuredConnection(Connection):
-    """One client's connection; `principal` is who it is, "" before it is logged in."""
+    """One client's connection. `principal`: the authenticated principal, "" before."""
 
     __slots__ = (
         "_closes",
@@ -104,7 +104,7 @@ class SecuredConnection(Connection):
 
     @property
     def is_logged_in(self) -> bool:
-        """May it ask for anything?"""
+        """True if the client has authenticated, or need not."""
         return self.login is None or self.login.stage is Stage.DONE
 
     # -- frames of a client that is not logged in
@@ -142,7 +142,7 @@ class SecuredConnection(Connection):
         self._flush()
 
     def _before_login(self, login: Login, frame: bytes, now: int) -> None:
-        """One frame of a client that is not logged in (SASL-1, SASL-2, SASL-5)."""
+        """Handle one frame of a client that has not authenticated (SASL-1, SASL-2, SASL-5)."""
         if login.stage is Stage.BARE_TOKENS:
             self._bare_token(login, frame, now)
             return
@@ -210,7 +210,7 @@ class SecuredConnection(Connection):
                 self._fail(Failed("", why), response, (api, call, correlation_id), call.now)
 
     def _ask_if_allowed(self, api: apis.Api, call: Call, correlation_id: int) -> None:
-        """Ask the handler for as much as the client may do."""
+        """Call the handler with the part of the request that the authorizer allows."""
         authorizer = self._security.authorizer
         if authorizer is None or self._super or self.principal in authorizer.super_users:
             if authorizer is not None and api.key in _NAMES_TOPICS_BY_ID:
@@ -321,8 +321,9 @@ class SecuredConnection(Connection):
         self._fail(result, response, (api, call, correlation_id), call.now)
 
     def showed_certificate(self, name: str | None, now: int) -> None:
-        """A client's certificate says who it is, where nothing else does (TLS-2). `name`: of
-        its owner; None: it lacks one."""
+        """Set the principal from a client's TLS certificate, if there is no SASL login (TLS-2).
+        `name`: the subject; None: the certificate has none.
+        """
         if name is None:
             why = "the certificate names nobody, and its other names are not critical"
         elif self.login is not None:
@@ -341,7 +342,7 @@ class SecuredConnection(Connection):
         self._refuse(why, now)
 
     def is_known_as(self, principal: str, now: int) -> None:
-        """A driver without logins says who the client is."""
+        """Set the client's principal, for a driver without logins."""
         self.principal = principal
         self._note_login(principal, "NONE", now)
 
@@ -362,7 +363,7 @@ class SecuredConnection(Connection):
             log.append(event, at_ms=now)
 
     def fail(self, why: str, now: int) -> None:
-        """The bytes are no TLS: close."""
+        """Close the connection because its bytes are not TLS."""
         self._refuse(why, now)
 
     # -- how a login ends
@@ -380,7 +381,9 @@ class SecuredConnection(Connection):
         parked: tuple[apis.Api, Call, int] | None,
         now: int,
     ) -> None:
-        """Send a refusal after connection.failed.authentication.delay.ms, and close (SASL-3)."""
+        """Send the failure of a login after connection.failed.authentication.delay.ms, and close
+        (SASL-3).
+        """
         login = self.login
         assert login is not None
         login.stage = Stage.FAILED

@@ -1,5 +1,4 @@
-"""The remark on a frame whose length cannot be: often its sender speaks another protocol. Does not
-depend on connections."""
+"""Remark on a frame with an impossible length: its sender often speaks another protocol."""
 
 from __future__ import annotations
 
@@ -7,7 +6,9 @@ from coordinator.wire.framing import MIN_FRAME_BYTES
 
 
 def strange_length(size: int, start: bytes, most: int) -> str:
-    """The remark on a frame whose length cannot be, and on what such a peer usually is."""
+    """Return the remark on a frame with an impossible length, with a guess at what the sender
+    speaks.
+    """
     if start[:3] in (b"\x16\x03\x00", b"\x16\x03\x01", b"\x16\x03\x02", b"\x16\x03\x03"):
         return "this looks like a TLS hello; the listener speaks plaintext only"
     method = start.split(b" ", 1)[0]

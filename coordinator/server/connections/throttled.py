@@ -1,5 +1,5 @@
-"""A connection whose client has used too much: its answer says for how long, and so long nothing is
-read from it (QUO-1, KIP-219). Does not depend on what is limited, and on how it is measured.
+"""Throttling of a connection whose client exceeds a quota: its answer contains the throttle time,
+and nothing is read from it for that long (QUO-1, KIP-219). Does not know how usage is measured.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _CHANGES_OF_TOPICS = frozenset({19, 20, 37})
 
 class _Pausable(Protocol):
     def unpause(self, now: int, why: int) -> None:
-        """Go on, if nothing else is in the way."""
+        """Remove one reason for the pause, and continue if it was the last."""
 
 
 class Throttled:
-    """Stands for a connection among those that the broker lets go on later."""
+    """Entry for a throttled connection among the broker's held requests."""
 
     __slots__ = ("_connection",)
 
@@ -40,20 +40,21 @@ class Throttled:
         self._connection = connection
 
     def release(self, now: int) -> None:
-        """The time is over: read what came meanwhile."""
+        """Read from the connection again: the throttle time is over."""
         self._connection.unpause(now, THROTTLED)
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
-        """Nothing is awaited."""
+        """Never called: no answer is awaited."""
         raise NotImplementedError
 
     def resume(self, now: int) -> None:
-        """Nothing is in hand."""
+        """Do nothing: no request waits."""
 
 
 def measured(throttling: Throttling, call: Call, size: int, response: Any) -> tuple[int, Any]:
-    """How long the client of a request of so many bytes is to wait, and the answer that tells it.
-    `response` None: it gets none (acks=0)."""
+    """Charge a request of `size` bytes to its client's quotas. Return the throttle time in ms, and
+    the answer that contains it. `response` None: the request gets no answer (acks=0).
+    """
     key = type(call.message).api_key
     if key == _FETCH:  # its handler has measured it, and knows
         return getattr(response, "throttle_time_ms", 0), response
@@ -73,7 +74,7 @@ def measured(throttling: Throttling, call: Call, size: int, response: Any) -> tu
 
 
 def note(log: EventLog | None, call: Call, waits: int, now: int) -> None:
-    """Write down that a client is made to wait."""
+    """Log that a client is throttled."""
     if log is not None and log.writable:
         api = SERVED[type(call.message).api_key].name
         log.append(

@@ -1,10 +1,10 @@
-"""The wire stream of the event log: which request came, and how it was answered.
+"""The wire stream of the event log: requests and their answers.
 
-Written down are requests that can change something or speak for a member of a group: `RequestSeen`
-when it came, then one `RequestAnswered` or `RequestRefused` when its answer leaves (late, if it was
-parked), caused by the first. Of all other requests, heartbeats among them, only refusals are
-written, as `RequestRefused` without `RequestSeen`: those that succeed come by the thousand and
-cause no event. A refusal is an answer that holds an error code, be it for a part of the request.
+Logged are requests that can change something or prove that a member is alive: `RequestSeen` on
+arrival, then `RequestAnswered` or `RequestRefused` when the answer is sent, caused by the first.
+Of all other requests, heartbeats among them, only refusals are logged, as `RequestRefused`
+alone: successful ones come by the thousand and cause no event. A refusal is an answer with an
+error code, even if for a part of the request only.
 """
 
 from __future__ import annotations
@@ -84,8 +84,9 @@ _PLACES: Final = (
 def seen(
     broker: Broker, peer: str, name: str, version: int, client_id: str, message: Message, now: int
 ) -> int | None:
-    """A request came. Its number in the log: the cause of all it does; None if it is not one to
-    write down."""
+    """Log the arrival of a request. Return its number in the log, which is the cause of its events;
+    None if it is not logged.
+    """
     log = broker.log
     if log is None:
         return None
@@ -118,10 +119,8 @@ def answered(
     now: int,
     errors: Errors | None = None,
 ) -> None:
-    """The answer of a request is about to leave, at `now`. One that is encoded already has nothing
-    to tell.
-
-    `errors`: those that it holds, if they have been looked for already (`errors_in_slices`).
+    """Log an answer that is about to be sent. An encoded answer is not inspected. `errors`: the
+    error codes in it, if computed before (`errors_in_slices`).
     """
     if (
         call.cause is None
@@ -167,7 +166,7 @@ def _refusal(peer: str, name: str, call: Call, now: int, errors: Errors) -> Requ
 
 
 def closed(log: EventLog, peer: str, why: str, now: int) -> None:
-    """A connection is closed because of what came through it."""
+    """Log that a connection is closed because of what it received."""
     if not log.writable:
         log.leave_out(now)
         return
@@ -177,8 +176,9 @@ def closed(log: EventLog, peer: str, why: str, now: int) -> None:
 def member_disconnected(
     broker: Broker, peer: str, client_id: str, spoke: Message, now: int
 ) -> None:
-    """The connection of a member that spoke for itself in a request has closed. One that has left
-    its group, or is served elsewhere now, is nobody's loss here."""
+    """Log that the connection of a member closed, unless the member has left its group or another
+    coordinator serves it now.
+    """
     log = broker.log
     if log is None:
         return
@@ -200,7 +200,7 @@ def _is_member(broker: Broker, group: str, member: str) -> bool:
 def member_reconnected(
     broker: Broker, peer: str, client_id: str, speaks: Message, now: int
 ) -> None:
-    """The first request in which a member speaks for itself over a connection."""
+    """Log that a disconnected member sent its first request on another connection."""
     group, _, member = _places_of(speaks)
     who = group or "", member or ""
     if broker.log is not None and who in broker.disconnected_members:
@@ -224,7 +224,7 @@ def _of_member(
 
 
 def _places(message: object) -> dict[str, Any]:
-    """Group, generation and member, as far as a request or an answer names them."""
+    """Return group, generation and member, as far as a request or an answer contains them."""
     places: dict[str, Any] = {}
     fields = _FIELDS[type(message)]
     for field, place in fields.places:
@@ -239,8 +239,9 @@ def _places(message: object) -> dict[str, Any]:
 
 
 def _places_of(message: object, answer: object = None) -> tuple[str | None, int | None, str | None]:
-    """Return group, generation and member that a request or its answer names, None where neither
-    does; what the answer names counts."""
+    """Return group, generation and member from a request and its answer, None where both lack them;
+    the answer's values win.
+    """
     of, of_answer = _FIELDS[type(message)], _FIELDS[type(answer)]
     if of.inner or of_answer.places:
         places = _places(message) | _places(answer)
@@ -258,7 +259,7 @@ def _places_of(message: object, answer: object = None) -> tuple[str | None, int 
 
 
 def errors_in_slices(name: str, answer: object) -> Generator[None, int, Errors]:
-    """The error codes in a large answer, each once; stops after every few hundred values."""
+    """Return the distinct error codes in a large answer, in slices of a few hundred values."""
     found: dict[ErrorCode | int, None] = {}
     values = _errors(answer, 0 if name in _READS_MUCH else 3)
     while piece := list(islice(values, _VALUES_A_STEP)):
@@ -268,7 +269,7 @@ def errors_in_slices(name: str, answer: object) -> Generator[None, int, Errors]:
 
 
 def _errors_of(answer: object, depth: int) -> Errors:
-    """The error codes in an answer, each once."""
+    """Return the distinct error codes in an answer."""
     fields = _FIELDS[type(answer)]
     if depth and fields.lists:
         if not _has_errors(answer, depth):
@@ -281,8 +282,9 @@ def _errors_of(answer: object, depth: int) -> Errors:
 
 
 def _has_errors(value: object, depth: int) -> bool:
-    """Is there an error code in an answer? Most have none, and this is the quicker way to see
-    it."""
+    """Return True if an answer contains an error code. Most contain none, and this check is the
+    fastest.
+    """
     fields = _FIELDS[type(value)]
     for code_of in fields.codes:
         if code_of(value):
@@ -305,8 +307,9 @@ def _has_errors(value: object, depth: int) -> bool:
 
 
 def _errors(value: object, depth: int) -> Iterator[ErrorCode | int]:
-    """The error code of every value in an answer, from the top down; NONE where there is no
-    error."""
+    """Yield the error code of every element of an answer, from the top down; NONE where there is no
+    error.
+    """
     fields = _FIELDS[type(value)]
     code = 0
     for code_of in fields.codes:
@@ -323,11 +326,10 @@ _NAMES: Final[dict[int, str]] = {int(code): code.name for code in ErrorCode}
 
 
 class _Fields(NamedTuple):
-    """Which fields a type of messages, or of what stands in them, has of those that are looked
-    for."""
+    """The relevant fields of a message type or an element type."""
 
     lists: tuple[str, ...]
-    """Lists of what may have such fields itself."""
+    """Names of lists whose elements may have relevant fields."""
     places: tuple[tuple[str, str], ...]
     inner: tuple[str, ...]
     codes: tuple[attrgetter[int], ...]
@@ -336,7 +338,7 @@ class _Fields(NamedTuple):
 
 
 class _FieldsByType(dict[type, _Fields]):
-    """Worked out when a type is met first."""
+    """Cache of `_Fields`, filled when a type first occurs."""
 
     def __missing__(self, kind: type) -> _Fields:
         fields = self[kind] = _Fields(
@@ -369,7 +371,7 @@ _FIELDS: Final = _FieldsByType()
 
 
 def _asks_for_missing_topics(broker: Broker, message: Any) -> bool:
-    """Could this Metadata request make topics?"""
+    """Return True if a Metadata request could create topics."""
     return any(
         topic.name is not None and topic.name not in broker.cluster.topics
         for topic in message.topics or ()
@@ -377,7 +379,7 @@ def _asks_for_missing_topics(broker: Broker, message: Any) -> bool:
 
 
 def _is_transactional(broker: Broker, message: Any) -> bool:
-    """Does this InitProducerId speak for a transactional id?"""
+    """Return True if an InitProducerId contains a transactional id."""
     return message.transactional_id is not None
 
 

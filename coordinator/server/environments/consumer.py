@@ -1,7 +1,7 @@
-"""The view consumer groups have of the broker: its topics, the server-side assignors, patterns and
+"""View of the broker for consumer groups: topics, server-side assignors, patterns and
 configuration.
 
-Implements the interfaces of `core.groups.consumer.environment`. It is the one place where the
+Implements the interfaces of `core.groups.consumer.environment`. It is the only place where the
 coordinator's side meets an assignor.
 """
 
@@ -44,7 +44,7 @@ _CLASSES = {
 
 
 class ClusterTopics:
-    """The cluster's topics. Fingerprints are kept until something about topics changes."""
+    """The topics of the cluster. Fingerprints are kept until any topic changes."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -53,30 +53,30 @@ class ClusterTopics:
 
     @property
     def version(self) -> int:
-        """The cluster's own version: it rises whenever anything about topics changes."""
+        """The cluster's version, which rises with any change of topics."""
         return self._cluster.version
 
     @property
     def created(self) -> int:
-        """How many topics were ever created."""
+        """The number of topics created so far."""
         return self._cluster.topics_created
 
     def topic_id(self, name: str) -> bytes | None:
-        """The id of a topic, None if there is none of that name."""
+        """Return the id of a topic, or None if it does not exist."""
         topic = self._cluster.topics.get(name)
         return None if topic is None else topic.id
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of a topic, None if there is none of that id."""
+        """Return the name of a topic id, or None if it does not exist."""
         topic = self._cluster.topics_by_id.get(topic_id)
         return None if topic is None else topic.name
 
     def partition_count(self, topic_id: bytes) -> int:
-        """How many partitions a topic that exists has."""
+        """Return the number of partitions of an existing topic."""
         return len(self._cluster.topics_by_id[topic_id].partitions)
 
     def fingerprint(self, name: str) -> bytes:
-        """Id, partitions and racks of a topic as bytes; empty if there is no such topic."""
+        """Return id, partitions and racks of a topic as bytes; empty if it does not exist."""
         if self._marked_at != self._cluster.version:
             self._marks.clear()
             self._marked_at = self._cluster.version
@@ -88,7 +88,7 @@ class ClusterTopics:
         return mark
 
     def names(self) -> Collection[str]:
-        """The names of all topics."""
+        """Return the names of all topics."""
         return self._cluster.topics
 
     def _mark(self, name: str) -> bytes:
@@ -108,14 +108,14 @@ class ClusterTopics:
 
 
 class Assigning:
-    """A server-side assignor as the groups see it."""
+    """Adapter from a server-side assignor to the interface of groups."""
 
     def __init__(self, assignor: ServerAssignor) -> None:
         self.name = assignor.name
         self._assignor = assignor
 
     def assign(self, wanted: AssignmentInput) -> Mapping[str, Mapping[bytes, Sequence[int]]]:
-        """Targets by member id. Raises AssignorFailed."""
+        """Return the target assignment by member id. Raises AssignorFailed."""
         from assignors.server_side import AssignorError, GroupSpec
 
         spec = GroupSpec(**wanted._asdict())
@@ -129,9 +129,9 @@ class Assigning:
 
 @lru_cache(maxsize=1)
 def compile_pattern(text: str) -> Pattern:
-    """A pattern that matches in time linear in the name. Raises PatternRefused with RE2J's words.
-
-    The last one is kept: a heartbeat has it checked, and then matched.
+    """Compile a topic pattern; matching is linear in the name's length. Raises PatternRefused with
+    RE2J's message. The last pattern is cached, because a heartbeat checks it and then matches
+    it.
     """
     try:
         return patterns.compile_pattern(text)
@@ -140,16 +140,18 @@ def compile_pattern(text: str) -> Pattern:
 
 
 def is_enabled(broker: Broker) -> bool:
-    """True if consumer groups are served: group.version is 1 and the protocol is among those
-    configured (K8-CFG-2)."""
+    """Return True if consumer groups are served: the feature group.version is at least 1 and
+    group.coordinator.rebalance.protocols contains `consumer` (K8-CFG-2).
+    """
     return broker.cluster.features.get(
         "group.version", 0
     ) > 0 and "consumer" in broker.configs.get_list("group.coordinator.rebalance.protocols")
 
 
 class Settings:
-    """The settings of single groups of one type: their own configuration, clamped to the broker's
-    bounds, or the broker's values."""
+    """Settings of single groups of one type: the group's own configuration clamped to the broker's
+    bounds, else the broker's values.
+    """
 
     def __init__(self, cluster: Cluster, configs: BrokerConfigs, group_type: str) -> None:
         """`group_type`: consumer or share."""
@@ -161,7 +163,7 @@ class Settings:
         configs.on_change(self._read_again)
 
     def __call__(self, group_id: str) -> GroupSettings:
-        """Settings in force for a group now."""
+        """Return the settings in force for a group."""
         own = self._cluster.group_configs.get(group_id)
         if own is None:
             return self._broker
@@ -188,8 +190,9 @@ class Settings:
 
 
 def assignors(configs: BrokerConfigs) -> dict[str, Assigning]:
-    """The assignors of group.consumer.assignors, the default first. Raises ConfigError for one that
-    cannot be had."""
+    """Return the assignors of group.consumer.assignors, the default first. Raises ConfigError if
+    one cannot be loaded.
+    """
     from assignors.server_side import DEFAULT_ASSIGNORS
 
     built_in = {assignor.name: assignor for assignor in DEFAULT_ASSIGNORS}
@@ -202,7 +205,7 @@ def assignors(configs: BrokerConfigs) -> dict[str, Assigning]:
 
 
 def user_assignor(setting: str, entry: str, built_in: Sequence[str]) -> ServerAssignor:
-    """A user's assignor, named as `module:Class`. Raises ConfigError for one that cannot be had."""
+    """Load a user's assignor given as `module:Class`. Raises ConfigError if it cannot be loaded."""
     module, colon, name = entry.partition(":")
     if not colon:
         raise ConfigError(
@@ -221,7 +224,7 @@ def user_assignor(setting: str, entry: str, built_in: Sequence[str]) -> ServerAs
 
 
 def environment(cluster: Cluster, configs: BrokerConfigs) -> Environment:
-    """The environment of consumer groups with this broker configuration. Raises ConfigError."""
+    """Return the environment of consumer groups for a broker configuration. Raises ConfigError."""
     if not set(configs.get_list("group.consumer.assignors")) <= {*BUILT_IN, *_CLASSES}:
         assignors(configs)  # told now, not at the first member
     policy = configs.get_str("group.consumer.migration.policy").lower()

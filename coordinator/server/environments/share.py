@@ -1,6 +1,5 @@
-"""The view share groups have of the broker: its topics, the `simple` assignor, configuration.
-
-Implements the interfaces of `core.groups.share.environment`.
+"""View of the broker for share groups: topics, the `simple` assignor, and configuration. Implements
+the interfaces of `core.groups.share.environment`.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ BUILT_IN = ("simple",)
 
 
 def assignor(configs: BrokerConfigs) -> Assigning:
-    """The assignor of group.share.assignors, which names one. Raises ConfigError for one that cannot
-    be had."""
+    """Return the one assignor of group.share.assignors. Raises ConfigError if it cannot be loaded."""
     from assignors.server_side import SimpleAssignor
 
     (entry,) = configs.get_list("group.share.assignors")
@@ -31,7 +29,7 @@ def assignor(configs: BrokerConfigs) -> Assigning:
 
 
 def environment(cluster: Cluster, configs: BrokerConfigs) -> ShareEnvironment:
-    """The environment of share groups with this broker configuration. Raises ConfigError."""
+    """Return the environment of share groups for a broker configuration. Raises ConfigError."""
     if not set(configs.get_list("group.share.assignors")) <= set(BUILT_IN):
         assignor(configs)  # told now, not at the first member
     return ShareEnvironment(

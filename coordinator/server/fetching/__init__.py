@@ -1,1 +1,3 @@
-"""Reading records: fetch sessions, fetches that wait for data, where errors of a fetch stand."""
+"""Parts of the Fetch API: fetch sessions, fetches that wait for data, and injected errors. Start
+with `sessions.py`; the handler is `handlers/fetch.py`.
+"""

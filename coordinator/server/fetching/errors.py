@@ -1,8 +1,8 @@
-"""Injected errors of a Fetch: beside the partition that fails, with its fetch session kept in step
+"""Injected errors of a Fetch: an error beside the chosen partition, while the fetch session goes on
 (KIP-227).
 
-A session's partitions are not named again by each request, so who asks for an error tells what the
-request reads. It does not depend on the broker's sessions.
+An incremental request does not name all partitions it reads, so the caller passes them. Does not
+depend on the broker's sessions.
 """
 
 from __future__ import annotations
@@ -37,18 +37,19 @@ _NO_DATA: dict[str, Any] = {
 def refuse_fetch(
     message: FetchRequest, version: int, error: int, chosen: Chosen, reads: Sequence[Place]
 ) -> Refusal | None:
-    """As `refuse_fetch_in_slices`, at once."""
+    """Like `refuse_fetch_in_slices`, at once."""
     return whole(refuse_fetch_in_slices(message, version, error, chosen, reads), 0)
 
 
 def refuse_fetch_in_slices(
     message: FetchRequest, version: int, error: int, chosen: Chosen, reads: Sequence[Place]
 ) -> Slices[Refusal | None]:
-    """Let chosen partitions of a Fetch fail. `reads`: all that it reads, those of its session
-    included.
+    """Return the injected refusal that fails chosen partitions of a Fetch, or None if none is
+    chosen. `reads`: all partitions that it reads, those of its session included.
 
-    The handler is asked, so that the session goes on, but it does not wait for records; what it
-    says of the chosen partitions becomes their error, and those it says nothing of are added.
+    The handler is still called, so that the session goes on, but the request does not wait for
+    records. The chosen partitions get the error in the response and are added if they are
+    missing.
     """
     failed = yield from only(reads, chosen)
     if not failed:

@@ -1,9 +1,9 @@
-"""Fetches that wait for data: their deadlines, and which partitions they watch.
+"""Parked fetches: their deadlines, and the partitions that they watch.
 
-Owns the waiting, nothing of fetching: what waits says itself whether it is `ready` and how to
-`complete`. Rules: deadlines are data, `next_deadline` is the earliest; an append looks only at the
-fetches that watch the partition; each parked fetch is completed once. Does not depend on requests,
-logs, sockets and clocks.
+Decides when a fetch is completed; the fetch itself knows whether it is `ready` and how to
+`complete`. Deadlines are data, `next_deadline` is the earliest; an append checks only the
+fetches that watch its partition; each parked fetch is completed once. Does not know requests,
+logs, sockets or clocks.
 """
 
 from __future__ import annotations
@@ -14,30 +14,31 @@ from typing import Protocol
 
 
 class Waiting(Protocol):
-    """A fetch that waits."""
+    """Interface of a request that can be parked, such as a fetch that waits for data."""
 
     @property
     def token(self) -> Hashable:
-        """Whose request it is."""
+        """The token of the request."""
 
     @property
     def deadline_ms(self) -> int:
-        """The instant at which it is answered with whatever there is."""
+        """The instant at which the request is answered with what there is."""
 
     @property
     def partitions(self) -> Iterable[tuple[str, int]]:
-        """The (topic, index) it watches."""
+        """The (topic, index) of each partition that the request watches."""
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """True if it has enough data, or a reason not to wait any longer. `woken`: the partition
-        that changed, None: perhaps all."""
+        """Return True if the request can be answered: it has enough data, or cannot get it any
+        more. `woken`: the partition that changed; None: any may have changed.
+        """
 
     def complete(self, now: int) -> None:
-        """Answer it."""
+        """Answer the request."""
 
 
 class ParkedFetches:
-    """All fetches that wait at one broker."""
+    """The parked fetches of one broker."""
 
     def __init__(self) -> None:
         self._parked: dict[Hashable, Waiting] = {}
@@ -49,8 +50,9 @@ class ParkedFetches:
         return len(self._parked)
 
     def park(self, fetch: Waiting) -> None:
-        """Keep a fetch until its partitions wake it or its deadline passes. Its token must not be
-        parked yet."""
+        """Park a fetch until its partitions wake it or its deadline passes. Its token must not be
+        parked yet.
+        """
         assert fetch.token not in self._parked
         self._parked[fetch.token] = fetch
         token = fetch.token
@@ -71,8 +73,9 @@ class ParkedFetches:
         heappush(self._deadlines, (fetch.deadline_ms, self._order, token))
 
     def wake(self, topic: str, index: int, now: int) -> None:
-        """Records came to a partition, or its log start moved: complete the fetches that are ready
-        now."""
+        """Complete the ready fetches that watch a partition whose records or log start offset
+        changed.
+        """
         watching = self._watching.get(topic)
         if watching is not None and index in watching:
             for fetch in list(watching[index].values()):
@@ -80,26 +83,24 @@ class ParkedFetches:
                     self._complete(fetch, now)
 
     def wake_topic(self, topic: str, now: int) -> None:
-        """A topic was deleted, or its leaders changed: complete whoever watches it and is ready
-        now."""
+        """Complete the ready fetches that watch a topic that was deleted or whose leaders changed."""
         for index in list(self._watching.get(topic, ())):
             self.wake(topic, index, now)
 
     def forget(self, token: Hashable) -> None:
-        """Its connection closed: nobody waits for the answer."""
+        """Drop a parked fetch whose connection closed."""
         fetch = self._parked.pop(token, None)
         if fetch is not None:
             self._unwatch(fetch)
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None if no fetch is parked."""
         while self._deadlines and self._deadlines[0][2] not in self._parked:
             heappop(self._deadlines)
         return self._deadlines[0][0] if self._deadlines else None
 
     def tick(self, now: int) -> None:
-        """Complete the fetches whose deadline is `now` or earlier, in the order of their
-        deadlines."""
+        """Complete the fetches whose deadline has passed, in the order of their deadlines."""
         while (deadline := self.next_deadline()) is not None and deadline <= now:
             self._complete(self._parked[heappop(self._deadlines)[2]], now)
 

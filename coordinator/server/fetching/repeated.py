@@ -1,10 +1,9 @@
-"""Fetches that are asked again, byte for byte: those of consumers that wait at the end of their
-partitions without a session, every `fetch.max.wait.ms`, in a few orders of their partitions.
+"""Cache for fetches that repeat byte for byte: consumers at the end of their partitions, without a
+fetch session, ask the same again every `fetch.max.wait.ms`.
 
-Owns what such a fetch meant, and its answer: while the cluster's metadata stands, and the logs are
-where they were, the same bytes mean the same and are answered by the same bytes. For brokers under
-virtual time, where an idle day is a few seconds of work; it takes memory for each client. Does not
-depend on requests, on time and on sockets.
+Keeps the meaning of such a request and its answer while the cluster's metadata and the logs are
+unchanged. Meant for brokers under virtual time, where an idle day should take seconds; costs
+memory for each client. Does not know sockets or time.
 """
 
 from __future__ import annotations
@@ -28,15 +27,16 @@ MOST_KEPT = 4096
 
 
 class Again(Waiting, Protocol):
-    """A fetch that waited, and may wait once more."""
+    """Interface of a fetch that has waited and can wait again for the same request."""
 
     def takes_again(self, call: Call) -> bool:
-        """Wait again, for the same request of the same connection, unless there is anything to
-        answer it with at once."""
+        """Wait again for the same request on the same connection; return False if it can be
+        answered at once.
+        """
 
 
 class Repeated:
-    """The partitions of a fetch, all led here, and the offsets asked for."""
+    """The partitions of a fetch, all led by this broker, with the offsets asked for."""
 
     __slots__ = ("_answer", "_cluster", "_ends", "_logs_were", "_version")
 
@@ -48,11 +48,11 @@ class Repeated:
         self._logs_were: list[int] = []
 
     def stands(self, cluster: Cluster) -> bool:
-        """True if the cluster is what it was: the same partitions, with the same leaders."""
+        """Return True if the cluster's metadata has not changed."""
         return cluster.version == self._version and cluster is self._cluster
 
     def at_end(self) -> bool:
-        """True if every log ends where the consumer stands."""
+        """Return True if the consumer is at the log end of every partition."""
         for found, offset in self._ends:
             if found.log.log_end_offset != offset:  # no generator: this is asked very often
                 break
@@ -61,13 +61,13 @@ class Repeated:
         return False
 
     def answer(self) -> Encoded | None:
-        """The answer of last time, if all logs are where they were then."""
+        """Return the previous answer if no log has changed since, else None."""
         return (
             self._answer if self._answer is not None and self._logs() == self._logs_were else None
         )
 
     def keep(self, answer: Encoded) -> Encoded:
-        """Take an answer without records for next time."""
+        """Keep an answer without records for the next time, and return it."""
         self._answer, self._logs_were = answer, self._logs()
         return answer
 

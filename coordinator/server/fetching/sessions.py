@@ -1,11 +1,9 @@
-"""Fetch sessions (KIP-227): what a consumer fetches is said once, later requests say only what
-changed.
+"""Fetch sessions (KIP-227): a consumer names its partitions once, later requests only the changes.
 
-Owns session ids and epochs, the partitions of each session with what was last answered for them,
-and who gives way when the cache is full. Kafka's rules: a session lives at this broker only, a full
-request replaces it, an incremental one must carry the next epoch, an answer holds only partitions
-that changed. Ids are drawn by the caller. Does not depend on logs, topics, sockets and the time of
-day.
+Owns session ids and epochs, the partitions of each session with their last answer, and eviction
+from the full cache. Kafka's rules: a session lives at one broker, a full request replaces it, an
+incremental request must carry the next epoch, and its answer contains only changed partitions.
+The caller draws the ids. Does not know logs, topics, sockets or wall clocks.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ Key = tuple["str | bytes", int]
 
 
 class SessionPartition:
-    """A partition of a session: what is asked for it, and what was last answered."""
+    """A partition of a fetch session: the request's values for it, and its last answer."""
 
     __slots__ = ("high_watermark", "log_start_offset", "topic", "wanted")
 
@@ -46,7 +44,7 @@ class SessionPartition:
         self.log_start_offset = -1
 
     def must_tell(self, answer: PartitionData) -> bool:
-        """True if an incremental answer must hold `answer`."""
+        """Return True if an incremental response must contain `answer`."""
         return bool(
             answer.records
             or answer.error_code
@@ -57,7 +55,7 @@ class SessionPartition:
         )
 
     def changed(self, answer: PartitionData) -> bool:
-        """True if an incremental answer must hold `answer`; remembers it as answered."""
+        """Like `must_tell`, and remember `answer` as sent."""
         must = self.must_tell(answer)
         # After an error the partition is answered again once the error is gone.
         self.high_watermark = -1 if answer.error_code else answer.high_watermark
@@ -66,7 +64,7 @@ class SessionPartition:
 
 
 class FetchSession:
-    """One session. `epoch` is what its next request must carry."""
+    """One fetch session. `epoch`: the epoch that its next request must carry."""
 
     __slots__ = (
         "cached_size",
@@ -93,8 +91,9 @@ class FetchSession:
 
 
 class Fetch(NamedTuple):
-    """The fetch of a request. A full fetch may found a session when it is answered; `session` is
-    that of an incremental one."""
+    """The partitions of a fetch request. `full`: answering it may create a session. `session`: the
+    existing session of an incremental request.
+    """
 
     wanted: dict[Key, SessionPartition]
     session: FetchSession | None = None
@@ -103,8 +102,9 @@ class Fetch(NamedTuple):
 
 
 class FetchSessions:
-    """The sessions of one broker. `slots`: how many there may be
-    (max.incremental.fetch.session.cache.slots)."""
+    """The fetch sessions of one broker, at most `slots`
+    (max.incremental.fetch.session.cache.slots).
+    """
 
     def __init__(self, slots: int = 1000) -> None:
         self.slots = slots
@@ -114,12 +114,13 @@ class FetchSessions:
         return len(self._sessions)
 
     def get(self, session_id: int) -> FetchSession | None:
-        """The session with this id; looking at it does not count as use."""
+        """Return the session with this id, if any, without marking it as used."""
         return self._sessions.get(session_id)
 
     def open(self, request: FetchRequest, version: int, now: int) -> Fetch | ErrorCode:
-        """The request's fetch, after its session (if any) took in what it changes; or why it
-        is refused: 70, 71, 106."""
+        """Apply a request to its session, if it has one; return the partitions to fetch, or the
+        error 70, 71 or 106.
+        """
         if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
             self._sessions.pop(request.session_id, None)
             return _once(request, version)._replace(full=request.session_epoch == INITIAL_EPOCH)
@@ -156,8 +157,9 @@ class FetchSessions:
         return Fetch(session.partitions, session, epoch=session.epoch)
 
     def found(self, fetch: Fetch, version: int, now: int, random: Random) -> FetchSession | None:
-        """A new session for a full fetch that is being answered; None when the cache is full of
-        better ones."""
+        """Create a session for a full fetch that is being answered; None if the cache is full of
+        sessions that Kafka would not evict.
+        """
         if len(self._sessions) >= self.slots and not self._evict(len(fetch.wanted), now):
             return None
         if self._partitions() + len(fetch.wanted) > MOST_PARTITIONS:
@@ -174,7 +176,9 @@ class FetchSessions:
         return session
 
     def _partitions(self, counted_anew: FetchSession | None = None) -> int:
-        """Partitions of all sessions; of one they are counted anew."""
+        """Return the number of partitions of all sessions; `counted_anew` is the session whose
+        cached count is outdated.
+        """
         return sum(
             len(one.partitions) if one is counted_anew else one.cached_size
             for one in self._sessions.values()
@@ -187,8 +191,9 @@ class FetchSessions:
         session.evictable = now - session.created_ms > EVICTION_MS
 
     def _evict(self, size: int, now: int) -> bool:
-        """Make room: the least recently used session if stale, else the smallest old one if it has
-        fewer than `size` partitions."""
+        """Evict the least recently used session if stale, else the smallest old one with fewer than
+        `size` partitions. Return False if none can go.
+        """
         oldest = next(iter(self._sessions.values()), None)
         if oldest is None:
             return False
@@ -211,7 +216,6 @@ def _asked(request: FetchRequest, version: int) -> Iterator[tuple[Key, FetchPart
 
 
 def _once(request: FetchRequest, version: int) -> Fetch:
-    """The request's own partitions, without a session."""
     return Fetch(
         {key: SessionPartition(partition, None) for key, partition in _asked(request, version)}
     )
@@ -222,8 +226,7 @@ def _next_epoch(epoch: int) -> int:
 
 
 def move_to_end(session: FetchSession, keys: Iterable[Key]) -> None:
-    """Partitions that were answered with records come last next time, so that none starves the
-    others (KIP-227)."""
+    """Move partitions that returned records behind the others, so that none is starved (KIP-227)."""
     for key in keys:
         if key in session.partitions:
             session.partitions[key] = session.partitions.pop(key)

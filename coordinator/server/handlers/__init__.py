@@ -1,9 +1,10 @@
-"""Requests' meaning for the broker, found by `server.apis`: `handle(broker, call)` in a file of the
-API's name. Small APIs that belong together share a file, with a function of each one's name.
+"""Handlers of requests, one file an API: `handle(broker, call)`, found by `server.apis`. Small
+related APIs share a file, with a function named after each.
 
-A handler returns the response, None if the request is parked (`Broker.answer` follows), or a
-`Special` of `server.broker`; it raises `NoRequest` of there for what Kafka takes as no request at
-all.
+A handler returns the response, None if the request is parked (`Broker.answer` follows), a
+`Sliced` for work in slices, or a `Special` (`server.requests.call`). It raises `NoRequest` for a
+request for which Kafka closes the connection. Handlers know nothing of connections; begin with
+`offset_for_leader_epoch.py`, then `fetch.py`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Rules of who may do what: made, found and deleted."""
+"""Handlers of the APIs about ACLs: CreateAcls, DescribeAcls and DeleteAcls. `acl_changes` makes the
+changes.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ _NO_COLON = "(no colon is present separating the principal type from the princip
 
 
 def means_nothing(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsRequest) -> bool:
-    """True if Kafka takes it for no request, and closes the connection: an element is UNKNOWN (0)."""
+    """Return True if the request contains an element UNKNOWN (0), for which Kafka closes the
+    connection without an answer.
+    """
     if isinstance(request, CreateAclsRequest):
         return any(
             0 in (acl.resource_type, acl.resource_pattern_type, acl.operation, acl.permission_type)
@@ -84,13 +88,12 @@ def means_nothing(request: CreateAclsRequest | DeleteAclsRequest | DescribeAclsR
 
 
 def create_acls(broker: Broker, call: Call) -> Response:
-    """CreateAcls (key 30), v1-3 (KIP-140, KIP-290). Without an authorizer each is refused (54).
+    """Handle CreateAcls (key 30), v1-3 (KIP-140, KIP-290). Without an authorizer every ACL is
+    refused (54).
 
-    An ACL with an element UNKNOWN (0) is no request for Kafka: it closes the connection, whether there
-    is an authorizer or not. One with Any or Match fails the whole request
-    (-1). Each other one is made or refused on its own; one that is there already is no error (ACL-7).
-
-    Answered at once.
+    An ACL with an element UNKNOWN (0) closes the connection, as in Kafka, with or without an
+    authorizer. One with Any or Match fails the whole request (-1). Each other ACL is created or
+    refused independently; creating an existing one is no error (ACL-7).
     """
     request = call.message
     assert isinstance(request, CreateAclsRequest)
@@ -147,7 +150,9 @@ def _why_not(creation: AclCreation) -> tuple[int, str]:
 
 
 def _why_no_host(host: str) -> tuple[int, str]:
-    """Releases before ACL-5 take any text for a host."""
+    """Return error code and message if `host` is no valid host pattern, else NONE. Releases before
+    ACL-5 accept any text.
+    """
     if not host:
         return ErrorCode.INVALID_REQUEST, "Host pattern cannot be null or empty"
     if "/" in host and read_block(host) is None:
@@ -157,7 +162,7 @@ def _why_no_host(host: str) -> tuple[int, str]:
 
 
 def _why_no_block(text: str) -> str:
-    """The error of Kafka's reader of blocks."""
+    """Return the error message of Kafka's CIDR parser."""
     address, _, bits = text.partition("/")
     is_known = read_block(address) is not None
     if is_known and bits.isdecimal() and ":" not in address:
@@ -166,13 +171,12 @@ def _why_no_block(text: str) -> str:
 
 
 def delete_acls(broker: Broker, call: Call) -> Response:
-    """DeleteAcls (key 31), v1-3 (KIP-140, KIP-290). Without an authorizer each filter is refused (54).
+    """Handle DeleteAcls (key 31), v1-3 (KIP-140, KIP-290). Without an authorizer every filter is
+    refused (54).
 
-    A filter with an element UNKNOWN (0) is no request for Kafka: it closes the connection. One with an
-    element that there is not otherwise is refused by itself (42). Each other filter reports what it
-    found, also what another one found too (ACL-9).
-
-    Answered at once.
+    A filter with an element UNKNOWN (0) closes the connection. A filter with another unknown
+    number is refused (42). Each other filter reports all ACLs it matches, even those another
+    filter matches too (ACL-9).
     """
     request = call.message
     assert isinstance(request, DeleteAclsRequest)
@@ -214,7 +218,9 @@ def _filter(asked: DeleteAclsFilter | DescribeAclsRequest) -> AclFilter:
 
 
 def _unknown_part(wanted: AclFilter) -> str:
-    """The part of a filter that has a number which means nothing, as Kafka calls it; empty: none."""
+    """Return Kafka's name of the filter part that contains an unknown number, or "" if all are
+    known.
+    """
     if not (
         _means(ResourceType, wanted.resource_type) and _means(PatternType, wanted.pattern_type)
     ):
@@ -242,11 +248,8 @@ def _row(acl: Acl) -> DeleteAclsMatchingAcl:
 
 
 def describe_acls(broker: Broker, call: Call) -> DescribeAclsResponse:
-    """DescribeAcls (key 29), v1-3 (KIP-140, KIP-290). Without an authorizer everything is refused (54).
-
-    A filter with an element UNKNOWN (0) is no request for Kafka: it closes the connection (ACL-8).
-
-    Answered at once.
+    """Handle DescribeAcls (key 29), v1-3 (KIP-140, KIP-290). Without an authorizer it is refused
+    (54). A filter with an element UNKNOWN (0) closes the connection (ACL-8).
     """
     request = call.message
     assert isinstance(request, DescribeAclsRequest)

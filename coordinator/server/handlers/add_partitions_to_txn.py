@@ -1,11 +1,12 @@
-"""AddPartitionsToTxn (key 24), v0-5: partitions come into a transaction (KIP-98).
+"""AddPartitionsToTxn (key 24), v0-5: adds partitions to a transaction (KIP-98).
 
-v0-3 are for clients. v4-5 are for brokers, which ask for several transactions at once and may only
-verify (KIP-890); nobody is kept from asking. A partition that does not exist (3), or for clients
-one of an internal topic (29, without any authorizer, too), takes the others of its transaction with
-it (55). v2: 90 in place of 47. A v4-5 request without any transaction: Kafka 4.4.0 never answers
-(KAFKA-BUG); here the answer is empty. Where it names a transactional id twice, each of the two is
-asked for the topics of the last, and if they are added both are answered with the rows of the first.
+v0-3 are for clients. v4-5 are for brokers: they contain several transactions and may only verify
+(KIP-890); clients may send them too. A partition that does not exist (3), or for clients one of
+an internal topic (29, even without an authorizer), fails the other partitions of its transaction
+(55). v2: 90 in place of 47. Kafka 4.4.0 never answers a v4-5 request without a transaction
+(KAFKA-BUG); here the answer is empty. If a request contains a transactional id twice, both
+entries are handled with the topics of the last, and if these are added both are answered with
+the rows of the first.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _REFUSALS = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.TOPIC_AUT
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Always answered at once."""
+    """Answer at once, in slices."""
     request = call.message
     assert isinstance(request, AddPartitionsToTxnRequest)
     return Sliced((_add_all if call.version >= _FIRST_BATCHED else _add_one)(broker, call, request))
@@ -64,8 +65,9 @@ def _add_one(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
 
 
 def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> Slices[Result]:
-    """Entries written to replicas are told last: Kafka tells the others meanwhile. A generator: an
-    entry itself may name very many partitions, which are looked at twice."""
+    """Add partitions to each transaction of a batch, in slices. Results of entries that were
+    written come last in the response, as in Kafka.
+    """
     at_once: list[AddPartitionsToTxnResult] = []
     written: list[AddPartitionsToTxnResult] = []
     last = {one.transactional_id: one.topics for one in request.transactions}
@@ -96,7 +98,6 @@ def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
 
 
 def _size(broker: Broker, transactional_id: str) -> int:
-    """How many partitions are in a transaction."""
     known = broker.transactions.coordinator.transactions.get(transactional_id)
     return 0 if known is None else len(known.partitions)
 
@@ -140,10 +141,8 @@ def _results(
     told: list[AddPartitionsToTxnTopic],
     knows: bool,
 ) -> Slices[list[AddPartitionsToTxnTopicResult]]:
-    """The rows of `told`, where partitions were to be added; else one row a partition, however often
-    it is named.
-
-    `knows`: the version knows PRODUCER_FENCED.
+    """Return the rows of `told` if partitions were to be added, else one row for each distinct
+    partition. `knows`: the version has the error PRODUCER_FENCED.
     """
     if not one.verify_only and not _REFUSALS.intersection(errors.values()):
         return (yield from _as_asked(told, errors, knows))

@@ -1,9 +1,9 @@
-"""AddRaftVoter (key 80), v0-1, and RemoveRaftVoter (key 81), v0: of a quorum whose voters cannot
-change (kraft.version 0).
+"""AddRaftVoter (key 80), v0-1, and RemoveRaftVoter (key 81), v0: always refused, for the quorum's
+voters are static (kraft.version 0).
 
-Order of refusals: no controller to be asked (7), another cluster is meant (104), a voter with an id
-below 0 or without the id of a directory (42), one without an endpoint for controllers (42), the
-voters are what they are (35).
+Order of refusals: no controller reachable (7), another cluster id (104), a voter with a negative
+id or without a directory id (42), a voter without a controller endpoint (42), static voters
+(35).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CONTROLLERS = "CONTROLLER"
 
 
 def handle(broker: Broker, call: Call) -> AddRaftVoterResponse | RemoveRaftVoterResponse:
-    """Always refused, at once."""
+    """Refuse the request at once."""
     request = call.message
     assert isinstance(request, AddRaftVoterRequest | RemoveRaftVoterRequest)
     adding = isinstance(request, AddRaftVoterRequest)
@@ -69,7 +69,7 @@ def handle(broker: Broker, call: Call) -> AddRaftVoterResponse | RemoveRaftVoter
 
 
 def _endpoints(request: AddRaftVoterRequest) -> dict[str, str]:
-    """Where the voter would be reached, by listener; the last of a name counts."""
+    """Return the voter's endpoints by listener name; the last of a name wins."""
     return {
         listener.name.upper(): f"{listener.host}/<unresolved>:{listener.port}"
         for listener in request.listeners

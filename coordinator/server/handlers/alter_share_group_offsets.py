@@ -1,9 +1,9 @@
-"""AlterShareGroupOffsets (key 91), v0: where a share group without members starts (KIP-932,
-SH-OFF-3).
+"""AlterShareGroupOffsets (key 91), v0: sets the start offsets of a share group without members
+(KIP-932, SH-OFF-3).
 
-Any offset is taken as it is. A group that there is not is made, unless no topic is known. Of a
-partition that is named twice the last offset counts. Topics that there are not are told first, and
-not at all if they are named without partitions.
+Any offset is accepted. A missing group is created if at least one topic exists. If a partition
+is named twice, the last offset wins. Unknown topics come first in the response, and are left out
+if named without partitions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _ZERO_ID = bytes(16)
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, AlterShareGroupOffsetsRequest)
     if not is_enabled(broker):
@@ -110,8 +110,7 @@ def _topic(
 def _tell_the_group(
     broker: Broker, call: Call, group_id: str, rows: list[AlterShareGroupOffsetsResponseTopic]
 ) -> None:
-    """The group has state of these partitions from now on. If there are none it is made all the
-    same."""
+    """Record in the group that it has state of these partitions; create it if it does not exist."""
     told = [
         TopicPartitions(
             of.topic_name,

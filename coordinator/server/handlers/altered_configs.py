@@ -1,8 +1,8 @@
-"""AlterConfigs (key 33), v0-2: a resource's own values become exactly those given, all others fall away;
-and IncrementalAlterConfigs (key 44), v0-1 (KIP-339): SET 0, DELETE 1, and for lists APPEND 2 and
+"""AlterConfigs (key 33), v0-2, which replaces all of a resource's own values, and
+IncrementalAlterConfigs (key 44), v0-1 (KIP-339): SET 0, DELETE 1, and for lists APPEND 2 and
 SUBTRACT 3.
 
-Both are answered at once, each resource on its own.
+Both are answered at once, each resource independently.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def alter_configs(broker: Broker, call: Call) -> Sliced:
-    """Other values fall away."""
+    """Handle AlterConfigs: values that are not named are removed."""
     request = call.message
     assert isinstance(request, AlterConfigsRequest)
     return Sliced(_alter_all(broker, call, request))
 
 
 def incremental_alter_configs(broker: Broker, call: Call) -> Sliced:
-    """Other values stay."""
+    """Handle IncrementalAlterConfigs: values that are not named stay."""
     request = call.message
     assert isinstance(request, IncrementalAlterConfigsRequest)
     return Sliced(_alter_some(broker, call, request))

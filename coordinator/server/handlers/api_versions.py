@@ -1,11 +1,11 @@
-"""ApiVersions (key 18): what the broker serves, and the features its cluster has (KIP-35, KIP-511,
-KIP-584).
+"""ApiVersions (key 18): the API versions that the broker serves, and the features of its cluster
+(KIP-35, KIP-511, KIP-584).
 
-v5: a client may say which cluster and node it means; another one's is told REBOOTSTRAP_REQUIRED
-(V44-4, KIP-1242). The body has always a v0 header, and an unknown version of the request is answered in v0
-(`broker.connection` does that). v3+: the client names its software, and features are told; up to v3
-those whose lowest level is 0 are left out. Finalised is what is served: features at level 0
-(group.version, share.version, ...) do not appear, as in Kafka.
+v3+: the client names its software, and features are returned; up to v3 without those whose
+lowest level is 0. v5: a client may name the cluster and node it expects; another node answers
+REBOOTSTRAP_REQUIRED (V44-4, KIP-1242). The response header is always v0, and an unknown version
+of the request is answered in v0 (by `server.connections.connection`). Finalised features at
+level 0 (group.version, share.version, ...) are left out, as in Kafka.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _KEPT = "api_versions"
 
 
 def handle(broker: Broker, call: Call) -> Result:
-    """The same bytes for everybody, encoded once a version."""
+    """Answer at once; the response is the same for every client and encoded once for each version."""
     request = call.message
     assert isinstance(request, ApiVersionsRequest)
     if call.version >= _FIRST_WITH_SOFTWARE:
@@ -59,7 +59,9 @@ def handle(broker: Broker, call: Call) -> Result:
 
 
 def _why_elsewhere(broker: Broker, request: ApiVersionsRequest) -> ErrorCode:
-    """NONE where the client means this broker, or does not say whom it means (V44-4)."""
+    """Return REBOOTSTRAP_REQUIRED if the client expects another cluster or node, or another error
+    if it names only one of them; else NONE (V44-4).
+    """
     cluster_id, node_id = request.cluster_id, request.node_id
     if cluster_id is None and node_id == _NO_NODE:
         return ErrorCode.NONE

@@ -1,4 +1,6 @@
-"""Members of classic groups, and what is done to groups by name."""
+"""Handlers of the APIs of classic groups' members (but JoinGroup), and of ListGroups and
+DeleteGroups. The group coordinator in `core` decides.
+"""
 
 from __future__ import annotations
 
@@ -14,41 +16,36 @@ if TYPE_CHECKING:
 
 
 def heartbeat(broker: Broker, call: Call) -> Result:
-    """Heartbeat (key 12): a member's sign of life, and how it learns of a rebalance. The hot path.
-
-    Answered at once; writes no event (HB-*).
+    """Handle Heartbeat (key 12): a member proves that it is alive and learns of a rebalance. The
+    hot path. Answer at once; no event is written (HB-*).
     """
     assert isinstance(call.message, HeartbeatRequest)
     return broker.coordinator.heartbeat(call.message, call.now)
 
 
 def sync_group(broker: Broker, call: Call) -> Result:
-    """SyncGroup (key 14): the assignments of a generation, brought by its leader and fetched by all.
-
-    Parked until the leader's assignments are there (SYNC-*).
+    """Handle SyncGroup (key 14): the leader sends the assignments of a generation, every member
+    receives its own. Parked until the leader's assignments have arrived (SYNC-*).
     """
     return broker.coordinate(call, call.message)
 
 
 def leave_group(broker: Broker, call: Call) -> Result:
-    """LeaveGroup (key 13): members that go, one or a batch (KIP-345), with their reasons (KIP-800).
-
-    Answered at once, each member on its own (LV-*).
+    """Handle LeaveGroup (key 13): one or several members leave (KIP-345), with their reasons
+    (KIP-800). Answer at once, each member independently (LV-*).
     """
     return broker.coordinate(call, call.message)
 
 
 def delete_groups(broker: Broker, call: Call) -> Sliced:
-    """DeleteGroups (key 42): empty groups and their offsets, removed (KIP-229).
-
-    Answered at once, one entry a distinct id (DG-*).
+    """Handle DeleteGroups (key 42): remove empty groups and their offsets (KIP-229). Answer at
+    once, one entry for each distinct id (DG-*).
     """
     return Sliced(broker.coordinate_in_slices(call, call.message))
 
 
 def list_groups(broker: Broker, call: Call) -> Sliced:
-    """ListGroups (key 16): all groups, filtered by state (KIP-518) and type (KIP-848).
-
-    Answered at once (LST-*), in slices: there may be many groups.
+    """Handle ListGroups (key 16): all groups, filtered by state (KIP-518) and type (KIP-848).
+    Answer at once, in slices, for there may be many groups (LST-*).
     """
     return Sliced(broker.coordinate_in_slices(call, call.message))

@@ -1,4 +1,4 @@
-"""Quotas of users, clients and addresses."""
+"""Handlers of DescribeClientQuotas and AlterClientQuotas. The rules are in `cluster.client_quotas`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
 
 
 def describe_client_quotas(broker: Broker, call: Call) -> DescribeClientQuotasResponse:
-    """DescribeClientQuotas (key 48), v0-1 (KIP-546). Entries stand in the order in which they were
-    first set.
-
-    Answered at once.
+    """Handle DescribeClientQuotas (key 48), v0-1 (KIP-546). Entries stand in the order in which
+    they were first set.
     """
     request = call.message
     assert isinstance(request, DescribeClientQuotasRequest)
@@ -54,13 +52,11 @@ def describe_client_quotas(broker: Broker, call: Call) -> DescribeClientQuotasRe
 
 
 def alter_client_quotas(broker: Broker, call: Call) -> Sliced:
-    """AlterClientQuotas (key 49), v0-1 (KIP-546): each entity by itself. What is limited counts
+    """Handle AlterClientQuotas (key 49), v0-1 (KIP-546), each entity independently. New quotas hold
     from the next answer on, at all brokers.
 
-    An entity named twice is altered as its first entry says, and refused all the same; one whose entry
-    names a key twice is not altered.
-
-    Answered at once.
+    An entity named twice is altered by its first entry, and nevertheless refused; an entity
+    whose entry names a key twice is not altered.
     """
     request = call.message
     assert isinstance(request, AlterClientQuotasRequest)

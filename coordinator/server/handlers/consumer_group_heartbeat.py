@@ -1,5 +1,6 @@
 """ConsumerGroupHeartbeat (key 68), v0-1: a member of a consumer group joins, stays or leaves
-(KIP-848, K8-*)."""
+(KIP-848, K8-*). The group coordinator in `core` decides.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answered at once. The id of a member of version 0 that has none is drawn here (K8-HB-1 step
-    3)."""
+    """Answer at once. A v0 member without a member id gets one drawn here (K8-HB-1 step 3)."""
     request = call.message
     assert isinstance(request, ConsumerGroupHeartbeatRequest)
     if not is_enabled(broker):

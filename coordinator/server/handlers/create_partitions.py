@@ -1,8 +1,8 @@
-"""CreatePartitions (key 37), v0-3. The replication factor of new partitions is that of the first
-one.
+"""CreatePartitions (key 37), v0-3. New partitions have the replication factor of the topic's first.
 
-A request that would add more than 10,000 partitions is refused whole (PART-44-1). Divergence: older
-releases answer -1 to a topic that grows by more, but add 10,000 of them; we add none.
+A request for more than 10,000 new partitions is refused as a whole (PART-44-1). Divergence:
+older releases answer -1 for a topic that grows by more, but add 10,000 of them; here none are
+added.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once: each topic grows or is refused on its own. Topics named twice are refused
-    first."""
+    """Answer at once; each topic grows or is refused independently. Topics named twice come first,
+    refused.
+    """
     request = call.message
     assert isinstance(request, CreatePartitionsRequest)
     names = Counter(topic.name for topic in request.topics)
@@ -56,7 +57,7 @@ def handle(broker: Broker, call: Call) -> Sliced:
 
 
 def _added(broker: Broker, request: CreatePartitionsRequest, names: Counter[str]) -> int:
-    """How many partitions the topics that are there would get in all."""
+    """Return the number of partitions that the request's existing topics would get."""
     topics = broker.controller.cluster.topics
     return sum(
         max(0, topic.count - len(topics[topic.name].partitions))
@@ -68,8 +69,7 @@ def _added(broker: Broker, request: CreatePartitionsRequest, names: Counter[str]
 def _grow_all(
     broker: Broker, call: Call, request: CreatePartitionsRequest, names: Counter[str]
 ) -> Slices[Result]:
-    """Grow one topic after the other. A generator: a topic counts for as many elements as it gets
-    partitions."""
+    """Grow one topic after the other, in slices; a topic counts by its new partitions."""
     results = [
         _result(name, ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
         for name, count in names.items()
@@ -116,7 +116,7 @@ def _grow_all(
 def _planned(
     broker: Broker, topic: CreatePartitionsTopic
 ) -> list[list[int]] | CreatePartitionsTopicResult:
-    """The replicas of the partitions to be added, or why there are none."""
+    """Return the replicas of the new partitions, or the topic's refusal."""
     manual = None if topic.assignments is None else [each.broker_ids for each in topic.assignments]
     try:
         return plan_growth(broker, topic.name, topic.count, manual)

@@ -1,8 +1,8 @@
-"""CreateTopics (key 19), v2-7: v5 answers what was made and its configurations, v7 its id.
+"""CreateTopics (key 19), v2-7: the v5 response has partitions and configurations, v7 the topic id.
 
-Kafka makes topics in another thread and answers 7 if that takes longer than timeout_ms; here it
-takes no time, so only a timeout of 0 or less is exceeded, and then nothing is made. In one request
-names may collide with each other: only what was there before counts (seen in 4.4.0).
+Kafka creates topics asynchronously and answers 7 after timeout_ms; here no time passes, so only
+a timeout of 0 or less is exceeded, and then nothing is created. Names within one request may
+collide with each other; only topics that existed before are compared (seen in 4.4.0).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Each topic is made or refused on its own."""
+    """Answer at once; each topic is created or refused independently."""
     request = call.message
     assert isinstance(request, CreateTopicsRequest)
     names = Counter(topic.name for topic in request.topics)
@@ -79,8 +79,7 @@ def _make_all(
     single: list[CreatableTopic],
     doubled: list[CreatableTopicResult],
 ) -> Slices[Result]:
-    """Plan all topics, then make them. A generator: a topic counts for as many elements as it has
-    partitions."""
+    """Check all topics, then create them, in slices; a topic counts by its partitions."""
     existing = TopicNames(
         broker.controller.cluster.topics
     )  # this broker may not have heard of the latest yet

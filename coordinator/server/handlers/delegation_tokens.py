@@ -1,4 +1,6 @@
-"""Tokens that stand for a login."""
+"""Handlers of the APIs about delegation tokens (KIP-48). Common checks are in
+`server.delegation_tokens`, the tokens in `security.tokens`.
+"""
 
 from __future__ import annotations
 
@@ -38,13 +40,13 @@ _USER = "User"
 
 
 def create_delegation_token(broker: Broker, call: Call) -> CreateDelegationTokenResponse:
-    """CreateDelegationToken (key 38), v1-3: a token for who asks, or (v3, KIP-373) for another owner.
+    """Handle CreateDelegationToken (key 38), v1-3: create a token for the requester or (v3,
+    KIP-373) for another owner.
 
-    Refused are clients that nobody knows, or that came with a token (64), a cluster without a key (61),
-    and renewers that are no users (67). An owner's name without a type is an exception that Kafka did
-    not foresee (-1). Refusals name who was to be the owner, and who asked.
-
-    Answered at once.
+    Refused are clients that are not authenticated or authenticated by a token (64), clusters
+    without a secret key (61), and renewers that are no users (67). An owner name without a type
+    is an exception that Kafka does not handle (-1). A refusal contains the intended owner and
+    the requester.
     """
     request = call.message
     assert isinstance(request, CreateDelegationTokenRequest)
@@ -81,11 +83,9 @@ def create_delegation_token(broker: Broker, call: Call) -> CreateDelegationToken
 
 
 def renew_delegation_token(broker: Broker, call: Call) -> RenewDelegationTokenResponse:
-    """RenewDelegationToken (key 39), v1-2: by the owner, who asked for it, or a renewer (63). The
-    period is cut at delegation.token.expiry.time.ms, which 0 and less mean, and at the token's maximum
-    (TOK-2).
-
-    Answered at once.
+    """Handle RenewDelegationToken (key 39), v1-2, by the owner, the requester or a renewer (else
+    63). The period is limited to delegation.token.expiry.time.ms (also meant by 0 and less) and
+    to the token's maximum (TOK-2).
     """
     request = call.message
     assert isinstance(request, RenewDelegationTokenRequest)
@@ -100,10 +100,9 @@ def renew_delegation_token(broker: Broker, call: Call) -> RenewDelegationTokenRe
 
 
 def expire_delegation_token(broker: Broker, call: Call) -> ExpireDelegationTokenResponse:
-    """ExpireDelegationToken (key 40), v1-2: by the owner, who asked for it, or a renewer (63). A period below
-    0 ends the token at once, another one is cut at its maximum (TOK-2).
-
-    Answered at once.
+    """Handle ExpireDelegationToken (key 40), v1-2, by the owner, the requester or a renewer (else
+    63). A negative period ends the token at once; another is limited to the token's maximum
+    (TOK-2).
     """
     request = call.message
     assert isinstance(request, ExpireDelegationTokenRequest)
@@ -118,10 +117,8 @@ def expire_delegation_token(broker: Broker, call: Call) -> ExpireDelegationToken
 
 
 def describe_delegation_token(broker: Broker, call: Call) -> DescribeDelegationTokenResponse:
-    """DescribeDelegationToken (key 41), v1-3: the tokens of some owners, as far as a client may see them
-    (TOK-3). No owners at all: of everybody; an empty list: none.
-
-    Answered at once.
+    """Handle DescribeDelegationToken (key 41), v1-3: the owners' tokens that the client may see
+    (TOK-3). Null owners: the tokens of all; an empty list: none.
     """
     request = call.message
     assert isinstance(request, DescribeDelegationTokenRequest)

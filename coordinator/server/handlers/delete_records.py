@@ -1,9 +1,9 @@
-"""DeleteRecords (key 21), v0-2 (KIP-107): moves log starts. A partition named twice counts once, as
-it came last.
+"""DeleteRecords (key 21), v0-2 (KIP-107): moves log start offsets. A partition named twice counts
+once, with its last offset.
 
-With several brokers the answer waits until every replica whose broker is alive has moved its own,
-or for the request's timeout (7). Refusals: unknown (3), internal topic (17), not the leader (6),
-compacted and never deleted (44), offset outside the log (1).
+With several brokers the answer waits until every live replica has moved its log start offset, at
+most for the request's timeout (7). Refusals: unknown (3), internal topic (17), not the leader
+(6), compacted without deletion (44), offset outside the log (1).
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> DeleteRecordsResponse | None:
-    """Answer, or wait for replicas; fetches that wait below a new log start are woken."""
+    """Move the log start offsets and wake waiting fetches; answer, or park the request until the
+    replicas follow.
+    """
     request = call.message
     assert isinstance(request, DeleteRecordsRequest)
     offsets: dict[str, dict[int, int]] = {}
@@ -63,8 +65,9 @@ def handle(broker: Broker, call: Call) -> DeleteRecordsResponse | None:
 
 
 def _deleted(broker: Broker, response: DeleteRecordsResponse) -> Iterator[Deleted]:
-    """Records deleted here; until the replicas have done so, too, the answer is their least log
-    start."""
+    """Yield the deletions that replicas have to follow. Until they have, the answer's low watermark
+    is the least log start offset.
+    """
     assert broker.replication is not None
     for topic in response.topics:
         for answer in topic.partitions:

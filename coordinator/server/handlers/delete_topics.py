@@ -1,7 +1,7 @@
-"""DeleteTopics (key 20), v1-6: v5 explains errors, v6 takes topic ids (KIP-516).
+"""DeleteTopics (key 20), v1-6: v5 has error messages, v6 topic ids (KIP-516).
 
 Internal topics can be deleted, as in Kafka without an authorizer. A timeout of 0 or less is
-exceeded as soon as a topic has to be looked up: then nothing is done.
+exceeded as soon as a topic has to be looked up; then nothing is deleted.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ _DISABLED = "Topic deletion is disabled."
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once: each topic is deleted or refused on its own."""
+    """Answer at once; each topic is deleted or refused independently."""
     return Sliced(_delete_all(broker, call))
 
 
 def _delete_all(broker: Broker, call: Call) -> Slices[Result]:
-    """Find what is meant, then delete it. A generator: either part takes turns, the second one more
-    often than by elements, for a topic has many partitions."""
+    """Find the topics, then delete them, in slices; deletion yields more often, for a topic has
+    many partitions.
+    """
     request = call.message
     assert isinstance(request, DeleteTopicsRequest)
     if not broker.configs.get_bool("delete.topic.enable"):
@@ -95,8 +96,9 @@ def _deleted(
 def _meant(
     asked: list[DeleteTopicState],
 ) -> Slices[tuple[dict[str, int], dict[bytes, int], list[DeletableTopicResult]]]:
-    """How often each name and each id stands there, and the refusals of what is neither the one nor
-    the other."""
+    """Return how often the request contains each name and each id, and the refusals of entries with
+    both or neither.
+    """
     names: dict[str, int] = {}
     ids: dict[bytes, int] = {}
     both, neither = [], []
@@ -133,7 +135,7 @@ def _meant(
 def _find(
     broker: Broker, names: Mapping[str, int], ids: Mapping[bytes, int]
 ) -> Slices[tuple[list[Topic], list[DeletableTopicResult]]]:
-    """The topics meant, and refusals of the rest."""
+    """Return the existing topics, and the refusals of the others."""
     cluster = broker.controller.cluster
     found: list[Topic] = []
     refused = []

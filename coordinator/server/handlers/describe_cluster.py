@@ -1,7 +1,6 @@
 """DescribeCluster (key 60), v0-2: v1 distinguishes broker and controller endpoints (KIP-919), v2
-shows fenced brokers.
-
-This is a broker's endpoint: asked for controllers it refuses with 114, for anything else with 115.
+shows fenced brokers. This is a broker's endpoint: a request for controllers is refused (114),
+one for any other kind too (115).
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _MISMATCH = "The request was sent to an endpoint of type BROKER, but we wanted a
 
 
 def handle(broker: Broker, call: Call) -> DescribeClusterResponse:
-    """Answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, DescribeClusterRequest)
     if request.endpoint_type == _CONTROLLERS:

@@ -1,8 +1,8 @@
 """DescribeConfigs (key 32), v1-4: v3 adds types and documentation.
 
-Topics, brokers (by id; the empty name means what is set for all brokers) and groups, entries by
-name. Documentation is a sentence of this project, not Kafka's text. Of loggers there are some. Client
-metrics subscriptions are stored and shown, no more.
+Resources are topics, brokers (by id; the empty name means the default of all brokers), groups,
+client metrics subscriptions (which have no effect), and some of Kafka's loggers. Entries are
+sorted by name. Documentation is this project's, not Kafka's text.
 """
 
 from __future__ import annotations
@@ -48,14 +48,16 @@ _KINDS = frozenset(ResourceType)
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once, each resource on its own, unless one has a type that there is not: then all
-    are refused."""
+    """Answer at once, each resource independently; a resource of an unknown type refuses all of
+    them.
+    """
     return Sliced(_describe(broker, call))
 
 
 def _describe(broker: Broker, call: Call) -> Slices[Result]:
-    """Resources named often are looked up once; those of one kind that have no values of their own
-    have the same entries. A generator: each that is looked up is a turn of its own."""
+    """Describe the resources in slices. A resource named often is described once; resources of one
+    kind without own values share their entries.
+    """
     request = call.message
     assert isinstance(request, DescribeConfigsRequest)
     if any(resource.resource_type not in _KINDS for resource in request.resources):
@@ -103,7 +105,7 @@ def _result(
 
 
 def _has_no_values(broker: Broker, kind: int, name: str) -> bool:
-    """True if it is a group, or a topic that is there, without values of its own."""
+    """Return True for a group, or an existing topic, without own values."""
     if kind == ResourceType.GROUP:
         return bool(name) and name not in broker.cluster.group_configs
     topic = broker.cluster.topics.get(name)

@@ -1,4 +1,4 @@
-"""DescribeGroups (key 15): state, members and assignments of groups."""
+"""DescribeGroups (key 15): state, members and assignments of classic groups."""
 
 from __future__ import annotations
 
@@ -24,8 +24,9 @@ _OF_CONFIGS = 1 << 10 | 1 << 11
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once, one entry an id, doubled ids twice (DSC-*): such a group is described once,
-    and shown as often."""
+    """Answer at once, one entry for each id; a group named twice is described once and shown twice
+    (DSC-*).
+    """
     return Sliced(_describe(broker, call))
 
 
@@ -41,7 +42,9 @@ def _describe(broker: Broker, call: Call) -> Slices[Result]:
 
 
 def _show_as_before(group: DescribedGroup) -> None:
-    """DSC-40-1: a group that is not Stable shows no assignments, and has no configurations."""
+    """Change a group's description to that of older releases (DSC-40-1): assignments only if
+    Stable, and no operations on configurations.
+    """
     if group.authorized_operations != NOT_ASKED:
         group.authorized_operations &= ~_OF_CONFIGS
     if group.group_state != "Stable":

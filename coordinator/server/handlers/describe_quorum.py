@@ -1,8 +1,8 @@
-"""DescribeQuorum (key 55), v0-2 (KIP-595, KIP-853): all brokers vote, the controller leads the
-metadata log; asked for anything else, 3.
+"""DescribeQuorum (key 55), v0-2 (KIP-595, KIP-853): all brokers are voters, the controller leads
+the metadata log; any other partition is unknown (3).
 
-There is no metadata log: its end is the number of changes that the cluster has seen. Endpoints (v2)
-are the broker's own, as there is no listener for controllers.
+There is no metadata log: its end offset is the number of changes of the cluster. Endpoints (v2)
+are the brokers' own, for there is no controller listener.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> DescribeQuorumResponse | Sliced:
-    """Answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, DescribeQuorumRequest)
     asked = [

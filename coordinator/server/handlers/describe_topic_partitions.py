@@ -1,9 +1,6 @@
-"""DescribeTopicPartitions (key 75), v0 (KIP-966): topics by name, page after page, each ending at a
-partition limit.
-
-Topics come in the order of their names and partitions by index; the answer's cursor names the first
-partition that did not fit. Eligible leader replicas are those of the partition's registration
-(KIP-966).
+"""DescribeTopicPartitions (key 75), v0 (KIP-966): topics by name in pages, each limited by a number
+of partitions. Topics are sorted by name, partitions by index; the answer's cursor is the first
+partition that did not fit.
 """
 
 from __future__ import annotations
@@ -35,8 +32,9 @@ _MOST: Final = 2**31 - 1
 
 
 def handle(broker: Broker, call: Call) -> Response:
-    """Answered at once. A bad cursor refuses every topic asked for with 42; so does, with -1, an
-    empty name without a cursor."""
+    """Answer at once. An invalid cursor refuses every topic with 42; an empty name without a cursor
+    with -1.
+    """
     request = call.message
     assert isinstance(request, DescribeTopicPartitionsRequest)
     cursor = request.cursor

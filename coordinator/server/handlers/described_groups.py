@@ -1,5 +1,6 @@
-"""Epochs, members and assignments of groups whose members heartbeat: ConsumerGroupDescribe (key 69),
-v0-1 (KIP-848, K8-DSC-1), and ShareGroupDescribe (key 77), v1 (KIP-932, SH-DSC-1)."""
+"""ConsumerGroupDescribe (key 69), v0-1 (KIP-848, K8-DSC-1), and ShareGroupDescribe (key 77), v1
+(KIP-932, SH-DSC-1): epochs, members and assignments of groups.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def consumer_group_describe(broker: Broker, call: Call) -> Sliced:
-    """Answered at once, one entry a group."""
+    """Answer at once, one entry for each group."""
     request = call.message
     assert isinstance(request, ConsumerGroupDescribeRequest)
     if serves_consumers(broker):
@@ -29,7 +30,7 @@ def consumer_group_describe(broker: Broker, call: Call) -> Sliced:
 
 
 def share_group_describe(broker: Broker, call: Call) -> Sliced:
-    """Answered at once, one entry a group."""
+    """Answer at once, one entry for each group."""
     request = call.message
     assert isinstance(request, ShareGroupDescribeRequest)
     if serves_shares(broker):

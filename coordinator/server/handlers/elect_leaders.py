@@ -1,9 +1,9 @@
-"""ElectLeaders (key 43), v0-2 (KIP-460): preferred 0, unclean 1. `server.cluster.controller.leaders` holds
-the refusals: not needed (84), preferred leader not available (80), no eligible leader (83), unknown
-partition (3).
+"""ElectLeaders (key 43), v0-2 (KIP-460): preferred 0, unclean 1. The refusals are in
+`server.cluster.controller.leaders`: not needed (84), preferred leader not available (80), no
+eligible leader (83), unknown partition (3).
 
-No topics, null: all of them are looked at, and of those that need no election only the topic's name
-is told.
+Null topics mean all; of those that need no election the response then contains only the topic's
+name.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ _PREFERRED, _UNCLEAN = 0, 1
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """No time (timeout 0 or less), and an unknown kind of election, are refused for the whole
-    request."""
+    """Answer at once. A timeout of 0 or less, or an unknown kind of election, refuses the whole
+    request.
+    """
     request = call.message
     assert isinstance(request, ElectLeadersRequest)
     asked = request.topic_partitions
@@ -63,7 +64,7 @@ def _elect_all(
     *,
     needless: bool,
 ) -> Sliced:
-    """`needless`: whether partitions that need no election are told of, too."""
+    """Elect in slices. `needless`: the response contains partitions that need no election too."""
 
     def after(results: list[PartitionResult]) -> Sliced:
         left = iter(results)

@@ -1,14 +1,14 @@
-"""Fetch (key 1), v4-18: records from the log, at once or when there are enough; by names, from v13
-on by topic ids.
+"""Fetch (key 1), v4-18: records from logs, at once or when there are enough; topics by name, from
+v13 on by id.
 
-Owns limits and waiting as Kafka has them (KIP-74): partitions are read in the request's or
-session's order, the first batch found comes whole, and a request waits unless it has min_bytes, an
-error, a diverging epoch, or nothing to read. With read_committed the log ends at the last stable
-offset, and the answer tells which transactions were aborted (KIP-98). Consumers may read from
-followers (v11, KIP-392) up to the high watermark that the follower knows; the leader sends them to
-one in their rack if replica.selector.class says so. Requests of replicas are refused: brokers of
-one cluster do not follow each other by this request. Sessions are `broker.fetch_sessions`, waiting
-requests `broker.parked_fetches`.
+Owns limits and waiting as in Kafka (KIP-74): partitions are read in the order of the request or
+session, the first batch is returned whole even if it is too large, and a request waits unless it
+has min_bytes, an error, a diverging epoch, or nothing to read. With read_committed the log ends
+at the last stable offset, and the answer contains the aborted transactions (KIP-98). Consumers
+may fetch from followers (v11, KIP-392) up to the follower's high watermark; the leader names a
+replica in their rack if replica.selector.class says so. Requests of replicas are refused:
+brokers of a cluster do not replicate by this API. Sessions are in `broker.fetch_sessions`,
+waiting requests in `broker.parked_fetches`.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
 
 
 def _failed(request: FetchRequest, session_id: int = 0, version: int = 0) -> FetchResponse:
-    """-1 everywhere, as Kafka answers what it fails on."""
+    """Return the response with -1 everywhere, Kafka's answer if it fails on a request."""
     code = ErrorCode.UNKNOWN_SERVER_ERROR
     return FetchResponse(
         error_code=code,
@@ -115,8 +115,9 @@ def _failed(request: FetchRequest, session_id: int = 0, version: int = 0) -> Fet
 
 
 def _refused(index: int, code: int, aborted: list[AbortedTransaction] | None = ()) -> PartitionData:  # type: ignore[assignment]
-    """A partition's error. Aborted transactions are an empty list where no log was asked, null
-    where one was (as Kafka's are)."""
+    """Return a partition's error. `aborted`: null as in Kafka if the log was read, else an empty
+    list.
+    """
     return PartitionData(
         partition_index=index,
         error_code=code,
@@ -127,7 +128,7 @@ def _refused(index: int, code: int, aborted: list[AbortedTransaction] | None = (
 
 
 class Operation:
-    """One fetch on its way to its answer; `ParkedFetches` keeps it while it waits."""
+    """One fetch in progress; `ParkedFetches` keeps it while it waits."""
 
     __slots__ = (
         "_asked",
@@ -176,8 +177,9 @@ class Operation:
                 broker.cleaning.fetched(call, (topic, key[1]), offset)
 
     def may_be_repeated(self) -> bool:
-        """Keep what is needed to take the same request again, where it waits without a session at
-        the end of all that it names."""
+        """If the fetch waits without a session at the end of all its partitions, prepare to repeat
+        it (`fetching.repeated`) and return True.
+        """
         cluster, request = self._broker.cluster, self._request
         if (
             not self._idle
@@ -211,8 +213,9 @@ class Operation:
         return True
 
     def _name_topics(self) -> None:
-        """Part what can be read from what is unknown: 100 for an id, then 3 for a name, or for the
-        name an id once had."""
+        """Separate readable partitions from unknown ones: error 100 for an unknown topic id, 3 for
+        an unknown name or for a name whose id is gone.
+        """
         cluster = self._broker.cluster
         unknown_names: list[tuple[Key, SessionPartition, PartitionData]] = []
         for key, partition in self._fetch.wanted.items():
@@ -240,7 +243,7 @@ class Operation:
     # -- waiting
 
     def answer_now(self) -> FetchResponse | None:
-        """The answer, or None if there is reason to wait."""
+        """Return the response, or None if the fetch has to wait."""
         if self._request.max_wait_ms > 0 and self._min_bytes > 0 and self._idle and self._asked:
             return None
         answers, size, urgent = self._read_all()
@@ -255,8 +258,9 @@ class Operation:
         return self._response(answers, self._call.now)
 
     def _at_end(self, key: Key, found: Partition, wanted: FetchPartition) -> bool:
-        """True if a consumer stands at the end of a log that this broker leads: it gets no records
-        and no error, and is sent nowhere else."""
+        """Return True if the consumer is at the end of a log that this broker leads, so that it
+        gets no records, no error and no preferred replica.
+        """
         return (
             wanted.fetch_offset == found.log.log_end_offset
             and found.leader == self._broker.node_id
@@ -269,8 +273,9 @@ class Operation:
         )
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """True if waiting is over: enough bytes, or a partition that can no longer be read as
-        asked."""
+        """Return True if waiting is over: enough bytes, or a partition that can no longer be read
+        as requested.
+        """
         size = 0
         for _, topic, partition in self._asked:
             wanted = partition.wanted
@@ -292,8 +297,9 @@ class Operation:
         return False
 
     def _is_behind(self) -> bool:
-        """True if a partition is read from an older segment than its last one: such a fetch never
-        waits (SEG-3)."""
+        """Return True if a partition is read from an older segment than its active one: such a
+        fetch never waits (SEG-3).
+        """
         cluster = self._broker.cluster
         for key, topic, partition in self._asked:
             found = cluster.partition(topic, key[1])
@@ -310,15 +316,16 @@ class Operation:
         return not log.in_same_segment(offset, log.log_end_offset if end is None else end)
 
     def _end(self, log: PartitionLog) -> int | None:
-        """Where the log ends for this reader; None: where it ends for all."""
+        """Return the log end for this reader, or None if it is the log end offset."""
         if self._committed and log.transactions:
             return log.last_stable_offset
         high_watermark = log.high_watermark
         return None if high_watermark == log.log_end_offset else high_watermark
 
     def _follows(self, found: Partition) -> bool:
-        """True if this broker may serve a consumer as a follower (KIP-392): it holds a replica, be
-        there a leader or not, and the version knows of it."""
+        """Return True if this broker may serve a consumer from a replica it does not lead
+        (KIP-392).
+        """
         return (
             self._call.version >= FOLLOWERS_SERVE_SINCE and self._broker.node_id in found.replicas
         )
@@ -344,10 +351,9 @@ class Operation:
     # -- reading
 
     def _read_all(self) -> tuple[list[tuple[Key, SessionPartition, PartitionData]], int, bool]:
-        """The partitions' answers, the bytes of records in them, and whether one of them brooks no
-        delay.
-
-        Partitions that an incremental answer would leave out anyway are left out here already.
+        """Read the partitions. Return their answers, the bytes of records, and whether one must be
+        sent without waiting. Partitions that an incremental answer would leave out are left out
+        already.
         """
         answers: list[tuple[Key, SessionPartition, PartitionData]] = []
         total, urgent = 0, False
@@ -446,8 +452,10 @@ class Operation:
         return data
 
     def _fault(self, key: Key, found: Partition, wanted: FetchPartition) -> int:
-        """Why the log may not be asked, or 0: topic recreated (103), no replica here (6), leader
-        epoch (74, 75), not the leader (6), or a replica asks (75 if it names the epoch, else 6)."""
+        """Return the error of a partition that may not be read, or 0: topic recreated (103), no
+        replica here (6), leader epoch (74, 75), not the leader (6), request of a replica (75 if
+        it has an epoch, else 6).
+        """
         if isinstance(key[0], bytes) and self._broker.cluster.topics[found.topic].id != key[0]:
             return ErrorCode.INCONSISTENT_TOPIC_ID
         if self._broker.node_id not in found.replicas:
@@ -464,12 +472,12 @@ class Operation:
         return 0
 
     def _preferred_replica(self, found: Partition, offset: int) -> int | None:
-        """The replica that the consumer should read from instead, as Kafka's
-        RackAwareReplicaSelector chooses it (KIP-392).
+        """Return the replica from which the consumer should read instead, as Kafka's
+        RackAwareReplicaSelector does (KIP-392), or None.
 
-        Among the replicas in the consumer's rack that are in sync and hold the offset: the leader,
-        else the one with the longest log. A follower outside the ISR may go on lagging, and is never
-        named (KAFKA-14372).
+        Among the in-sync replicas in the consumer's rack that have the offset: the leader, else
+        the one with the longest log. A follower outside the ISR may lag for ever, and is never
+        chosen (KAFKA-14372).
         """
         broker, rack = self._broker, self._request.rack_id
         if (
@@ -561,8 +569,9 @@ class Operation:
         answers: list[tuple[Key, SessionPartition, PartitionData]],
         now: int,
     ) -> FetchResponse | None:
-        """The empty answer of a client that used too much (QUO-1); None: it gets its answer. A
-        session is not begun by it, and remembers nothing as answered."""
+        """Return the empty response of a client over its quota (QUO-1), or None if it is not over.
+        It neither creates a session nor marks partitions as sent.
+        """
         session = self._fetch.session
         told = [
             each
@@ -592,7 +601,7 @@ class Operation:
 
 
 def _position_of(found: Partition, aborted: list[AbortedTransaction] | None) -> PartitionData:
-    """Where a partition's log begins and ends, and no records."""
+    """Return a partition's answer with its log's offsets and no records."""
     log = found.log
     return PartitionData(
         partition_index=found.index,
@@ -605,7 +614,9 @@ def _position_of(found: Partition, aborted: list[AbortedTransaction] | None) -> 
 
 
 def _aborted(log: PartitionLog, offset: int, size: int) -> list[AbortedTransaction]:
-    """Records a reader of committed ones has to skip in `size` bytes from an offset on."""
+    """Return the aborted transactions in `size` bytes from an offset on, for a read_committed
+    consumer.
+    """
     return [
         AbortedTransaction(producer_id=one.producer_id, first_offset=one.first_offset)
         for one in log.aborted_in(offset, size)
@@ -613,8 +624,9 @@ def _aborted(log: PartitionLog, offset: int, size: int) -> list[AbortedTransacti
 
 
 def _unchanged(found: Partition, partition: SessionPartition) -> bool:
-    """True if a partition of a session has nothing to tell: at the end, as answered before, and no
-    epoch to check."""
+    """Return True if an incremental answer need not contain the partition: it is at the end, as
+    sent before, and there is no epoch to check.
+    """
     wanted, log = partition.wanted, found.log
     return (
         wanted.fetch_offset == log.log_end_offset == partition.high_watermark
@@ -628,7 +640,7 @@ def _unchanged(found: Partition, partition: SessionPartition) -> bool:
 def _by_topic(
     answers: list[tuple[Key, SessionPartition, PartitionData]],
 ) -> list[FetchableTopicResponse]:
-    """Neighbours of one topic under one entry."""
+    """Group neighbouring partitions of the same topic."""
     topics: list[FetchableTopicResponse] = []
     last: str | bytes | None = None
     for (name, _), _, data in answers:

@@ -1,9 +1,10 @@
-"""FindCoordinator (key 10): which broker coordinates a group or a transactional id.
+"""FindCoordinator (key 10): the broker that coordinates a group, a transactional id or a share
+partition.
 
 v0: groups only. v1-3: one key and its type. v4+: a batch of keys (KIP-699). v6: share partitions
-(KIP-932, SH-FC-1). Group ids are not validated: "" has a coordinator too (FC-5), and so have transactional
-ids. A topic that holds them and does not exist, or was deleted, is made when somebody asks (Kafka
-says COORDINATOR_NOT_AVAILABLE until it is there). Share groups have no coordinator here.
+(KIP-932, SH-FC-1). Group ids and transactional ids are not validated, "" has a coordinator too
+(FC-5). A missing internal topic is created by the request (Kafka answers
+COORDINATOR_NOT_AVAILABLE until it exists).
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ _FIRST_WITH_SHARE = 6
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """One answer a key, in the order of the request; doubled keys are answered twice (FC-4)."""
+    """Answer at once, one entry for each key in the order of the request, repeated keys included
+    (FC-4).
+    """
     request = call.message
     assert isinstance(request, FindCoordinatorRequest)
     if call.version >= _FIRST_BATCHED:
@@ -58,7 +61,7 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
 
 
 def _find(broker: Broker, call: Call, key_type: int, key: str) -> Coordinator:
-    """The coordinator of one key, or why there is none (FC-1, FC-3)."""
+    """Return the coordinator of one key, or its error (FC-1, FC-3)."""
     if key_type == SHARE and not (call.version >= _FIRST_WITH_SHARE and _is_share_key(key)):
         return _refused(key, ErrorCode.INVALID_REQUEST)
     if key_type == SHARE and not is_enabled(broker):
@@ -86,8 +89,10 @@ def _refused(key: str, error: ErrorCode, message: str = "") -> Coordinator:
 
 
 def _is_share_key(key: str) -> bool:
-    """A share partition's key is group:topic id:partition; the topic id has 22 characters of
-    URL-safe base64, the partition is a number as Java reads it. The group may hold colons."""
+    """Return True if the text is a share partition's key, group:topic id:partition. The topic id is
+    22 characters of URL-safe base64, the partition an int as Java parses it; the group may
+    contain colons.
+    """
     group, topic_id, partition = ["", "", "", *key.rsplit(":", 2)][-3:]
     return bool(
         trim(group) and _TOPIC_ID.fullmatch(topic_id) and parse_whole(partition) is not None

@@ -1,8 +1,9 @@
-"""JoinGroup (key 11): a member asks to be in the next generation.
+"""JoinGroup (key 11): a member asks to be in the next generation. The group coordinator in `core`
+decides.
 
-A group id that cannot be written back (its bytes are not UTF-8, and grow) has no group:
-UNKNOWN_SERVER_ERROR (-1) as in Kafka, which cannot write its record; a new member gets its id
-before (MEMBER_ID_REQUIRED).
+If the bytes of a group id are not UTF-8 and would grow when written, Kafka cannot write its
+record and answers UNKNOWN_SERVER_ERROR (-1); a new member gets its id before
+(MEMBER_ID_REQUIRED).
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ _REQUIRES_MEMBER_ID = 4
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Parked until the join phase ends (JOIN-*). The tail of a new member's id is drawn here,
-    because groups draw nothing (MID-1)."""
+    """Park the request until the join phase ends, or answer it (JOIN-*). The random part of a new
+    member's id is drawn here, because groups draw nothing (MID-1).
+    """
     request = call.message
     assert isinstance(request, JoinGroupRequest)
     fresh_id = "" if request.member_id else broker.fresh_id()
@@ -38,7 +40,7 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
 
 
 def _refused(call: Call, request: JoinGroupRequest, fresh_id: str) -> JoinGroupResponse:
-    """Return the answer to a group id that cannot be written back."""
+    """Return the response for a group id that cannot be written."""
     is_new = not request.member_id and request.group_instance_id is None
     if call.version >= _REQUIRES_MEMBER_ID and is_new:
         return JoinGroupResponse(
@@ -48,7 +50,7 @@ def _refused(call: Call, request: JoinGroupRequest, fresh_id: str) -> JoinGroupR
 
 
 def _large_subscriptions(request: JoinGroupRequest) -> list[bytes]:
-    """Return the subscriptions that name so many topics that they are read in slices."""
+    """Return the subscriptions that are large enough to be decoded in slices."""
     if request.protocol_type != "consumer":
         return []
     metadata = (protocol.metadata for protocol in request.protocols)

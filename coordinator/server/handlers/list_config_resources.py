@@ -1,8 +1,6 @@
-"""ListConfigResources (key 74), v0-1 (KIP-1142): what could be described. v0 lists client metrics
-subscriptions only.
-
-Topics and brokers are listed whether anything is set for them or not; groups and subscriptions only
-while something is.
+"""ListConfigResources (key 74), v0-1 (KIP-1142): resources that DescribeConfigs could describe. v0
+lists client metrics subscriptions only. Topics and brokers are always listed; groups and
+subscriptions only if they have own values.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ _ALL = (
 
 
 def handle(broker: Broker, call: Call) -> ListConfigResourcesResponse:
-    """Answered at once. No types: all of them; an unknown one refuses the whole request (35)."""
+    """Answer at once. No types mean all; an unknown type refuses the whole request (35)."""
     request = call.message
     assert isinstance(request, ListConfigResourcesRequest)
     if call.version == 0:

@@ -1,15 +1,15 @@
-"""ListOffsets (key 2), v1-11: offsets by special timestamps and by time, as a broker without tiered
+"""ListOffsets (key 2), v1-11: offsets by special timestamp or by time, as a broker without tiered
 storage answers.
 
-Specials and their first versions: -1 latest and -2 earliest (v1), -3 highest timestamp (v7,
-KIP-734), -4 earliest local (v8), -5 latest tiered (v9, KIP-1005), -6 earliest pending upload (v11,
-KIP-1023); any other negative, or one asked too early: 35. Readers of committed records are told of
-nothing at or behind the last stable offset: the latest is that offset. Who says that it is a
-replica is told of all that is there, committed or not; a debugging consumer (-2) as well, and by
-followers, too. Order of refusals: isolation level (-1, of everything), partition named twice (42),
-special (35), unknown (3), leader epoch (74, 75), not the leader (6). A leader whose high watermark
-has not come to the start of its epoch does not know the latest offset, nor one by time behind it
-(78, before v5: 5; KIP-207).
+Special timestamps and their first versions: -1 latest and -2 earliest (v1), -3 highest timestamp
+(v7, KIP-734), -4 earliest local (v8), -5 latest tiered (v9, KIP-1005), -6 earliest pending
+upload (v11, KIP-1023); other negative ones, or one in an earlier version: 35. With
+read_committed, the last stable offset is the latest, and later offsets are not returned. A
+replica id of 0 or more sees all records, committed or not; so does a debugging consumer (-2),
+which may ask followers too. Order of refusals: isolation level (-1, the whole request),
+partition named twice (42), special timestamp (35), unknown (3), leader epoch (74, 75), not the
+leader (6). A leader whose high watermark has not reached the start of its leader epoch answers
+78 (before v5: 5) for the latest offset and for offsets behind it (KIP-207).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _SINCE = {
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Always answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, ListOffsetsRequest)
     named = Counter(
@@ -113,7 +113,7 @@ def _answer(
     budget: Budget,
     request: ListOffsetsRequest,
 ) -> None:
-    """Look an offset up, and say it as the version does."""
+    """Look an offset up and answer in the form of the version."""
     _look_up(broker, topic, asked, answer, budget, request)
     if version == 0 and not answer.error_code:
         partition = broker.cluster.partition(topic, asked.partition_index)
@@ -177,8 +177,9 @@ def _look_up(
 def _old_style(
     partition: Partition | None, asked: ListOffsetsPartition, answer: ListOffsetsPartitionResponse
 ) -> list[int]:
-    """Before 4.0, v0: the offset, and before it the start of the one segment that there is; at most
-    so many."""
+    """Return the v0 answer of releases before 4.0: the offset, and the start of the log's only
+    segment, at most max_num_offsets.
+    """
     assert partition is not None
     offsets = [answer.offset] if answer.offset >= 0 else []
     if asked.timestamp == LATEST and answer.offset > partition.log.log_start_offset:
@@ -193,9 +194,10 @@ def leader_fault(
     *,
     followers_too: bool = False,
 ) -> int:
-    """Why a leader's log may not be asked, or 0: unknown (3), no replica here (6), the caller's
-    leader epoch is old (74) or new (75), not the leader (6). `followers_too`: any replica may be
-    asked."""
+    """Return the error of a log that may not be read, or 0: unknown (3), no replica here (6), the
+    caller's leader epoch is old (74) or new (75), not the leader (6). `followers_too`: any
+    replica may be read.
+    """
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if broker.node_id not in partition.replicas:
@@ -213,8 +215,9 @@ def leader_fault(
 
 
 def look_up(partition: Partition, timestamp: int, budget: Budget) -> TimestampedOffset:
-    """The offset that a (special) timestamp stands for. `budget`: what opening batches may cost.
-    Raises BatchRefused 87."""
+    """Return the offset for a timestamp, special or not. `budget` limits the cost of opening
+    batches. Raises BatchRefused 87.
+    """
     log = partition.log
     match timestamp:
         case -1:

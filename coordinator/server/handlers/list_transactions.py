@@ -1,8 +1,8 @@
 """ListTransactions (key 66), v0-2: the transactional ids of this coordinator (KIP-664).
 
-Filters: states by Kafka's names (unknown ones are told, and select nothing), producer ids, v1 for
-how long a transaction is open already (KIP-994), v2 a pattern for the whole id (KIP-1152; one that
-cannot be read is INVALID_REGULAR_EXPRESSION, 128).
+Filters: state names (unknown ones are returned as such and match nothing), producer ids, v1 the
+minimal duration of an open transaction (KIP-994), v2 a pattern for the whole id (KIP-1152; an
+invalid one is INVALID_REGULAR_EXPRESSION, 128).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _STATES = {state.value: state for state in State}
 
 
 def handle(broker: Broker, call: Call) -> ListTransactionsResponse | Sliced:
-    """Always answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, ListTransactionsRequest)
     unknown = [name for name in dict.fromkeys(request.state_filters) if name not in _STATES]
@@ -69,7 +69,7 @@ def handle(broker: Broker, call: Call) -> ListTransactionsResponse | Sliced:
         )
 
     def look() -> Slices[Result]:
-        """A generator: with a pattern each id is a turn of its own."""
+        """Match the transactional ids in slices, with a pattern one id a step."""
         for name in list(broker.transactions.coordinator.transactions):
             if pattern is not None and pattern.instructions * len(name) > MOST_STEPS:
                 return refused

@@ -1,4 +1,4 @@
-"""Directories of logs."""
+"""Handlers of the APIs about log directories, of which a broker has one."""
 
 from __future__ import annotations
 
@@ -32,15 +32,11 @@ _LONGEST_NAME = 255
 
 
 def alter_replica_log_dirs(broker: Broker, call: Call) -> AlterReplicaLogDirsResponse:
-    """AlterReplicaLogDirs (key 34), v1-2: there is one directory, in which everything lies already; any
-    other is not found (57).
+    """Handle AlterReplicaLogDirs (key 34), v1-2: any directory but the only one is not found (57).
 
-    Before that Kafka looks whether the folder of the copy would have a name that a file system takes;
-    it is longer than the topic's (17).
-
-    A partition named for several directories goes by the last.
-
-    Answered at once, each partition by itself.
+    Before that, Kafka checks that the folder name of the future copy is not too long for a file
+    system; it is longer than the topic's (17). A partition named for several directories counts
+    for the last.
     """
     request = call.message
     assert isinstance(request, AlterReplicaLogDirsRequest)
@@ -83,13 +79,12 @@ LOG_DIR = "/tmp/kafka-logs"
 
 
 def describe_log_dirs(broker: Broker, call: Call) -> Sliced:
-    """DescribeLogDirs (key 35), v1-5: v4 adds the volume's size, v5 whether the directory is cordoned.
+    """Handle DescribeLogDirs (key 35), v1-5: v4 adds the volume's size, v5 whether the directory is
+    cordoned.
 
-    Logs lie in memory: there is one directory by name, Kafka's default. The size of its volume does not
-    change (`log.dir.volume.total.bytes`, `log.dir.volume.usable.bytes`), and a partition's size is that
-    of its batches. What this broker does not hold is left out.
-
-    Answered at once.
+    Logs are in memory; the one directory has Kafka's default name. The volume's size is constant
+    (`log.dir.volume.total.bytes`, `log.dir.volume.usable.bytes`), a partition's size that of its
+    batches. Partitions that this broker does not hold are left out.
     """
     request = call.message
     assert isinstance(request, DescribeLogDirsRequest)
@@ -117,7 +112,7 @@ def describe_log_dirs(broker: Broker, call: Call) -> Sliced:
 def _asked(
     broker: Broker, request: DescribeLogDirsRequest
 ) -> Iterator[tuple[str, Partition | None]]:
-    """The partitions meant, each once, with their topics; null means all."""
+    """Yield the requested partitions with their topics, each once; null topics mean all."""
     if request.topics is None:
         for topic in list(broker.cluster.topics.values()):
             for partition in topic.partitions:

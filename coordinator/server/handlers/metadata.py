@@ -1,12 +1,12 @@
-"""Metadata (key 3), v0-13: brokers, topics and who leads what.
+"""Metadata (key 3), v0-13: brokers, topics, and the leaders and replicas of partitions.
 
 v0: an empty list means all topics; from v1 null does, and empty means none. v4: the client may
-forbid automatic creation. v8-10: cluster operations, v8: topic operations (KIP-430). v10-11 carry
-topic ids but may not be asked by them; from v12, if any id is given, names are not looked at. A
-topic that comes into being because of the request is answered 3 this time, as in Kafka, where it
-exists a moment later. What was found, and nothing created, is kept encoded until the cluster
-changes. Topics stand in the order of the sets in which Kafka keeps their names (HM-7), those that
-there are not, from 4.4 on, in that of another (META-44-1).
+forbid automatic creation. v8-10: cluster operations, v8: topic operations (KIP-430). v10-11
+return topic ids but requests may not use them; from v12, if any id is given, names are ignored.
+A topic that the request creates is answered 3 this time, as in Kafka, where it exists a moment
+later. An answer that created nothing is kept encoded until the cluster changes. Topics stand in
+the order of Kafka's set of names (HM-7), unknown ones, from 4.4 on, in that of another set
+(META-44-1).
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _Asked = Sequence[tuple[bytes, str | None]] | None
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, MetadataRequest)
     topics = request.topics
@@ -81,7 +81,7 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
 def _answer_many(
     broker: Broker, call: Call, request: MetadataRequest, topics: Sequence[MetadataRequestTopic]
 ) -> Slices[Result]:
-    """As `_answer`, and nothing is kept."""
+    """Like `_answer`, for so many topics that the response is not kept."""
     asked = yield from each(topics, lambda topic: (topic.topic_id, topic.name))
     return (yield from _answer(broker, call, request, asked, None))
 
@@ -89,8 +89,9 @@ def _answer_many(
 def _answer(
     broker: Broker, call: Call, request: MetadataRequest, asked: _Asked, key: Hashable
 ) -> Slices[Result]:
-    """`key`: under which the answer is kept, unless the cluster has changed meanwhile; None: it is
-    not."""
+    """Build the response. `key`: the cache key under which it is kept if the cluster did not change
+    meanwhile; None: it is not kept.
+    """
     version = broker.cluster.version
     bad = yield from _bad_form(call.version, asked)
     if bad is not None:
@@ -124,7 +125,9 @@ def _answer(
 
 
 def _bad_form(version: int, asked: _Asked) -> Slices[ErrorCode | None]:
-    """Requests that are refused as a whole. Names beside ids are not looked at."""
+    """Return the error of a request that is refused as a whole, or None. Names beside ids are
+    ignored.
+    """
     has_ids = lacks_names = False
     for count, (topic_id, name) in enumerate(asked or (), 1):
         if not count % ITEMS_A_STEP:
@@ -168,7 +171,7 @@ def _response(broker: Broker, call: Call, request: MetadataRequest) -> MetadataR
 def of_topics(
     broker: Broker, call: Call, request: MetadataRequest, topics: Iterable[Topic]
 ) -> MetadataResponse:
-    """The answer that tells of these topics."""
+    """Return a response about these topics."""
     response = _response(broker, call, request)
     whole(_add_rows(broker, call, topics, NOT_ASKED, response.topics), call.now)
     return response
@@ -181,7 +184,7 @@ def _add_rows(
     bits: int,
     rows: list[MetadataResponseTopic],
 ) -> Slices[None]:
-    """The rows of each topic, and of each of its partitions."""
+    """Add a row for each topic, with its partitions."""
     seen = 0
     for topic in topics:
         row = MetadataResponseTopic(
@@ -203,8 +206,7 @@ def _add_rows(
 def _find(
     broker: Broker, call: Call, asked: _Asked, response: MetadataResponse, operations: bool
 ) -> Slices[list[str]]:
-    """Add the topics asked for to the response: first what is there. The names of those that are
-    not are answered."""
+    """Add the requested topics that exist to the response; return the names of the others."""
     bits = TOPIC_OPERATIONS if operations else NOT_ASKED
     cluster = broker.cluster
     found: Iterable[Topic]
@@ -245,8 +247,9 @@ def _find(
 
 
 def _partition(broker: Broker, call: Call, partition: Partition) -> MetadataResponsePartition:
-    """v0 shows only replicas that can be reached; up to v5 a leader without this listener counts as
-    no leader."""
+    """Return a partition's row. v0 shows only reachable replicas; up to v5 a leader without this
+    listener counts as no leader.
+    """
     leader, replicas, isr = partition.leader, partition.replicas, partition.isr
     nodes = broker.cluster.brokers
     code = ErrorCode.NONE

@@ -1,9 +1,9 @@
-"""OffsetCommit (key 8): where a group's members have got to.
+"""OffsetCommit (key 8): commits offsets of a group.
 
-v10 names topics by id (KIP-848): an id nobody knows gets 100 on each of its partitions. A topic or
-partition the cluster does not have gets 3. What is left goes to the coordinator; if nothing is
-left, it is not asked at all (OC-6). In the answer a topic's refused partitions come first, then the
-coordinator's, as Kafka merges them.
+v10 has topic ids (KIP-848): each partition of an unknown id gets 100. An unknown topic or
+partition gets 3. The rest goes to the group coordinator; if there is none, it is not asked
+(OC-6). In the response a topic's refused partitions come first, then the coordinator's, as Kafka
+merges them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _LAST_WITHOUT_NOT_FOUND, _FIRST_WITH_IDS = 8, 10
 
 
 def handle(broker: Broker, call: Call) -> Result:
-    """Answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, OffsetCommitRequest)
     if not call.version:  # those went to ZooKeeper, which there is none of

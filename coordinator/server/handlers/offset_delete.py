@@ -1,8 +1,7 @@
-"""OffsetDelete (key 47): committed offsets, forgotten (KIP-496).
+"""OffsetDelete (key 47): deletes committed offsets (KIP-496).
 
-Topics and partitions the cluster does not have get 3. The coordinator is asked in any case, also
-when nothing is left to delete, and an error of its stands alone at the top (OD-3 as Kafka 4.4.0 was
-seen to do).
+Unknown topics and partitions get 3. The group coordinator is asked in any case, even if nothing
+is left to delete, and its error stands alone at the top (OD-3 as seen in Kafka 4.4.0).
 """
 
 from __future__ import annotations
@@ -29,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once. Where any partition is refused a topic stands once in the answer: its
-    refused partitions, then the coordinator's (OD-3)."""
+    """Answer at once. If any partition is refused, each topic occurs once in the response: its
+    refused partitions, then the coordinator's (OD-3).
+    """
     return Sliced(_delete(broker, call))
 
 
 def _delete(broker: Broker, call: Call) -> Slices[Result]:
-    """A generator: what is missing is sorted out in slices, and the group decides about the rest at
-    once."""
+    """Separate unknown partitions in slices; the group coordinator decides about the rest at once."""
     request = call.message
     assert isinstance(request, OffsetDeleteRequest)
     missing: MissingPartitions[OffsetDeleteRequestTopic, OffsetDeleteResponseTopic] = (

@@ -1,9 +1,8 @@
 """OffsetFetch (key 9): committed offsets of one group, or of several from v8 on (OF-*).
 
-v10 names topics by id (KIP-848). Known ids are asked for by name; unknown ones get 100 on each
-partition and stand after the others. When all topics of a group are wanted, those that no longer
-exist have no id and are left out. Existence of topics and partitions is not checked otherwise
-(OF-2).
+v10 has topic ids (KIP-848). Unknown ids get 100 on each partition and come last. If all topics
+of a group are requested, topics that no longer exist have no id and are left out. Otherwise it
+is not checked that topics and partitions exist (OF-2).
 """
 
 from __future__ import annotations
@@ -35,8 +34,9 @@ _TOPICS = 1
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answered at once; groups in the order of the request (OF-9). What is asked twice is looked up
-    once, and shown twice."""
+    """Answer at once, groups in the order of the request (OF-9). A repeated entry is looked up once
+    and shown as often as requested.
+    """
     request = call.message
     assert isinstance(request, OffsetFetchRequest)
     if not call.version:  # those stood in ZooKeeper, which there is none of
@@ -62,7 +62,7 @@ def _fetch_all(broker: Broker, call: Call, request: OffsetFetchRequest) -> Slice
 
 
 def _what(asked: OffsetFetchRequestGroup) -> tuple[object, ...]:
-    """All that an answer depends on."""
+    """Return the key of an entry: all that its answer depends on."""
     topics = (
         None
         if asked.topics is None

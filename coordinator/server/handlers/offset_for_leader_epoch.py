@@ -1,8 +1,8 @@
-"""OffsetForLeaderEpoch (key 23), v2-4 (KIP-101, KIP-320): where a leader epoch ends, for consumers
-that look for truncation.
+"""OffsetForLeaderEpoch (key 23), v2-4 (KIP-101, KIP-320): the end offset of a leader epoch, for
+consumers that check for truncation.
 
-Refusals: unknown (3), leader epoch (74, 75), not the leader (6). An epoch newer than all is no
-error: -1 and -1.
+Refusals: unknown (3), leader epoch (74, 75), not the leader (6). An epoch newer than all others
+is no error: -1 and -1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Always answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, OffsetForLeaderEpochRequest)
     return by_element(

@@ -1,14 +1,15 @@
-"""Produce (key 0), v3-13 (0-2 are advertised and close the connection): record batches into logs.
+"""Produce (key 0), v3-13: appends record batches to logs. Versions 0-2 are advertised but close the
+connection.
 
-Owns the order of refusals as Kafka has it: transactional batches without a transactional id (53),
-unreadable batches (2), batches too short to name their producer or, before v7, of an unknown
-compression (-1), and two transactional producers in one request (49) refuse the whole request; then
-each partition by itself: unknown topic (100, 3), not one batch of format 2 (87, 2, 76), what the
-transaction coordinator says (below v12 the partition must be in the transaction, from then on it is
-added, KIP-890), acks (21), internal topic (17), leader (6), replicas (19), and what
-`PartitionLog.append` refuses. A partition named twice is appended once, with what came last, and a
-refusal of either wins. acks=0 has no answer: an error closes the connection. Fetches that wait are
-woken at the end. Null records: Kafka 4.4.0 never answers (KAFKA-BUG); here 87.
+Owns Kafka's order of refusals. The whole request is refused for transactional batches without a
+transactional id (53), unreadable batches (2), batches too short for a producer id or, before v7,
+of an unknown compression (-1), and two transactional producers (49). Then each partition by
+itself: unknown topic (100, 3), not one batch of format 2 (87, 2, 76), the transaction
+coordinator's error (below v12 the partition must be in the transaction, later it is added,
+KIP-890), acks (21), internal topic (17), leader (6), replicas (19), and the refusals of
+`PartitionLog.append`. A partition named twice is appended once, with its last batch, and a
+refusal of either wins. With acks=0 there is no answer: an error closes the connection. Waiting
+fetches are woken at the end. Null records: Kafka 4.4.0 never answers (KAFKA-BUG); here 87.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ Key = tuple["str | bytes", int]
 
 
 class Batch(NamedTuple):
-    """A batch to append, and where to."""
+    """A batch to append, and its partition."""
 
     partition: Partition
     topic: Topic
@@ -83,8 +84,9 @@ class Batch(NamedTuple):
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Append the batches; answered at once, unless all replicas in sync are to have them (acks=-1)
-    and some are behind."""
+    """Append the batches and answer at once, unless all in-sync replicas must have them (acks=-1)
+    and some are behind.
+    """
     request = call.message
     assert isinstance(request, ProduceRequest)
     topics = request.topic_data
@@ -94,7 +96,7 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
 
 
 def _produce_to_one(broker: Broker, call: Call, request: ProduceRequest) -> Result:
-    """As `_produce`, in short, for the requests that come most: those of one partition."""
+    """Like `_produce`, in one piece, for the most frequent requests: those of one partition."""
     [(name, data)] = _parts(request, call.version)
     answers: dict[Key, PartitionProduceResponse] = {}
     batches: dict[Key, Batch] = {}
@@ -156,8 +158,7 @@ def _appended(
     appended: dict[Key, PartitionProduceResponse],
     answers: dict[Key, PartitionProduceResponse],
 ) -> Result:
-    """The batches were appended, or refused by their logs: tell who waits for records, and answer,
-    or wait for replicas."""
+    """After appending, wake readers and answer, or park the request until the replicas follow."""
     _tell_readers(
         broker,
         [batch.partition for key, batch in batches.items() if not appended[key].error_code],
@@ -173,7 +174,7 @@ def _appended(
 
 
 def _tell_readers(broker: Broker, written: list[Partition], now: int) -> None:
-    """Followers copy what was appended, and fetches that wait are woken."""
+    """Let followers copy the appended records, and wake waiting fetches."""
     if broker.replication is not None:
         for partition in written:
             broker.replication.mark(partition.topic, partition.index)
@@ -190,7 +191,7 @@ def _waits(
     appended: dict[Key, PartitionProduceResponse],
     answers: dict[Key, PartitionProduceResponse],
 ) -> bool:
-    """True if the request has to wait for replicas; then it is parked."""
+    """Park the request and return True if it has to wait for replicas."""
     waiting = DelayedProduce(
         broker,
         call,
@@ -216,7 +217,7 @@ def _waits(
 def _parts(
     request: ProduceRequest, version: int
 ) -> Iterator[tuple[str | bytes, PartitionProduceData]]:
-    """The request's partitions, each with its topic's name or id."""
+    """Yield the request's partitions, each with its topic's name or id."""
     for topic in request.topic_data:
         name = topic.topic_id if version >= TOPIC_IDS_SINCE else topic.name
         for data in topic.partition_data:
@@ -224,8 +225,9 @@ def _parts(
 
 
 def _refuse_unnamed_transactions(request: ProduceRequest) -> None:
-    """Transactional batches without a transactional id are not authorised (53); before that,
-    batches that cannot be read (2)."""
+    """Raise BatchRefused 53 for transactional batches in a request without a transactional id, or 2
+    if a batch before them cannot be read.
+    """
     for topic in request.topic_data:
         for data in topic.partition_data:
             if (
@@ -246,10 +248,8 @@ def _admit(
     batches: dict[Key, Batch],
     answers: dict[Key, PartitionProduceResponse],
 ) -> None:
-    """Ask the coordinator about the batches that begin a transaction in their partition; those it
-    does not admit go to `answers`.
-
-    Raises BatchRefused 49 for the request.
+    """Ask the transaction coordinator about batches that are the first of a transaction in their
+    partition; put its refusals into `answers`. Raises BatchRefused 49 for the whole request.
     """
     transactional = [
         key
@@ -297,8 +297,7 @@ def _admit(
 
 
 def _refuse_stubs(batches: Iterable[Batch]) -> None:
-    """Kafka looks for the producer of every batch first, and fails on one that ends before it
-    (-1)."""
+    """Raise BatchRefused -1 if a batch ends before its producer id, which Kafka reads first."""
     for batch in batches:
         if batch.header.size < PRODUCER_ID_END:
             raise BatchRefused(
@@ -314,8 +313,9 @@ def _find(
     data: PartitionProduceData,
     answers: dict[Key, PartitionProduceResponse],
 ) -> Batch | None:
-    """The partition and its one batch; None if refused, and then the refusal is in `answers`.
-    Raises BatchRefused -1 for the request."""
+    """Return the partition's batch, or None after adding a refusal to `answers`. Raises
+    BatchRefused -1 for the whole request.
+    """
     cluster = broker.cluster
     topic = cluster.topics_by_id.get(name) if isinstance(name, bytes) else cluster.topics.get(name)
     if topic is None or not 0 <= data.index < len(topic.partitions):

@@ -1,4 +1,6 @@
-"""Replicas that move."""
+"""Handlers of the APIs about partition reassignments (KIP-455). The rules are in
+`server.cluster.controller.reassignments`.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +32,12 @@ if TYPE_CHECKING:
 
 
 def alter_partition_reassignments(broker: Broker, call: Call) -> Sliced:
-    """AlterPartitionReassignments (key 45), v0-1 (KIP-455): partitions are to move to other brokers, or
-    no longer. (REASN-4)
+    """Handle AlterPartitionReassignments (key 45), v0-1 (KIP-455): start or cancel reassignments
+    (REASN-4).
 
-    v1: a change of the replication factor may be forbidden. Refused are targets that are empty, name an
-    unknown broker or one twice (39), unknown partitions (3), and the cancelling of what does not move
-    (85). `server.cluster.controller.reassignments` holds the rules.
-
-    Each partition is answered by itself; no time (timeout 0 or less) refuses all.
+    v1: a change of the replication factor may be forbidden. Refusals: a target that is empty, or
+    has an unknown broker or one twice (39), unknown partition (3), nothing to cancel (85). Each
+    partition is answered independently; a timeout of 0 or less refuses all.
     """
     request = call.message
     assert isinstance(request, AlterPartitionReassignmentsRequest)
@@ -89,12 +89,8 @@ def _reassigned(
 
 
 def list_partition_reassignments(broker: Broker, call: Call) -> ListPartitionReassignmentsResponse:
-    """ListPartitionReassignments (key 46), v0 (KIP-455): the partitions on their way to other brokers.
-    (REASN-5)
-
-    No topics, null: all of them. What is unknown is left out, as what does not move is.
-
-    Answered at once.
+    """Handle ListPartitionReassignments (key 46), v0 (KIP-455): partitions that are being
+    reassigned (REASN-5). Null topics mean all. Unknown partitions are left out.
     """
     request = call.message
     assert isinstance(request, ListPartitionReassignmentsRequest)

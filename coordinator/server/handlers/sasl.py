@@ -1,4 +1,6 @@
-"""A login by SASL."""
+"""Handlers of the SASL APIs on a listener without SASL: always refused. On a listener with SASL,
+`connections.secured` answers them.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def sasl_handshake(_: Broker, __: Call) -> SaslHandshakeResponse:
-    """SaslHandshake (key 17), v0-1, on a listener without SASL: refused (34), no mechanism offered.
-
-    Answered at once.
-    """
+    """Refuse SaslHandshake (key 17), v0-1, with error 34 and no mechanisms."""
     return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
 
 
@@ -24,8 +23,5 @@ _WHY = "SaslAuthenticate request received after successful authentication"
 
 
 def sasl_authenticate(_: Broker, __: Call) -> SaslAuthenticateResponse:
-    """SaslAuthenticate (key 36), v0-2, on a listener without SASL: refused (34).
-
-    Answered at once.
-    """
+    """Refuse SaslAuthenticate (key 36), v0-2, with error 34."""
     return SaslAuthenticateResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, error_message=_WHY)

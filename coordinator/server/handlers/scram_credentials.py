@@ -1,4 +1,6 @@
-"""Users' credentials for SCRAM."""
+"""Handlers of the APIs about users' SCRAM credentials (KIP-554). The rules are in
+`server.cluster.scram_credentials`.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +27,8 @@ if TYPE_CHECKING:
 
 
 def describe_user_scram_credentials(broker: Broker, call: Call) -> Sliced:
-    """DescribeUserScramCredentials (key 50), v0 (KIP-554). No names, or null: everybody who has a
-    credential.
-
-    Answered at once, each user by itself.
+    """Handle DescribeUserScramCredentials (key 50), v0 (KIP-554), each user independently. No
+    users, or null: all that have a credential.
     """
     request = call.message
     assert isinstance(request, DescribeUserScramCredentialsRequest)
@@ -61,10 +61,8 @@ def _result(broker: Broker, user: str, count: int) -> DescribeUserScramCredentia
 
 
 def alter_user_scram_credentials(broker: Broker, call: Call) -> AlterUserScramCredentialsResponse:
-    """AlterUserScramCredentials (key 51), v0 (KIP-554): connections that are open are left alone
-    (SCRAM-5).
-
-    Answered at once, each user by itself.
+    """Handle AlterUserScramCredentials (key 51), v0 (KIP-554), each user independently. Open
+    connections are not affected (SCRAM-5).
     """
     request = call.message
     assert isinstance(request, AlterUserScramCredentialsRequest)

@@ -1,8 +1,8 @@
-"""ShareAcknowledge (key 79), v1-2: a member of a share group says what became of records (KIP-932).
-v2: that it still works on some (KIP-1222).
+"""ShareAcknowledge (key 79), v1-2: a member of a share group acknowledges records (KIP-932). v2: it
+may renew acquisition locks (KIP-1222).
 
-Partitions without a range of offsets are answered where another has some (SH-ACK-3). Epoch -1 ends the session, after its
-acknowledgements were taken (SH-SES-3).
+Partitions without a range of offsets are answered only if another partition has one (SH-ACK-3).
+Epoch -1 ends the session after its acknowledgements (SH-SES-3).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse | Sliced | None:
-    """Answered when all is stored for good; one that names much in slices."""
+    """Answer once the acknowledgements are stored; a large request is handled in slices."""
     request = call.message
     assert isinstance(request, ShareAcknowledgeRequest)
     if not is_enabled(broker):

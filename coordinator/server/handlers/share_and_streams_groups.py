@@ -1,8 +1,9 @@
-"""Streams groups (keys 88, 89, 93, KIP-1071), which are not served here, and share groups (76, 77,
-90-92, KIP-932) while share.version is 0.
+"""Refusal of streams groups (keys 88, 89, 93, KIP-1071), which are not served, and of share groups
+(76, 77, 90-92, KIP-932) while share.version is 0.
 
-Answered as a Kafka broker answers whose share.version and streams.version are 0: UNSUPPORTED_VERSION
-(35), so that a share consumer or a streams application fails at once with Kafka's text.
+The answer is that of a Kafka broker whose share.version and streams.version are 0,
+UNSUPPORTED_VERSION (35), so that a share consumer or a streams application fails at once with
+Kafka's text.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _TELLS_TEXT = frozenset({91, 92})
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Refused at once, in the shape that each API has for it."""
+    """Refuse the request at once, in the API's form."""
     key, error = call.message.api_key, ErrorCode.UNSUPPORTED_VERSION
     broker.unserved.refused(
         broker.log,

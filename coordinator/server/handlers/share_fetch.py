@@ -1,12 +1,12 @@
-"""ShareFetch (key 78), v1-2: a member of a share group acknowledges records, and is given others
-(KIP-932). v2: exactly as many as asked for, and locks that are renewed (KIP-1222).
+"""ShareFetch (key 78), v1-2: a member of a share group acknowledges records and acquires others
+(KIP-932). v2: exact record limits, and renewal of acquisition locks (KIP-1222).
 
-Acknowledgements that come with it are decided before anything is read, and with them the start offset
-and the count that are stored: records that it acquires are none that its member held (SH-ACK-6). They
-are taken when it was read: what they release comes with a fetch that waits, or with the next one
-(SH-ACK-1). In a session's first request there may be none. A request that renews locks reads nothing, so
-its limits must be 0 (SH-ACK-2). Topics that its client may not read are refused in their place, those
-that the session remembers too (REF-10).
+The request's acknowledgements are decided before anything is read, together with the start
+offset and delivery counts to store, so it cannot acquire records that it held (SH-ACK-6). They
+take effect after reading: records that they release come with a fetch that waits, or with the
+next one (SH-ACK-1). A session's first request must not contain any. A request that renews locks
+reads nothing, so its limits must be 0 (SH-ACK-2). Topics that the client may not read are
+refused in their place, those of the session too (REF-10).
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _BATCH_OPTIMIZED = 0
 
 
 def handle(broker: Broker, call: Call) -> ShareFetchResponse | Sliced | None:
-    """Answer a fetch, or park it; one of many partitions in slices."""
+    """Answer a fetch, or park it; a large request is handled in slices."""
     request = call.message
     assert isinstance(request, ShareFetchRequest)
     if not is_enabled(broker):
@@ -121,7 +121,7 @@ def _end(
     operation: ShareFetchOperation,
     said: dict[At, Refused | None],
 ) -> Slices[ShareFetchResponse | None]:
-    """All acknowledgements that came with it are settled."""
+    """Continue after all acknowledgements of the request are settled."""
     operation.said = said
     now = yield
     if request.share_session_epoch == FINAL_EPOCH:
@@ -149,7 +149,9 @@ def _contradicts_itself(request: ShareFetchRequest) -> ErrorCode:
 def _session(
     broker: Broker, call: Call, key: SessionKey, request: ShareFetchRequest
 ) -> ShareSession | ErrorCode:
-    """The request's session, with the partitions that it names and without those it forgets."""
+    """Return the request's session, with its partitions added and forgotten ones removed, or an
+    error.
+    """
     sessions = broker.shares.sessions
     partitions = list(named(request.topics))
     if request.share_session_epoch == INITIAL_EPOCH:

@@ -1,5 +1,6 @@
 """ShareGroupHeartbeat (key 76), v1: a member of a share group joins, stays or leaves (KIP-932,
-SH-HB-*)."""
+SH-HB-*). The group coordinator in `core` decides.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Result:
-    """Answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, ShareGroupHeartbeatRequest)
     if not is_enabled(broker):

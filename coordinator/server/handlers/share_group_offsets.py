@@ -1,4 +1,6 @@
-"""Requests about the start offsets of share groups."""
+"""DescribeShareGroupOffsets and DeleteShareGroupOffsets. Common checks are in
+`server.share_offsets`.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +39,13 @@ _ZERO_ID = bytes(16)
 
 
 def describe_share_group_offsets(broker: Broker, call: Call) -> Result | Sliced:
-    """DescribeShareGroupOffsets (key 90), v0-1: where share groups start, and how far they are behind
-    (KIP-932; v1: lag, KIP-1226).
+    """Handle DescribeShareGroupOffsets (key 90), v0-1: the start offsets of share groups, and from
+    v1 on their lag (KIP-932, KIP-1226).
 
-    Without topics all are told of which the group has state. Topics that there are not come last, one
-    entry for each that the request has. A topic without partitions, or a negative partition, fails its
-    group as a whole (-1). A partition that its topic does not have is told UNKNOWN_TOPIC_OR_PARTITION;
-    Kafka never answers such a request.
-
-    Answered at once, one entry a group.
+    Without topics, all for which the group has state are described. Unknown topics come last,
+    one entry for each in the request. A topic without partitions, or a negative partition, fails
+    its group as a whole (-1). A partition that its topic does not have gets
+    UNKNOWN_TOPIC_OR_PARTITION; Kafka never answers such a request.
     """
     request = call.message
     assert isinstance(request, DescribeShareGroupOffsetsRequest)
@@ -110,7 +110,7 @@ def _unknown(
 def _topics(
     broker: Broker, group_id: str, wanted: Mapping[str, Iterable[int]]
 ) -> Iterable[DescribeShareGroupOffsetsResponseTopic]:
-    """Of topics that there are."""
+    """Yield the rows of topics that exist."""
     for name, indexes in wanted.items():
         topic = broker.cluster.topics.get(name)
         if topic is not None:
@@ -144,11 +144,9 @@ _NOTHING = "There is no offset information to delete."
 
 
 def delete_share_group_offsets(broker: Broker, call: Call) -> Result | Sliced:
-    """DeleteShareGroupOffsets (key 92), v0: nothing is kept of topics for a share group without members
-    any more (KIP-932, SH-OFF-3).
-
-    Answered at once: topics that are forgotten, each once, then what is refused as often as it
-    is named.
+    """Handle DeleteShareGroupOffsets (key 92), v0: delete the state of topics in a share group
+    without members (KIP-932, SH-OFF-3). Deleted topics come first, each once; refusals come as
+    often as named.
     """
     request = call.message
     assert isinstance(request, DeleteShareGroupOffsetsRequest)

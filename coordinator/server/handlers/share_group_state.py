@@ -1,11 +1,11 @@
-"""The states of share partitions, as the share coordinator keeps them (KIP-932): Initialize-, Read-,
-Write-, Delete- and ReadSummary- ShareGroupState (keys 83-87).
+"""The share coordinator's APIs (KIP-932): Initialize-, Read-, Write-, Delete- and ReadSummary-
+ShareGroupState (keys 83-87), for the states of share partitions.
 
-Brokers ask each other so; clients may too. Each partition is answered once, in the order of the
-request: of one that is named again all is done, and the last answer is told. A request without a
-group is answered with nothing, and so is one in which a topic has no partitions, unless it
-initializes states (SH-ST-6).
-v1 of 85 and 87: how many deliveries are complete (KIP-1226).
+Brokers send them to each other; clients may too. Each partition is answered once, in the order
+of the request: if it is named again, every entry is carried out and the last result returned. A
+request without a group gets an empty answer, and so does one with a topic without partitions,
+unless it initializes states (SH-ST-6). v1 of 85 and 87: the number of completed deliveries
+(KIP-1226).
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _APIS: dict[int, tuple[str, str, Ask]] = {
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answered at once."""
+    """Answer at once."""
     request: Any = call.message
     messages: Any = import_module(type(call.message).__module__)
     kind, what, ask = _APIS[request.api_key]
@@ -106,7 +106,7 @@ def handle(broker: Broker, call: Call) -> Sliced:
 
 
 def _topics(request: Any, kind: str) -> list[Any]:
-    """The topics of a request, if it is answered at all."""
+    """Return the request's topics, or none if the answer is to be empty."""
     if not request.group_id or (
         kind != "InitializeState" and not all(topic.partitions for topic in request.topics)
     ):
@@ -118,7 +118,7 @@ def _topics(request: Any, kind: str) -> list[Any]:
 def _row(
     messages: Any, kind: str, what: str, index: int, decision: Decision, state: ShareState | None
 ) -> Any:
-    """One partition's answer. Of a state that is not there a summary tells zeros and no offset."""
+    """Return the answer for one partition. The summary of a missing state is zeros and no offset."""
     row = getattr(messages, f"{kind}PartitionResult")(partition=index)
     if decision.error:
         row.error_code, row.error_message = decision.error, decision.message

@@ -1,4 +1,6 @@
-"""Producers and transactions as an administrator sees them."""
+"""DescribeProducers and DescribeTransactions: producers and transactions for administrators
+(KIP-664).
+"""
 
 from __future__ import annotations
 
@@ -31,11 +33,8 @@ if TYPE_CHECKING:
 
 
 def describe_producers(broker: Broker, call: Call) -> Sliced:
-    """DescribeProducers (key 61), v0: the producers that a partition's leader remembers (KIP-664).
-
-    Names that no topic can have are 17, unknown partitions 3.
-
-    Always answered at once, in the order of the request.
+    """Handle DescribeProducers (key 61), v0: the producers that a partition's leader knows. Invalid
+    topic names get 17, unknown partitions 3.
     """
     request = call.message
     assert isinstance(request, DescribeProducersRequest)
@@ -88,12 +87,9 @@ def _describe_partition(broker: Broker, topic: str, index: int) -> PartitionResp
 
 
 def describe_transactions(broker: Broker, call: Call) -> Sliced:
-    """DescribeTransactions (key 65), v0: what the coordinator knows of transactional ids (KIP-664).
-
-    An id nobody uses is 105, an empty one 42. The start of the last transaction stays to be seen until
-    a producer is initialized.
-
-    Always answered at once, in the order of the request.
+    """Handle DescribeTransactions (key 65), v0: the coordinator's state of transactional ids. An
+    unknown id gets 105, an empty one 42. The start time of the last transaction is shown until a
+    producer is initialized.
     """
     request = call.message
     assert isinstance(request, DescribeTransactionsRequest)

@@ -1,10 +1,9 @@
-"""TxnOffsetCommit (key 28), v0-6: offsets that count when a transaction commits (KIP-98, KIP-447,
-TXN-*).
+"""TxnOffsetCommit (key 28), v0-6: commits a group's offsets as part of a transaction (KIP-98,
+KIP-447, TXN-*).
 
-v6 names topics by id (KIP-1319). A topic or partition the cluster does not have gets 3; if nothing is left, nobody is asked. Then the
-group id (24), whether this broker leads the group's partition (16), whether the producer has its
-transaction here (TXN-8; v5 brings the group's partition into it by itself, KIP-890), then the
-group.
+v6 has topic ids (KIP-1319). Order of checks: unknown topic or partition (3; if nothing is left,
+no other check is made), group id (24), leader of the group's partition (16), the producer's
+transaction (TXN-8; v5 adds the group's partition to it, KIP-890), then the group.
 """
 
 from __future__ import annotations
@@ -38,8 +37,7 @@ _FIRST_WITH_IDS = 6
 
 
 def handle(broker: Broker, call: Call) -> TxnOffsetCommitResponse:
-    """Answered at once. In the answer a topic's refused partitions come first, then the
-    coordinator's."""
+    """Answer at once. A topic's refused partitions come first, then the coordinator's."""
     request = call.message
     assert isinstance(request, TxnOffsetCommitRequest)
     missing: MissingPartitions[TxnOffsetCommitRequestTopic, TxnOffsetCommitResponseTopic] = (

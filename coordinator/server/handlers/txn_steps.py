@@ -1,4 +1,6 @@
-"""Steps of a transaction that name no partitions."""
+"""InitProducerId, AddOffsetsToTxn and EndTxn. The rules are in `server.transactions` and
+`core.transactions`.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,12 @@ _INIT_KNOWS_PRODUCER_FENCED = 4
 
 
 def init_producer_id(broker: Broker, call: Call) -> InitProducerIdResponse:
-    """InitProducerId (key 22), v0-5: a producer id for an idempotent or a transactional producer
-    (KIP-98, KIP-360).
+    """Handle InitProducerId (key 22), v0-5: return a producer id for an idempotent or a
+    transactional producer (KIP-98, KIP-360).
 
-    Without a transactional id Kafka gives a new id at epoch 0 every time, also to a producer that names
-    its old id and epoch (both or neither, else 42). With one the transaction coordinator decides; up to
-    v3 a fenced producer is told 47 for 90.
-
-    Always answered at once.
+    Without a transactional id every request gets a new id at epoch 0, even if it contains an old
+    id and epoch (both or neither, else 42). With one, the transaction coordinator decides; up to
+    v3 a fenced producer gets 47 in place of 90.
     """
     request = call.message
     assert isinstance(request, InitProducerIdRequest)
@@ -59,10 +59,8 @@ _ADD_KNOWS_PRODUCER_FENCED = 2
 
 
 def add_offsets_to_txn(broker: Broker, call: Call) -> AddOffsetsToTxnResponse:
-    """AddOffsetsToTxn (key 25), v0-4: the partition with a group's offsets comes into a transaction
-    (KIP-98). v2: 90 in place of 47.
-
-    Always answered at once.
+    """Handle AddOffsetsToTxn (key 25), v0-4: add the partition of a group's offsets to a
+    transaction (KIP-98). v2: 90 in place of 47.
     """
     request = call.message
     assert isinstance(request, AddOffsetsToTxnRequest)
@@ -84,13 +82,11 @@ _EPOCH_RISES = 5
 
 
 def end_txn(broker: Broker, call: Call) -> EndTxnResponse:
-    """EndTxn (key 26), v0-5: commit or abort (KIP-98).
+    """Handle EndTxn (key 26), v0-5: commit or abort a transaction (KIP-98).
 
-    v2: 90 in place of 47 (KIP-588). v5: the epoch rises with every end, and the answer holds the id and
-    epoch to go on with (KIP-890); an error holds -1 and -1. Markers follow the answer, and until they
-    are written the transactional id is told 51.
-
-    Always answered at once.
+    v2: 90 in place of 47 (KIP-588). v5: every end raises the epoch, and the response contains
+    the producer id and epoch to use next (KIP-890), or -1 and -1 with an error. Markers are
+    written after the response; until then, requests for the transactional id get 51.
     """
     request = call.message
     assert isinstance(request, EndTxnRequest)

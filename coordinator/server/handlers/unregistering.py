@@ -1,4 +1,4 @@
-"""Brokers and controllers that are taken out of the cluster."""
+"""UnregisterBroker and UnregisterController: remove a registration from the cluster."""
 
 from __future__ import annotations
 
@@ -18,12 +18,8 @@ if TYPE_CHECKING:
 
 
 def unregister_broker(broker: Broker, call: Call) -> UnregisterBrokerResponse:
-    """UnregisterBroker (key 64), v0: the controller forgets a broker's registration, be it alive or
-    not; who has none is told 102.
-
-    Of a cluster of one the broker that serves stays: without it the cluster is of no use to anybody.
-
-    Answered at once.
+    """Handle UnregisterBroker (key 64), v0: remove a broker's registration, whether it is alive or
+    not; 102 if it has none. The only broker of a cluster stays registered.
     """
     request = call.message
     assert isinstance(request, UnregisterBrokerRequest)
@@ -41,12 +37,9 @@ def unregister_broker(broker: Broker, call: Call) -> UnregisterBrokerResponse:
 
 
 def unregister_controller(broker: Broker, call: Call) -> UnregisterControllerResponse:
-    """UnregisterController (key 94), v0: the active controller forgets another one's registration.
-
-    The active one is refused (42), who has no registration is told 136. A controller that lives
-    registers anew at once, so forgetting it leaves nothing to be seen, as in Kafka.
-
-    Answered at once.
+    """Handle UnregisterController (key 94), v0: remove the registration of a controller. The active
+    controller is refused (42), a missing registration gets 136. A running controller registers
+    again at once, so nothing changes visibly, as in Kafka.
     """
     request = call.message
     assert isinstance(request, UnregisterControllerRequest)

@@ -1,11 +1,12 @@
-"""UpdateFeatures (key 57), v0-2 (KIP-584): v0 allows a downgrade or not, v1 knows its kinds and can
-only check, v2 tells no results.
+"""UpdateFeatures (key 57), v0-2 (KIP-584): v0 allows a downgrade or not, v1 has its kinds and a dry
+run, v2 returns no results for each feature.
 
-Checked are Kafka's rules in Kafka's order, features in the order of a HashMap of their names
-(HM-3); a level must be one that the controller and every registered broker has (UPG-2). group.version
-and share.version switch consumer groups and share groups on and off, transaction.version 0 leaves the
-first version of transactions only (TXN-12), eligible.leader.replicas.version 0 forgets who was eligible
-(ELR-1). Divergence: streams.version changes nothing but what is told; kraft.version is not changed.
+Checks follow Kafka's order, features in the order of a Java HashMap of their names (HM-3); a
+level must be supported by the controller and every registered broker (UPG-2). group.version and
+share.version switch consumer groups and share groups on and off, transaction.version 0 leaves
+only the first version of transactions (TXN-12), eligible.leader.replicas.version 0 clears
+eligible leader replicas (ELR-1). Divergence: streams.version is only stored and shown;
+kraft.version is not changed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ _FAILED = "The update failed for all features since the following feature had an
 
 
 def handle(broker: Broker, call: Call) -> UpdateFeaturesResponse:
-    """Answered at once: all are refused with the first."""
+    """Answer at once; the first refusal refuses all."""
     request = call.message
     assert isinstance(request, UpdateFeaturesRequest)
     if not broker.reaches_controller:
@@ -73,7 +74,7 @@ def handle(broker: Broker, call: Call) -> UpdateFeaturesResponse:
 
 
 def _set(broker: Broker, update: FeatureUpdateKey, call: Call) -> None:
-    """Finalise a level that was checked: the controller does, and every broker learns of it."""
+    """Finalise a checked level at the controller, which publishes it to every broker."""
     name, level = update.feature, update.max_version_level
     if level == broker.controller.cluster.features.get(name, 0):
         return
@@ -114,7 +115,7 @@ def _why_not(broker: Broker, update: FeatureUpdateKey, kind: int) -> str | None:
 
 
 def _lacks(supported: Feature | None, level: int) -> str:
-    """Why a node does not support a level of a feature; "" if it does."""
+    """Return the reason why a node does not support a level of a feature, or "" if it does."""
     least, most = (0, 0) if supported is None else (supported.lowest, supported.highest)
     if least <= level <= most:
         return ""

@@ -1,15 +1,15 @@
-"""WriteTxnMarkers (key 27), v1-2: markers by hand, as an administrator ends a hanging transaction
-(KIP-664).
+"""WriteTxnMarkers (key 27), v1-2: transaction markers, here written by an administrator to end a
+hanging transaction (KIP-664).
 
-It is the brokers' own request, and nobody is kept from it here. The coordinator does not hear of
-it: it goes on to think that the transaction is open. v2 says under which transaction version a
-marker is written (2: its epoch must have risen, KIP-890; -1, none, fails for a producer once its
-epochs are looked at; other numbers below 2 mean the same). While the event log cannot be written,
-partitions of __consumer_offsets are refused (6), as by a leader that cannot write. Of a marker's
-partitions the unknown ones (3) are answered first. A partition that a marker names twice gets it
-once (Kafka 4.4.0 never answers then: KAFKA-BUG). Markers of one producer are answered together, and
-one without partitions not at all. One that cannot be (no producer, no epoch) for a partition that
-is here fails the request, behind the markers that are already written (-1).
+It is a request between brokers, but any client may send it. The transaction coordinator is not
+informed, and still considers the transaction open. v2 contains the transaction version of a
+marker (2: its epoch must have risen, KIP-890; -1 fails for a producer whose epochs are checked;
+other numbers below 2 are equivalent). While the event log cannot be written, partitions of
+__consumer_offsets are refused (6). Of a marker's partitions, unknown ones (3) come first. A
+partition named twice gets the marker once (Kafka 4.4.0 never answers then: KAFKA-BUG). Markers
+of one producer are answered together; one without partitions is not answered. An impossible
+marker (no producer id, no epoch) for a partition of this broker fails the request (-1), after
+the markers before it were written.
 """
 
 from __future__ import annotations
@@ -53,15 +53,14 @@ _NO_VERSION = -1
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Always answered at once."""
+    """Answer at once."""
     request = call.message
     assert isinstance(request, WriteTxnMarkersRequest)
     return Sliced(_write_all(broker, call, request))
 
 
 def _write_all(broker: Broker, call: Call, request: WriteTxnMarkersRequest) -> Slices[Result]:
-    """Write one marker after the other. A generator: a marker may name very many partitions, and one
-    that cannot be ends the request in its midst."""
+    """Write one marker after the other, in slices; an impossible marker ends the request."""
     results: dict[int, Rows] = {}
     for count, entry in enumerate(request.markers, 1):
         unknown, here, call = yield from _parted(broker, call, entry)
@@ -85,8 +84,9 @@ def _write_all(broker: Broker, call: Call, request: WriteTxnMarkersRequest) -> S
 def _parted(
     broker: Broker, call: Call, entry: WritableTxnMarker
 ) -> Slices[tuple[Named, Named, Call]]:
-    """The partitions that a marker names, each once: those that the broker has no replica of, and
-    the others."""
+    """Return the marker's partitions, each once: those without a replica on this broker, and the
+    others.
+    """
     unknown: Named = {}
     here: Named = {}
     count = 0
@@ -111,13 +111,14 @@ def _by_topic(rows: Rows) -> Slices[list[WritableTxnMarkerTopicResult]]:
 
 
 def _cannot_be(entry: WritableTxnMarker) -> bool:
-    """True if Kafka cannot make such a marker: it has no producer, or no epoch."""
+    """Return True if Kafka cannot build such a marker: it has no producer id or no epoch."""
     return entry.producer_id == _NO_PRODUCER or entry.producer_epoch == NO_EPOCH
 
 
 def _failed(request: WriteTxnMarkersRequest) -> Slices[WriteTxnMarkersResponse]:
-    """-1 everywhere, as when a broker fails on a request; of a producer's markers only the last is
-    told."""
+    """Return the response with -1 everywhere, Kafka's answer if it fails on a request; of a
+    producer's markers only the last is answered.
+    """
     last = {entry.producer_id: entry for entry in request.markers}
     markers = []
     for producer_id, entry in last.items():
@@ -181,6 +182,6 @@ def _write(
 
 
 def _held(broker: Broker, name: str, index: int) -> Partition | None:
-    """A partition of which the broker has a replica."""
+    """Return the partition if this broker has a replica of it, else None."""
     found = broker.cluster.partition(name, index)
     return None if found is None or broker.node_id not in found.replicas else found

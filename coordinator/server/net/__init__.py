@@ -1,4 +1,6 @@
-"""Everything that touches a socket: servers and their listeners, the loop's clock and timer, turns that are
-fair. Requests and rules are those of `broker`."""
+"""Drivers on real sockets: servers and their listeners, the loop's clock and timer, fair turns for
+connections. The only room of the broker that knows sockets and TLS; requests are handled in
+`server.connections` and `server.handlers`. Begin with `server.py`.
+"""
 
 from __future__ import annotations

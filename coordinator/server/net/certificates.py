@@ -1,8 +1,9 @@
-"""The server's certificates: from a throw-away authority, or from one's own files, in PEM or PKCS#12.
+"""Certificates of the server: from a throw-away authority, or from the user's own files in PEM or
+PKCS#12.
 
-Both give a context for each handshake (`context`) and name the file of the authority that clients
-are to trust (`ca_file`). Keys and dates come from the system, outside of any seed. What the extra
-`security` brings is loaded only for a throw-away authority.
+Both kinds return an SSL context for each handshake (`context`) and name the file of the
+authority that clients must trust (`ca_file`). Keys and dates come from the system, not from the
+seed. The extra `security` is needed for a throw-away authority only.
 """
 
 from __future__ import annotations
@@ -30,10 +31,9 @@ _VERIFY = {
 
 
 class OwnFiles:
-    """One's own files: a key and its certificate, and the authority of clients' certificates.
-
-    `keystore` has both. `ca_file` is what clients are to trust: the authority, or the certificate
-    itself, without its key, if none is given. Raises CertificateError.
+    """Certificates from the user's files: a key with its certificate (`keystore`), and the
+    authority of client certificates. `ca_file`: the authority, or without one the server's
+    certificate. Raises CertificateError.
     """
 
     def __init__(self, keystore: Store, authority: Store | None = None) -> None:
@@ -50,13 +50,13 @@ class OwnFiles:
             raise
 
     def context(self, listener: ListenerSecurity) -> ssl.SSLContext:
-        """For the next handshake."""
+        """Return the SSL context for the next handshake."""
         if listener.client_auth not in self._contexts:
             self._contexts[listener.client_auth] = self._new(listener.client_auth)
         return self._contexts[listener.client_auth]
 
     def close(self) -> None:
-        """One's own files stay."""
+        """Remove the temporary folder; the user's own files stay."""
         self._folder.cleanup()
 
     def _as_pem(self, store: Store, name: str) -> str:
@@ -95,11 +95,12 @@ class OwnFiles:
 
 
 class ThrowAwayCertificates:
-    """Certificates of an authority that lives as long as the emulator does."""
+    """Certificates of an authority that exists as long as the emulator."""
 
     def __init__(self, hosts: Iterable[str]) -> None:
-        """`hosts`: names and addresses of the server beside those of this machine. Raises
-        CertificateError without the extra `security`."""
+        """`hosts`: names and addresses of the server besides those of the local machine. Raises
+        CertificateError without the extra `security`.
+        """
         self._trustme = _trustme()
         self._names = tuple(dict.fromkeys([*ALWAYS_NAMED, *filter(None, hosts)]))
         self._authority = self._trustme.CA()
@@ -111,7 +112,7 @@ class ThrowAwayCertificates:
         self._contexts: dict[str, ssl.SSLContext] = {}
 
     def context(self, listener: ListenerSecurity) -> ssl.SSLContext:
-        """For the next handshake."""
+        """Return the SSL context for the next handshake."""
         client_auth = listener.client_auth
         if client_auth not in self._contexts:
             context = new_context(client_auth)
@@ -122,12 +123,16 @@ class ThrowAwayCertificates:
         return self._contexts[client_auth]
 
     def server_pems(self) -> tuple[str, str]:
-        """The server's key, in the form that Java reads too, and its certificate."""
+        """Return the server's key in PKCS#8, which Java reads too, and its certificate chain, in
+        PEM.
+        """
         key = _pkcs8(self._server.private_key_pem.bytes())
         return key.decode(), "".join(each.bytes().decode() for each in self._server.cert_chain_pems)
 
     def client_file(self, name: str) -> str:
-        """A certificate of a client with this common name, and its key, in one PEM file."""
+        """Return the path of a PEM file with a new or known client's certificate (common name
+        `name`) and key.
+        """
         path = Path(self._folder.name, f"client-{len(self._clients)}.pem")
         if name not in self._clients:
             # Java takes no certificate whose list of names is empty.
@@ -143,12 +148,12 @@ class ThrowAwayCertificates:
         return self._clients[name]
 
     def rotate(self) -> None:
-        """Show new handshakes another certificate."""
+        """Use another server certificate in new handshakes."""
         self._server = self._authority.issue_cert(*self._names)
         self._contexts.clear()
 
     def expire(self) -> None:
-        """Show new handshakes one whose time is over."""
+        """Use an expired server certificate in new handshakes."""
         over = datetime.now(UTC) - timedelta(hours=1)
         self._server = self._authority.issue_cert(
             *self._names, not_before=over - timedelta(days=1), not_after=over
@@ -161,7 +166,9 @@ class ThrowAwayCertificates:
 
 
 def new_context(client_auth: str) -> ssl.SSLContext:
-    """A server's context without a certificate yet: TLS 1.2 and newer, sessions not resumed."""
+    """Return a server's SSL context without a certificate: TLS 1.2 and newer, no session
+    resumption.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.options |= ssl.OP_NO_TICKET
@@ -184,7 +191,7 @@ def _reason(error: ssl.SSLError) -> str:
 
 
 def _pkcs8(key: bytes) -> bytes:
-    """A key in the form that Java reads too."""
+    """Return a PEM key in PKCS#8, which Java reads too."""
     from cryptography.hazmat.primitives import serialization as to
 
     private = to.load_pem_private_key(key, None)

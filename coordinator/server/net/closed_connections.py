@@ -1,11 +1,10 @@
-"""Messages on stderr about connections that the server closed: bad bytes, too large an answer,
-nothing read for too long.
+"""Messages on stderr about connections that the server closed, for example for invalid bytes, too
+large an answer, or a stalled client.
 
-A client that is set up wrongly connects again at once, for ever, and a hostile one as often as it
-can: each of the first few closes of a kind has its line, the others are counted, and one line for
-each interval says how many they were, from where and why. The event log has every one of them. Owns
-what was said in the interval that runs; its memory is bounded. Does not depend on connections and
-brokers.
+A misconfigured client connects again at once, for ever. So each of the first few closes of a
+kind has its own line; further ones are counted, and one line for each interval says how many
+there were, from where and why. The event log records every one. Memory is bounded. Does not know
+connections or brokers.
 """
 
 from __future__ import annotations
@@ -35,22 +34,23 @@ _NUMBER: Final = re.compile(r"\d+")
 
 
 class Timer(Protocol):
-    """The result of `call_later`."""
+    """Interface of the result of `call_later`."""
 
     def cancel(self) -> None:
-        """Do not call."""
+        """Cancel the call."""
 
 
 class Clock(Protocol):
-    """The needed part of a loop."""
+    """The part of an event loop that is needed."""
 
     def call_later(self, delay: float, callback: Callable[[], object], /) -> Timer:
-        """Call in so many seconds."""
+        """Call `callback` after `delay` seconds."""
 
 
 class ClosedConnections:
-    """Says which connections were closed, in a bounded number of lines. One for all servers of a
-    cluster."""
+    """Reporter of closed connections in a bounded number of lines, shared by all servers of a
+    cluster.
+    """
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -61,8 +61,9 @@ class ClosedConnections:
         self._untold = 0
 
     def closed(self, peer: str, why: str, fault: Exception | None = None) -> None:
-        """A connection was closed. `peer`: its address and port; `why` empty: people know already;
-        `fault`: ours, shown whole."""
+        """Report a closed connection. `peer`: address and port; `why`: "" if the user knows
+        already; `fault`: an exception of the emulator, shown with its traceback.
+        """
         if not why:
             logger.debug("%s: connection closed", peer)
             return
@@ -81,14 +82,15 @@ class ClosedConnections:
                 counter[key] += 1
 
     def stop(self) -> None:
-        """Say what was not said yet: the server ends."""
+        """Report the remaining counts, because the server stops."""
         if self._timer is not None:
             self._timer.cancel()
             self._interval_ends(last=True)
 
     def _interval_ends(self, last: bool = False) -> None:
-        """Say how many were not told one by one. As long as there were such, the next interval has
-        this one line only."""
+        """Report the number of closes that had no line of their own. If there were any, the next
+        interval has only its summary line.
+        """
         self._timer = None
         if not self._untold:
             self._lines.clear()
@@ -108,7 +110,7 @@ class ClosedConnections:
             self._timer = self._clock.call_later(INTERVAL_S, self._interval_ends)
 
     def _where(self) -> str:
-        """From which addresses they came, those with the most first."""
+        """Return the most frequent addresses with their counts, as text."""
         named = self._from.most_common(_MOST_NAMED)
         parts = [f"{count} from {host}" for host, count in named]
         others = self._untold - sum(count for _, count in named)

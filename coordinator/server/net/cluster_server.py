@@ -1,9 +1,9 @@
-"""The brokers of a cluster on real sockets: a server for each, on one loop, with one clock and one
+"""Servers of a cluster's brokers on real sockets, one for each broker, with one loop, clock and
 timer.
 
-Owns the addresses of several brokers and what a stopped, paused or started broker means for its
-listeners. Rules: a stopped broker's port stays reserved, so that nobody else gets it; connections
-of a broker that crashes are reset. Does not depend on requests and on what brokers decide.
+Owns the addresses of several brokers, and the listeners of stopped, paused or started ones. A
+stopped broker's port stays reserved, so no other process gets it; a crash resets its
+connections. Does not know requests or what brokers decide.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ClusterServer:
-    """All servers of a cluster. `servers[1]` is that of the broker with the id 1."""
+    """The servers of a cluster's brokers, by broker id."""
 
     def __init__(
         self, brokers: Brokers, loop: asyncio.AbstractEventLoop, guard: Guard | None = None
@@ -46,10 +46,8 @@ class ClusterServer:
         *,
         allow_remote: bool = False,
     ) -> None:
-        """Open the listeners of all brokers or none. Broker n listens n - 1 ports further on; port
-        0: a free one for each.
-
-        Raises ListenError.
+        """Open the listeners of all brokers, or none. Broker n uses the ports plus n - 1; with port
+        0 each gets a free one. Raises ListenError.
         """
         try:
             for node, server in self.servers.items():
@@ -73,16 +71,17 @@ class ClusterServer:
         self._reserved.clear()
 
     def now(self) -> int:
-        """Milliseconds since the cluster was made."""
+        """Return milliseconds since the cluster was created."""
         return self.servers[1].now()
 
     def settle(self) -> None:
-        """The steps after every piece of work done from outside."""
+        """Run the steps that follow every call from outside: resume connections and set the timer."""
         self.servers[1].settle(self.now())
 
     def wait_until_listening(self) -> None:
-        """Wait until every broker that was started listens, and none that was stopped. From another
-        thread than the loop's."""
+        """Wait until all started brokers listen and no stopped one does. Call it from another
+        thread than the loop's.
+        """
 
         async def all_done() -> None:
             await asyncio.gather(
@@ -92,7 +91,7 @@ class ClusterServer:
         asyncio.run_coroutine_threadsafe(all_done(), self.servers[1].loop).result()
 
     def _reserve(self, endpoint: Endpoint) -> Endpoint:
-        """Keep a port with a socket that does not listen; a broker's own listener shares it."""
+        """Reserve a port with a socket that does not listen; the broker's listener shares the port."""
         if not hasattr(socket, "SO_REUSEPORT"):
             return endpoint
         family = socket.AF_INET6 if ":" in endpoint.host else socket.AF_INET
@@ -127,21 +126,21 @@ class ClusterServer:
 
 
 def _check_that_nobody_listens(family: int, address: tuple[str, int]) -> None:
-    """A port that is shared (SO_REUSEPORT) would be shared with another cluster of the same user
-    too. Raises OSError."""
+    """Raise OSError if another process uses the port: with SO_REUSEPORT it would be shared with
+    another cluster of the same user.
+    """
     with socket.socket(family, socket.SOCK_STREAM) as alone:
         alone.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         alone.bind(address)
 
 
 def shifted(endpoint: Endpoint, by: int) -> Endpoint:
-    """The same listener of a later broker: so many ports further on; port 0 stays."""
+    """Return the endpoint with its port moved by `by`; port 0 stays."""
     return endpoint._replace(port=endpoint.port + by if endpoint.port else 0)
 
 
 def check_ports(endpoints: Sequence[Endpoint], brokers: int) -> None:
-    """Raise ListenError if listeners of several brokers would want the same port, or one that
-    cannot be."""
+    """Raise ListenError if listeners of several brokers would use the same or an invalid port."""
     wanted: dict[int, str] = {}
     for endpoint in endpoints:
         for node in range(1, brokers + 1):

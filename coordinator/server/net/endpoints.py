@@ -1,8 +1,8 @@
-"""Addresses that brokers listen on and advertise: their texts, their checks, and how Java writes a
-client's.
+"""Addresses that brokers listen on and advertise: parsing, checks, and Java's form of a client's
+address.
 
-Rule: a bind beyond loopback needs to be asked for by name, unless the listener authenticates its
-clients. Opens no socket.
+A listener beyond loopback must be requested explicitly, unless it authenticates its clients.
+Opens no socket.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _WILDCARDS = ("", "0.0.0.0", "::")
 
 
 class ListenError(OSError):
-    """A listener that cannot be opened: which, why, and what to do."""
+    """Error for a listener that cannot be opened; the message says why and what to do."""
 
 
 class Endpoint(NamedTuple):
-    """A listener: its name, and where it listens. Port 0: any free one."""
+    """Name and address of a listener. Port 0: any free port."""
 
     name: str
     host: str
@@ -32,8 +32,9 @@ class Endpoint(NamedTuple):
 
     @classmethod
     def parse(cls, text: str, default_name: str = DEFAULT_LISTENER) -> Endpoint:
-        """Read `host:port` or `NAME://host:port`; IPv6 in brackets. Raises ValueError that says
-        what would be right."""
+        """Parse `host:port` or `NAME://host:port`; IPv6 in brackets. Raises ValueError, which says
+        what would be right.
+        """
         name, separator, address = text.rpartition("://")
         host, colon, port = address.rpartition(":")
         if not colon or not port.isdecimal() or int(port) > 65535 or (separator and not name):
@@ -44,7 +45,7 @@ class Endpoint(NamedTuple):
 
     @property
     def is_loopback(self) -> bool:
-        """Can only this machine connect?"""
+        """True if only the local machine can connect."""
         return self.host in ("localhost", "::1") or self.host.startswith("127.")
 
 
@@ -55,8 +56,10 @@ def check_endpoints(
     allow_remote: bool,
     authenticating: Collection[str] = (),
 ) -> None:
-    """Raise ListenError for listeners that cannot be meant: doubled names, open to others unasked,
-    no address to advertise. `authenticating`: the names of listeners whose clients have to log in."""
+    """Raise ListenError for repeated names, listeners open to other machines without permission, or
+    a missing advertised address. `authenticating`: names of listeners that authenticate their
+    clients.
+    """
     names = [endpoint.name for endpoint in endpoints]
     for endpoint in endpoints:
         if names.count(endpoint.name) > 1:
@@ -90,14 +93,16 @@ def check_endpoints(
 
 
 def bind_host(host: str) -> str | None:
-    """Host to bind: one address for localhost (its two would get different free ports), every
-    interface for ""."""
+    """Return the host to bind: one address for localhost (its two would get different free ports),
+    None for every interface.
+    """
     return "127.0.0.1" if host == "localhost" else host or None
 
 
 def java_host(host: str) -> str:
-    """An address as Java's InetAddress.toString gives it: "/127.0.0.1"; IPv6 in full,
-    "/0:0:0:0:0:0:0:1" (DSC-3)."""
+    """Return an address as Java's InetAddress.toString: "/127.0.0.1"; IPv6 in full,
+    "/0:0:0:0:0:0:0:1" (DSC-3).
+    """
     address, percent, scope = host.partition("%")
     if ":" not in address:
         return f"/{host}"

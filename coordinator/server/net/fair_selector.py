@@ -1,11 +1,11 @@
-"""A selector for asyncio's loop that lets nobody wait for everybody else.
+"""Fair selector for asyncio's event loop: no busy descriptor delays the others.
 
-Owns which descriptors the loop is told of in one turn: a few, those first that were told of longest
-ago. asyncio's own takes all that are ready, and epoll puts a descriptor that stays readable before
-those whose bytes come while the turn goes on: where a hundred members of a group send heartbeats
-without a pause, another one's join would wait for one and a half rounds of them. Kafka's threads
-take requests as they come. Does not depend on sockets; where there is no epoll the loop keeps its
-own selector.
+Each turn of the loop gets only a few ready descriptors, those served longest ago first.
+asyncio's own selector takes all ready ones, and epoll lists a descriptor that stays readable
+before one that becomes readable during the turn: while a hundred members send heartbeats without
+a pause, another member's JoinGroup would wait for one and a half rounds of them. Kafka's threads
+take requests as they come. Does not depend on sockets; without epoll the loop keeps its own
+selector.
 """
 
 from __future__ import annotations
@@ -37,10 +37,8 @@ def _descriptor(fileobj: Any) -> int:
 
 
 class FairSelector(selectors.BaseSelector):
-    """epoll, at most `_AT_ONCE` descriptors a turn; else as `selectors.EpollSelector`. Raises
-    ValueError and KeyError where that does.
-
-    A turn that more are ready for is counted, and who it tells of comes last from then on.
+    """Selector on epoll that returns at most `_AT_ONCE` descriptors, the longest waiting first;
+    otherwise like `selectors.EpollSelector`. Raises ValueError and KeyError where that does.
     """
 
     def __init__(self) -> None:
@@ -51,7 +49,7 @@ class FairSelector(selectors.BaseSelector):
         """Descriptor -> the last turn that told of it while others waited."""
 
     def register(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        """Watch a descriptor; KeyError if it is watched already."""
+        """Watch a descriptor. Raises KeyError if it is watched already."""
         number = _descriptor(fileobj)
         if number in self._keys:
             raise KeyError(f"{fileobj!r} is registered already")
@@ -61,7 +59,7 @@ class FairSelector(selectors.BaseSelector):
         return key
 
     def unregister(self, fileobj: Any) -> selectors.SelectorKey:
-        """Watch it no longer; KeyError if it is not watched."""
+        """Stop watching a descriptor. Raises KeyError if it is not watched."""
         key = self._keys.pop(_descriptor(fileobj))
         del self._told[key.fd]
         try:
@@ -71,7 +69,7 @@ class FairSelector(selectors.BaseSelector):
         return key
 
     def modify(self, fileobj: Any, events: int, data: Any = None) -> selectors.SelectorKey:
-        """Watch it for something else, or with other data."""
+        """Change a watched descriptor's events or data."""
         former = self.get_key(fileobj)
         if events != former.events:
             self._epoll.modify(former.fd, _wanted(events))
@@ -79,7 +77,9 @@ class FairSelector(selectors.BaseSelector):
         return key
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """Some that are ready; `timeout` in seconds, None: until one is."""
+        """Return ready descriptors, a bounded number. `timeout` in seconds; None: until one is
+        ready.
+        """
         wait = -1.0 if timeout is None else 0.0 if timeout <= 0 else ceil(timeout * 1_000) / 1_000
         events = self._epoll.poll(wait, _LOOKED_AT)
         if len(events) > _AT_ONCE:
@@ -102,17 +102,17 @@ class FairSelector(selectors.BaseSelector):
         return chosen
 
     def close(self) -> None:
-        """Watch nothing any more."""
+        """Close the selector."""
         self._epoll.close()
         self._keys.clear()
         self._told.clear()
 
     def get_key(self, fileobj: Any) -> selectors.SelectorKey:
-        """The key it was registered with; KeyError if it was not."""
+        """Return the key of a watched descriptor. Raises KeyError if it is not watched."""
         return self._keys[_descriptor(fileobj)]
 
     def get_map(self) -> Mapping[Any, selectors.SelectorKey]:
-        """Descriptor -> what it was registered with."""
+        """Return the keys by descriptor."""
         return MappingProxyType(self._keys)
 
 
@@ -123,7 +123,7 @@ def _wanted(events: int) -> int:
 
 
 def new_loop() -> asyncio.AbstractEventLoop:
-    """asyncio's own event loop, fair where there is epoll."""
+    """Return an asyncio event loop, with the fair selector if there is epoll."""
     return (
         asyncio.SelectorEventLoop(FairSelector())
         if hasattr(select, "epoll")
@@ -132,6 +132,6 @@ def new_loop() -> asyncio.AbstractEventLoop:
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    """As `asyncio.run`, on such a loop."""
+    """Run a coroutine like `asyncio.run`, on a fair loop."""
     with asyncio.Runner(loop_factory=new_loop) as runner:
         runner.run(work)

@@ -1,8 +1,7 @@
-"""Listeners' demands on their clients: TLS, a login, or rights.
+"""Security of a cluster's listeners: which protocol each uses (TLS, SASL), and the protocol object
+of its connections.
 
-`Guard` belongs to all servers of a cluster: it knows what each listener speaks and makes the
-protocol of its connections. A server without one has plain connections only, which pay for
-nothing here.
+One `Guard` serves all servers of a cluster. A server without one has plain connections only.
 """
 
 from __future__ import annotations
@@ -26,8 +25,7 @@ _OWN_SETTINGS = ListenerSecurity(OWN_LISTENER, internal=True)
 
 
 class Guard:
-    """The demands of a cluster's listeners on clients. `certificates` None: no listener speaks
-    TLS."""
+    """Security of a cluster's listeners. `certificates` None: no listener uses TLS."""
 
     own_endpoint = Endpoint(OWN_LISTENER, "127.0.0.1", 0)
 
@@ -38,13 +36,13 @@ class Guard:
 
     @property
     def authenticating(self) -> frozenset[str]:
-        """The listeners whose clients have to say who they are."""
+        """Names of the listeners that authenticate their clients."""
         return frozenset(
             name for name, each in self.security.listeners.items() if each.authenticates
         )
 
     def watch_over(self, broker: Broker) -> None:
-        """A broker was made, or was started again."""
+        """Connect the security with a broker that was created or restarted."""
         broker.security = self.security
         self.security.epoch_ms = broker.epoch_ms
         self.security.keep_credentials(broker.cluster.scram_credentials)
@@ -61,16 +59,16 @@ class Guard:
             )
 
     def close(self) -> None:
-        """The end: throw-away files go."""
+        """Remove throw-away certificates."""
         if self.certificates is not None:
             self.certificates.close()
 
     def settings(self, listener: str) -> ListenerSecurity:
-        """A listener's demands on its clients."""
+        """Return a listener's security settings."""
         return _OWN_SETTINGS if listener == OWN_LISTENER else self.security.listener(listener)
 
     def protocol(self, server: Server, listener: str) -> Callable[[], ServerProtocol]:
-        """The maker of the protocols of a listener's connections."""
+        """Return the factory of protocol objects for a listener's connections."""
         settings = self.settings(listener)
         if settings.protocol.has_tls:
             from .tls import TlsProtocol

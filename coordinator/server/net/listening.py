@@ -1,9 +1,8 @@
-"""Listening sockets: what is said when there are no descriptors for more connections, and how they
-end.
+"""Listening sockets: their orderly end, and the report of a lack of file descriptors.
 
-asyncio tells of every failed accept, a thousand times a second with a traceback each; `Descriptors`
-makes one line of an outage. `stop_listening` loses no connection between the two objects that
-asyncio makes of it. Does not depend on what is served.
+asyncio logs every failed accept, a thousand times a second with a traceback; `Descriptors`
+reports an outage in one line. `stop_listening` loses no connection that was just accepted. Does
+not know what is served.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ _TURNS_TO_MAKE = 3
 
 
 async def stop_listening(loop: asyncio.AbstractEventLoop, listening: list[asyncio.Server]) -> None:
-    """Accept nobody any more, let those who were accepted just now be made, then close the
-    listening sockets.
+    """Stop accepting, let the connections just accepted be created, then close the listening
+    sockets.
 
-    asyncio leaves the socket of a connection open, and forgets it, whose server was closed between
-    accept and connection_made.
+    If a server is closed between accept and connection_made, asyncio leaves the accepted socket
+    open and forgets it.
     """
     for server in listening:
         for listener in server.sockets:
@@ -52,8 +51,9 @@ async def stop_listening(loop: asyncio.AbstractEventLoop, listening: list[asynci
 
 
 class Descriptors:
-    """How near a loop's servers are to the limit of open files. One for each server; the handler of
-    a loop is put in place once."""
+    """Watch on the limit of open files of a loop's servers, one for each server. The loop's
+    exception handler is installed once.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -63,11 +63,11 @@ class Descriptors:
         self._before = loop.get_exception_handler()
 
     def watch(self) -> None:
-        """Take the loop's news of failed accepts; everything else goes where it went before."""
+        """Handle the loop's reports of failed accepts; other reports go to the previous handler."""
         self._loop.set_exception_handler(self._on_error)
 
     def stop(self) -> None:
-        """Leave the loop as it was, once no accept that failed is tried again."""
+        """Restore the loop's exception handler, once no failed accept is retried any more."""
         left_s = self._failed_at + ACCEPT_RETRY_DELAY - self._loop.time()
         if left_s >= 0:
             self._loop.call_later(left_s + _RETRIED_S, self._restore)
@@ -79,7 +79,7 @@ class Descriptors:
             self._loop.set_exception_handler(self._before)
 
     def accepted(self, number: int) -> None:
-        """A connection was accepted, and has this descriptor."""
+        """Note the file descriptor of an accepted connection, and report if few are left."""
         if number >= self._limit - _LAST_FEW:
             self._tell()
 

@@ -1,11 +1,11 @@
-"""The only broker of an emulator, as its host stops and starts it: its port, its connections, what
-lives in memory only.
+"""Stop, start and pause of the only broker of an emulator: its port, its connections, and its state
+in memory.
 
-Rules: records, committed offsets and transactions stay; sessions, parked requests and fetch sessions
-are lost, as with a process (ERR-7). A controlled shutdown answers what is parked and closes
-connections in good order; a crash resets them; a paused process keeps them, and does nothing. While
-nobody listens a socket that does not listen keeps the port. The broker stays the same object; its
-leader epochs stay. What cannot be done raises ClusterError and changes nothing.
+Records, committed offsets and transactions stay; sessions, parked requests and fetch sessions
+are lost, as with a process (ERR-7). A controlled shutdown answers parked requests and closes
+connections; a crash resets them; a paused process keeps them and does nothing. While the broker
+is stopped, a socket that does not listen reserves the port. The broker stays the same object and
+keeps its leader epochs. An action that is not possible raises ClusterError and changes nothing.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 
 class _Halted:
-    """The driver of a broker whose process does nothing."""
+    """Runtime of a broker whose process does nothing."""
 
     def run_resumable(self, now: int) -> None:
-        """Nobody goes on."""
+        """Do nothing."""
 
     def wake_by(self) -> int | None:
-        """Nothing falls due."""
+        """Return None: no timer."""
         return None
 
     def next_deadline(self) -> int | None:
-        """Nothing falls due."""
+        """Return None: no timer."""
         return None
 
     def tick(self, now: int) -> None:
-        """Nothing happens."""
+        """Do nothing."""
 
 
 class LoneBroker:
-    """The host of one broker that has no others beside it. Everything is called on its loop."""
+    """Host of the only broker. Call everything on its event loop."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
@@ -60,28 +60,31 @@ class LoneBroker:
         return self._server.broker.node_id
 
     def shut_down(self, now: int) -> None:
-        """A controlled shutdown: parked requests are answered, then the process ends."""
+        """Shut the broker down in a controlled way: parked requests are answered, then the process
+        ends.
+        """
         self._must_be(HostState.RUNNING)
         self._server.broker.unload_groups(None, now)
         self._end(abort=False)
 
     def crash(self, now: int) -> None:
-        """The process ends at once, as by SIGKILL; connections are gone before anybody is
-        answered."""
+        """End the process at once, like SIGKILL; connections are reset before any parked request is
+        answered.
+        """
         if self.state is HostState.STOPPED:
             self._must_be(HostState.RUNNING)
         self._end(abort=True)
         self._server.broker.unload_groups(None, now)
 
     def pause(self, now: int) -> None:
-        """Freeze the process, as by SIGSTOP."""
+        """Freeze the process, like SIGSTOP."""
         self._must_be(HostState.RUNNING)
         self.state = HostState.PAUSED
         self._server.runtime = _Halted()
         self._server.freeze()
 
     def resume(self, now: int) -> None:
-        """Let a frozen process go on; what fell due meanwhile happens now."""
+        """Continue a paused process; timers that were due run now."""
         self._must_be(HostState.PAUSED)
         self.state = HostState.RUNNING
         self._server.runtime = self._server.broker
@@ -89,8 +92,9 @@ class LoneBroker:
         self._server.broker.tick(now)
 
     def start(self, now: int, release: Release | None = None) -> None:
-        """Start it again, as another release if one is given: it loads what it had written, and
-        listens where it listened."""
+        """Start the broker again, as another release if one is given: it loads what it had written
+        and opens its listeners.
+        """
         self._must_be(HostState.STOPPED)
         server, broker = self._server, self._server.broker
         if release is not None:
@@ -108,12 +112,12 @@ class LoneBroker:
         self._task = server.loop.create_task(self._open_again(self._task))
 
     async def settled(self) -> None:
-        """Wait until a broker that was started listens, and one that was stopped does not."""
+        """Wait until a started broker listens, or a stopped one does not."""
         if self._task is not None:
             await self._task
 
     def close(self) -> None:
-        """The emulator ends."""
+        """Release the reserved ports, because the emulator ends."""
         for held in self._held:
             held.close()
         self._held.clear()
@@ -145,7 +149,7 @@ class LoneBroker:
 
 
 def _held(endpoint: Endpoint) -> socket.socket:
-    """A socket that keeps a port and does not listen: who connects is refused."""
+    """Return a socket that reserves a port without listening: connections to it are refused."""
     host = bind_host(endpoint.host) or "0.0.0.0"
     held = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -1,7 +1,7 @@
-"""The clock of an emulator, and what its timer drives.
+"""Clock of an emulator, and the interface of the object that its timer drives.
 
-The clock counts whole milliseconds of an event loop's time since a zero, which may be moved into
-the past. All servers of an emulator share one. It does not depend on who arms timers by it.
+The clock counts whole milliseconds of the event loop's time since a zero, which a jump moves
+into the past. All servers of an emulator share one.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Protocol
 
 
 class LoopClock:
-    """Milliseconds since it was made."""
+    """Clock that counts milliseconds since it was created."""
 
     __slots__ = ("_loop", "_zero", "turn_began")
 
@@ -23,30 +23,31 @@ class LoopClock:
         round of work that waited."""
 
     def now(self) -> int:
-        """This instant."""
+        """Return the current instant in ms."""
         return int((self._loop.time() - self._zero) * 1000)
 
     def loop_time(self, at_ms: int) -> float:
-        """The loop's own time at an instant."""
+        """Return the loop's time in seconds at an instant."""
         return self._zero + at_ms / 1000
 
     def jump(self, duration_ms: int) -> None:
-        """From now on it is so much later."""
+        """Move the clock forward."""
         self._zero -= duration_ms / 1000
 
 
 class Runtime(Protocol):
-    """The timer's target: one broker, or all brokers of a cluster together."""
+    """Interface of the timer's target: one broker, or all brokers of a cluster."""
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None."""
 
     def wake_by(self) -> int | None:
-        """An instant no later than that, for less work: when the timer has to fire at the
-        latest."""
+        """Return an instant no later than `next_deadline` that is cheaper to compute: the latest
+        instant at which the timer must fire.
+        """
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due."""
+        """Run the timers that are due."""
 
     def run_resumable(self, now: int) -> None:
-        """Let freed connections go on."""
+        """Let connections whose parked request was answered continue."""

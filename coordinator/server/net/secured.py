@@ -1,4 +1,6 @@
-"""asyncio's side of a connection to a listener that asks something of its clients."""
+"""asyncio protocol of a connection to a listener with SASL or TLS, or of a broker with ACLs. `tls`
+adds the encryption.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class SecuredProtocol(ServerProtocol):
-    """asyncio's side of a connection that is asked something."""
+    """asyncio protocol of a connection with security."""
 
     __slots__ = ("_security", "_settings")
 

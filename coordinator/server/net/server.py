@@ -1,9 +1,9 @@
-"""Sockets, the loop's clock and one timer around a broker: the real-world driver.
+"""Driver of a broker on real sockets: listeners, the loop's clock and one timer.
 
-Owns listeners, the one receive buffer of the loop, the re-armed timer and the end of it all. Rules:
-the zero of `now` is the server's making; every entry point ends with `Broker.run_resumable` and a
-look at the next deadline; a bind beyond loopback needs to be asked for by name unless its listener
-authenticates its clients. Does not depend on requests.
+Owns the listeners, the loop's one receive buffer, the timer and the orderly stop. The zero of
+`now` is the creation of the server; every entry point ends with `Broker.run_resumable` and a
+look at the next deadline; a listener beyond loopback must be requested explicitly unless it
+authenticates its clients. Does not know requests; see `server.connections`.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ END_GRACE_S = 10.0  # how long a connection that is closed may take to read its 
 
 
 class Guarding(Protocol):
-    """The demands on clients (`server.net.guard`)."""
+    """Interface of the listeners' security (`server.net.guard`)."""
 
     own_endpoint: Endpoint
-    """Where the testing kit's own clients are to connect."""
+    """The endpoint for the testing kit's own clients."""
 
     @property
     def authenticating(self) -> Collection[str]:
-        """The listeners whose clients have to say who they are."""
+        """Names of the listeners that authenticate their clients."""
 
     def watch_over(self, broker: Broker) -> None:
-        """A broker was made, or was started again."""
+        """Connect the security with a broker that was created or restarted."""
 
     def protocol(self, server: Server, listener: str) -> Callable[[], ServerProtocol]:
-        """The maker of the protocols of a listener's connections."""
+        """Return the factory of protocol objects for a listener's connections."""
 
 
 class Server:
-    """A broker on real sockets. `await listen(...)`, later `await stop()`; everything on one loop.
+    """A broker on real sockets: `await listen(...)`, later `await stop()`, all on one loop.
 
-    `first`: the first server of the same cluster. Servers of one cluster share its clock and its
-    timer, which drives `runtime`, and a piece of work at one of them is followed by a look at all.
+    `first`: the first server of the same cluster. Servers of one cluster share clock and timer,
+    which drives `runtime`; after work at one of them all are checked.
     """
 
     def __init__(
@@ -131,11 +131,12 @@ class Server:
         allow_remote: bool = False,
         reserved: bool = False,
     ) -> None:
-        """Open all listeners or none, and tell the cluster their addresses; `advertised` overrides
-        by listener name.
+        """Open all listeners, or none, and store their addresses in the cluster; `advertised`
+        overrides them by listener name.
 
-        `reserved`: a socket that does not listen keeps each port (SO_REUSEPORT). Raises ListenError
-        for an address beyond loopback without `allow_remote`, and for one that cannot be had.
+        `reserved`: a socket that does not listen reserves each port (SO_REUSEPORT). Raises
+        ListenError for an address beyond loopback without `allow_remote`, and for one that
+        cannot be bound.
         """
         guard = self.guard
         check_endpoints(
@@ -191,7 +192,7 @@ class Server:
         return endpoint._replace(port=server.sockets[0].getsockname()[1])
 
     def _protocol(self, listener: str) -> Callable[[], ServerProtocol]:
-        """The maker of asyncio's side of a connection to a listener."""
+        """Return the factory of protocol objects for a listener's connections."""
         guard = self.guard
         if guard is None:
             return lambda: ServerProtocol(self, listener)
@@ -200,8 +201,9 @@ class Server:
     # -- after every piece of work
 
     def settle(self, now: int) -> None:
-        """Let freed connections go on, read again where there is room again, and look at the next
-        deadline."""
+        """Let connections that can continue do so, read again where there is room, and set the
+        timer.
+        """
         self.runtime.run_resumable(now)
         for server in self.group:
             broker = server.broker
@@ -215,7 +217,9 @@ class Server:
             first._rearm(deadline)
 
     def _look_around(self) -> None:
-        """Read again where there is room again, and see who waits for a turn or for memory."""
+        """Read again from connections that have room, and serve those that wait for a turn or for
+        memory.
+        """
         broker = self.broker
         if self.unread and not self.frozen:
             for protocol in [protocol for protocol in self.unread if protocol.wants_bytes]:
@@ -229,12 +233,12 @@ class Server:
         return self.now() - self.clock.turn_began >= _TURN_MS
 
     def ask_for_turn(self) -> None:
-        """Let connections that wait go on as soon as all sockets have been looked at."""
+        """Schedule the next turn of waiting connections, after all sockets were polled."""
         if self._turn is None:
             self._turn = self.loop.call_soon(self._next_turn)
 
     def _arrange(self) -> None:
-        """See to connections that wait for their turn or for memory."""
+        """Schedule work for connections that wait for a turn or for memory."""
         if self.broker.wants_turn:
             self.ask_for_turn()
         if (self.broker.output.waiting or self.broker.input.full) and self._look_after is None:
@@ -257,16 +261,16 @@ class Server:
     # -- the timer
 
     def _rearm(self, deadline: int) -> None:
-        """Let the timer fire at an earlier instant. One that fires too early does no harm: it is
-        armed anew."""
+        """Let the timer fire at an earlier instant. Firing too early does no harm: it is set again."""
         if self._timer is not None:
             self._timer.cancel()
         self._timer_at = deadline
         self._timer = self.loop.call_at(self.clock.loop_time(deadline), self._on_timer)
 
     def jump(self, duration_ms: int) -> None:
-        """Let the clock of all servers jump; no connection counts as idle for it. What falls due by
-        that happens at the next `tick`."""
+        """Move the clock of all servers forward, without making connections idle. Timers that
+        become due run at the next `tick`.
+        """
         self.clock.jump(duration_ms)
         first = self.group[0]
         if first._timer is not None:
@@ -276,8 +280,9 @@ class Server:
             protocol.active_at += duration_ms
 
     def catch_up(self, now: int) -> None:
-        """Let happen what fell due before `now`, if the timer is late: a request finds things as
-        they are at its time."""
+        """Run timers that were due before `now`, if the loop's timer is late, so that a request
+        finds the state of its time.
+        """
         timer_at = self.group[0]._timer_at
         if timer_at is not None and timer_at < now:
             self.runtime.tick(now)
@@ -295,10 +300,8 @@ class Server:
         self.settle(now)
 
     def _close_idle(self) -> None:
-        """Close connections on which nothing came or went for connections.max.idle.ms, as Kafka
-        does; look again after a quarter of that.
-
-        A parked request does not keep its connection: Kafka hangs up on it, too.
+        """Close connections without traffic for connections.max.idle.ms, as Kafka does; check again
+        after a quarter of that. A parked request does not keep its connection open, as in Kafka.
         """
         now = self.now()
         for protocol in [
@@ -317,8 +320,9 @@ class Server:
     # -- a broker that stops, pauses and starts again
 
     def close(self, *, abort: bool) -> None:
-        """The broker's process ends: nobody listens any more, and connections end; `abort`: without
-        what was still to be sent."""
+        """Close listeners and connections, because the broker's process ends. `abort`: without
+        sending what is queued.
+        """
         self.frozen = False
         self._end_connections(abort=abort)
         self.closing = self.loop.create_task(stop_listening(self.loop, self._listening))
@@ -333,7 +337,7 @@ class Server:
                 protocol.transport.abort()
 
     async def open_again(self, broker: Broker) -> None:
-        """The broker's process was started again: listen where it listened before."""
+        """Listen on the former addresses again, for the restarted broker."""
         await self.closing
         self.broker, self.input = broker, broker.input
         if self.guard is not None:
@@ -346,13 +350,13 @@ class Server:
             await self._open(self.own_endpoint, reserved=True)
 
     def freeze(self) -> None:
-        """The broker's process is paused: connections stay, nothing is read."""
+        """Stop reading from all connections: the broker's process is paused."""
         self.frozen = True
         for protocol in self.protocols:
             protocol.transport.pause_reading()
 
     def thaw(self) -> None:
-        """The broker's process goes on."""
+        """Read again: the broker's process continues."""
         self.frozen = False
         for protocol in self.protocols - self.unread:
             protocol.transport.resume_reading()
@@ -360,8 +364,9 @@ class Server:
     # -- the end
 
     async def stop(self) -> None:
-        """Stop listening, answer what is parked as Kafka does, flush and close every connection,
-        and wait for that."""
+        """Stop listening, answer parked requests as Kafka does, flush and close every connection,
+        and wait for that.
+        """
         await self.closing
         await stop_listening(self.loop, self._listening)
         self.descriptors.stop()
@@ -382,7 +387,7 @@ class Server:
             self._timer = self._timer_at = None
 
     def gone(self, protocol: ServerProtocol) -> None:
-        """A connection has ended. Others may wait for the memory that it held."""
+        """Forget a closed connection; others may wait for the memory that it held."""
         if (self.broker.wants_turn or self.unread) and self._all_gone is None:
             self.ask_for_turn()
         self.protocols.discard(protocol)
@@ -392,8 +397,9 @@ class Server:
 
 
 class ServerProtocol(asyncio.BufferedProtocol):
-    """asyncio's side of one connection. All share the server's receive buffer: it is empty again
-    when a call returns."""
+    """asyncio protocol of one connection. All share the server's receive buffer, which is empty
+    again when a call returns.
+    """
 
     __slots__ = (
         "_server",
@@ -475,19 +481,20 @@ class ServerProtocol(asyncio.BufferedProtocol):
 
     @property
     def wants_bytes(self) -> bool:
-        """Should the socket be read? Not while much waits here, nor for an unfinished request while
-        such fill all the memory there is."""
+        """True if the socket should be read: not while much waits here, nor for an unfinished
+        request while such requests fill the memory bound.
+        """
         if not self.connection.wants_bytes:
             return False
         return self.favoured or not self._server.input.full or self.connection.kept is None
 
     def resume_reading(self) -> None:
-        """There is room again."""
+        """Read again."""
         self._server.unread.discard(self)
         self.transport.resume_reading()
 
     def end(self) -> None:
-        """Handle nothing more; what was answered still goes out, if the client takes it soon."""
+        """Handle no further request; send queued answers if the client reads them soon, then close."""
         self.connection.lost()
         self._server.unread.discard(self)
         self.transport.close()
@@ -495,14 +502,14 @@ class ServerProtocol(asyncio.BufferedProtocol):
             self._server.loop.call_later(END_GRACE_S, self.transport.abort)
 
     def abort(self, why: str) -> None:
-        """Close at once."""
+        """Close at once, and report the reason."""
         self._server.closed_connections.closed(self.connection.peer, why)
         self.connection.lost()
         self._server.unread.discard(self)
         self.transport.abort()
 
     def count_unsent(self) -> None:
-        """Count what the transport holds, here and for all connections together."""
+        """Update the count of unsent bytes, here and for all connections."""
         size = self.transport.get_write_buffer_size()
         self.output.add(size - self.unsent)
         self.unsent = size

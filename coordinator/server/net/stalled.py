@@ -1,12 +1,11 @@
-"""Connections that hold memory without progress: clients that read no answers, and requests that
-were begun and not finished.
+"""Connections that hold memory without progress: clients that do not read answers, and unfinished
+requests.
 
-As long as there is room nobody is looked at. When one of the broker's two rooms is full
-(`server.limits`), a connection that has taken no byte of its answers, or sent no byte of its
-request, for `STALLED_MS` is closed with one WARNING. Whoever reads and sends, however slowly, is
-never closed. While the room for requests is full, unfinished requests are read one at a time, the
-one that lacks fewest bytes first. Does not depend on sockets: it is given protocols, and told the
-time.
+While there is room, nothing is checked. When one of the broker's two rooms is full
+(`server.limits`), a connection that has read no byte of its answers, or sent no byte of its
+request, for `STALLED_MS` is closed with one WARNING. A client that reads or sends, however
+slowly, is never closed. While the room for requests is full, unfinished requests are read one at
+a time, the one that lacks the fewest bytes first. Does not depend on sockets.
 """
 
 from __future__ import annotations
@@ -23,23 +22,23 @@ STALLED_MS = 10_000
 
 
 class Holder(Protocol):
-    """A connection as its driver has it."""
+    """Interface of a connection's protocol object."""
 
     connection: Connection
     active_at: int
-    """When a byte last came or an answer last went to the transport."""
+    """Instant at which a byte was last received or an answer last passed to the transport."""
     taken_at: int
-    """When the client last took something of what was unsent, or had nothing unsent."""
+    """Instant at which the client last read some of the unsent bytes, or there were none."""
     unsent: int
     """Bytes that the transport holds, as counted last."""
     favoured: bool
     """Its request is read to its end though the room is full."""
 
     def count_unsent(self) -> None:
-        """Count `unsent` anew, here and in the broker's room."""
+        """Update `unsent`, here and in the broker's room."""
 
     def abort(self, why: str) -> None:
-        """Close at once; what is unsent is lost."""
+        """Close at once; unsent bytes are lost."""
 
     def resume_reading(self) -> None:
         """Read again."""
@@ -48,7 +47,7 @@ class Holder(Protocol):
 def look_after(
     broker: Broker, holders: Collection[Holder], unread: Collection[Holder], now: int
 ) -> None:
-    """Close what has stalled while others wait, and let one unfinished request go on."""
+    """Close stalled connections while others wait for room, and let one unfinished request be read."""
     if broker.output.full:
         _unsent(holders, now)
     if broker.input.full:

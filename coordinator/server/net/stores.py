@@ -1,5 +1,6 @@
-"""Files with keys and certificates of one's own. PKCS#12 is read as PEM, and needs the extra
-`security`. Does not depend on who shows or trusts them."""
+"""Files with the user's own keys and certificates. PKCS#12 is converted to PEM, which needs the
+extra `security`. Does not know how they are used; see `certificates`.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +8,25 @@ from typing import NamedTuple
 
 
 class CertificateError(ValueError):
-    """A certificate that cannot be had: which, why, and what would be right."""
+    """Error for a certificate that cannot be loaded; the message says why and what would be right."""
 
 
 class Store(NamedTuple):
-    """A file of one's own: `kind` is PEM or PKCS12."""
+    """A key or certificate file. `kind`: PEM or PKCS12."""
 
     path: str
     kind: str = "PEM"
     password: str = ""
 
     def __repr__(self) -> str:
-        """Without the password: tracebacks show it."""
+        """Leave the password out, for tracebacks show it."""
         return f"Store({self.path!r}, {self.kind})"
 
 
 def as_pem(store: Store) -> bytes:
-    """What a PKCS#12 file holds: its key, if it has one, and its certificates. Raises CertificateError."""
+    """Return the content of a PKCS#12 file as PEM: its key, if any, and its certificates. Raises
+    CertificateError.
+    """
     try:
         from cryptography.hazmat.primitives.serialization import (
             Encoding,

@@ -1,10 +1,9 @@
-"""TLS on a listener: bytes of a socket to bytes of Kafka's protocol and back.
+"""TLS on a listener: decrypts a socket's bytes for the connection, and encrypts its answers.
 
-The library's `SSLObject` works on memory, on any loop; a connection holds no buffer of its own
-while nothing is under way, and a handshake takes its turn like any request. Rules: TLS 1.2 and
-newer (TLS-1); bytes in the clear close the connection with one line; a handshake that waits is
-closed by connections.max.idle.ms alone, as in Kafka. Does not depend on where certificates are
-from.
+The library's `SSLObject` works on memory, so on any loop; an idle connection holds no buffer,
+and a handshake takes its turn like a request. TLS 1.2 and newer (TLS-1); bytes that are not TLS
+close the connection with one line; a waiting handshake is closed by connections.max.idle.ms
+only, as in Kafka. Does not know where certificates come from.
 """
 
 from __future__ import annotations
@@ -32,22 +31,23 @@ _HANDSHAKE_FAILURE = b"\x15\x03\x03\x00\x02\x02\x28"
 
 
 class Certificates(Protocol):
-    """Where the contexts of handshakes come from: asked anew for each, so that a certificate can be
-    replaced."""
+    """Interface of the source of SSL contexts. It is asked for each handshake, so that a
+    certificate can be replaced.
+    """
 
     @property
     def ca_file(self) -> str:
-        """The certificate of the authority that clients are to trust."""
+        """Path of the certificate of the authority that clients must trust."""
 
     def context(self, listener: ListenerSecurity) -> ssl.SSLContext:
-        """For the next handshake."""
+        """Return the SSL context for the next handshake."""
 
     def close(self) -> None:
-        """Remove what was made."""
+        """Remove the files that were created."""
 
 
 class TlsProtocol(SecuredProtocol):
-    """asyncio's side of a connection that speaks TLS."""
+    """asyncio protocol of a connection with TLS."""
 
     __slots__ = ("_arrived", "_incoming", "_outgoing", "_shaken", "_tls", "_waits")
 
@@ -108,7 +108,7 @@ class TlsProtocol(SecuredProtocol):
         server.settle(now)
 
     def _disturb(self, disturbed: Handshake, hello: bytes) -> None:
-        """The testing kit wants something to befall this handshake."""
+        """Apply an injected fault to this handshake."""
         if disturbed.how is Disturbance.DELAY:
             self.transport.pause_reading()
             self._waits = self._server.loop.call_later(
@@ -126,7 +126,7 @@ class TlsProtocol(SecuredProtocol):
         self._fail(f"TLS handshake {disturbed.how.value} (asked for by the testing kit)")
 
     def _go_on(self, hello: bytes) -> None:
-        """A handshake was delayed for long enough."""
+        """Continue a delayed handshake."""
         self._waits = None
         if not self.connection.closed and not self.transport.is_closing():
             self.transport.resume_reading()
@@ -138,7 +138,7 @@ class TlsProtocol(SecuredProtocol):
         super().connection_lost(error)
 
     def _greet(self) -> None:
-        """The handshake is done: who is it?"""
+        """Set the principal after the handshake, from the client's certificate if there is one."""
         certificate = self._tls.getpeercert(binary_form=True)
         if certificate is not None:
             connection = self.connection
@@ -146,7 +146,7 @@ class TlsProtocol(SecuredProtocol):
             connection.showed_certificate(distinguished_name(certificate), self._server.now())
 
     def _read(self, now: int) -> None:
-        """Hand on what has been decrypted; `SSLWantReadError` ends it."""
+        """Pass decrypted bytes on, until `SSLWantReadError`."""
         while not self.connection.closed:
             data = self._tls.read(_READ_BYTES)
             if not data:

@@ -1,10 +1,9 @@
-"""Events from a log as values: those of groups for GroupCoordinator.replay (all of them) and .load
-(durable ones), those of transactional ids for TransactionCoordinator.replay; and both coordinators
-replayed from a log.
+"""Replay of one broker's event log: the events of groups and of transactional ids, and the
+coordinators reconstructed from them.
 
-A log that somebody made up may hold events that do not follow from each other. `replayed_groups`
-and `replayed_transactions` raise LogError with the line for them, as for everything else that is no
-log.
+`group_events` yields values for GroupCoordinator.replay and .load, `transaction_events` for
+TransactionCoordinator.replay. A log written by hand may contain events that do not follow from
+each other: `replayed_groups` and `replayed_transactions` raise LogError with the line number.
 """
 
 from __future__ import annotations
@@ -29,8 +28,9 @@ T = TypeVar("T")
 
 
 def group_events(lines: Iterable[Line], name: str = "log") -> Iterator[LoggedEvent]:
-    """The events of groups and of their coordinator among `lines`, in order. Raises LogError for
-    one that cannot be folded."""
+    """Yield the events of groups and of the group coordinator among `lines`, in order. Raises
+    LogError for an event that cannot be folded.
+    """
     clocks = Clocks()
     for number, line in numbered(lines):
         if line.kind is JumpClock:
@@ -48,16 +48,18 @@ def group_events(lines: Iterable[Line], name: str = "log") -> Iterator[LoggedEve
 
 
 def read_group_events(path: LogPath, run: str | None = None) -> Iterator[LoggedEvent]:
-    """The group events of a log file: of its last run, or of the one asked for by name. Raises
-    LogError and OSError."""
+    """Yield the group events of a log file: those of the run named, default the last one. Raises
+    LogError and OSError.
+    """
     return group_events(read(path, run), str(path))
 
 
 def transaction_events(
     lines: Iterable[Line], name: str = "log"
 ) -> Iterator[LoggedTransactionEvent]:
-    """The events of transactional ids among `lines`, in order. Raises LogError for one that cannot
-    be folded."""
+    """Yield the events of transactional ids among `lines`, in order. Raises LogError for an event
+    that cannot be folded.
+    """
     for number, line in numbered(lines):
         if line.stream != "transaction":
             continue
@@ -70,8 +72,9 @@ def transaction_events(
 def replayed_groups(
     lines: Iterable[Line], config: GroupConfig, now: int, name: str = "log"
 ) -> GroupCoordinator:
-    """The group coordinator that the lines lead to, all sessions beginning at `now`. Raises
-    LogError."""
+    """Return the group coordinator that results from the lines, with all sessions starting at
+    `now`. Raises LogError.
+    """
     follow = _Followed(lines, name)
     return follow.replayed(lambda: GroupCoordinator.replay(config, group_events(follow, name), now))
 
@@ -79,8 +82,9 @@ def replayed_groups(
 def replayed_transactions(
     lines: Iterable[Line], config: TransactionConfig, fresh: Callable[[], int], name: str = "log"
 ) -> TransactionCoordinator:
-    """The transaction coordinator that the lines lead to; `fresh` draws producer ids. Raises
-    LogError."""
+    """Return the transaction coordinator that results from the lines; `fresh` draws producer ids.
+    Raises LogError.
+    """
     follow = _Followed(lines, name)
     return follow.replayed(
         lambda: TransactionCoordinator.replay(config, fresh, transaction_events(follow, name))
@@ -88,7 +92,7 @@ def replayed_transactions(
 
 
 class _Followed(Iterator[Line]):
-    """Lines that are counted while somebody folds their events."""
+    """Iterator over lines that remembers the current line number for errors."""
 
     def __init__(self, lines: Iterable[Line], name: str) -> None:
         self._lines = numbered(lines)
@@ -102,8 +106,9 @@ class _Followed(Iterator[Line]):
         return line
 
     def replayed(self, replay: Callable[[], T]) -> T:
-        """The result of `replay`. Raises LogError where an event does not follow from those before
-        it."""
+        """Return the result of `replay`. Raises LogError if an event does not follow from those
+        before it.
+        """
         try:
             return replay()
         except LogError:

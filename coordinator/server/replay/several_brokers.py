@@ -1,9 +1,10 @@
-"""The log of several brokers, replayed: the cluster, the groups that each broker served, and their
-transactional ids.
+"""Replay of the event log of several brokers: the cluster, the groups that each broker served, and
+their transactional ids.
 
-Owns how the lines of several coordinators follow from each other. Rules: durable events belong to
-their partition, whoever wrote them, until a LogTruncated says that a later leader had them not; a
-broker that loads a partition folds those that count then. Does not depend on who wrote the log.
+Owns the rule how events of several coordinators combine: a durable event belongs to its
+partition, whichever broker wrote it, until a LogTruncated says that a later leader did not have
+it; a broker that loads a partition folds the events that remain. Does not know how the log was
+written.
 """
 
 from __future__ import annotations
@@ -51,8 +52,9 @@ class _Row(NamedTuple):
 
 
 class ReplayedBrokers:
-    """The state after the lines of a log of several brokers. `configs`: any broker's; `config`: the
-    groups'."""
+    """State after the lines of a log of several brokers. `configs`: the configuration of any of
+    them; `config`: that of groups.
+    """
 
     def __init__(self, lines: Iterable[Line], configs: BrokerConfigs, config: GroupConfig) -> None:
         self.cluster = Cluster(cluster_id="", controller_id=1, brokers=(), configs=configs)
@@ -68,7 +70,7 @@ class ReplayedBrokers:
             self._fold(line)
 
     def transactions(self) -> dict[str, Transaction]:
-        """The transactional ids, as the events that count leave them."""
+        """Return the transactional ids after all events that were not truncated."""
         found: dict[str, Transaction] = {}
         for seq, at_ms, event in self._transactions:
             if seq in self._lost:

@@ -1,9 +1,8 @@
-"""A decoded request and what may come of it: the values that connections, interceptors and handlers
-exchange.
+"""Values that connections, interceptors and handlers exchange: a decoded request (`Call`) and its
+result (`Result`).
 
-`Call` is what a handler is given; a `Result` is what it returns. Owns these values only. Does not
-depend on the broker, on connections or on any handler: interceptors and every handler import it,
-and it imports none of them.
+Every handler and interceptor imports this module; it imports none of them, nor broker or
+connections.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ B = TypeVar("B")
 
 
 class Special(Enum):
-    """A handler's result instead of a response."""
+    """A handler's result in place of a response."""
 
     NO_RESPONSE = "no response"
     CLOSE = "close"
@@ -40,19 +39,19 @@ CLOSE: Final = Special.CLOSE
 
 
 class NoRequest(Exception):
-    """Raised by a handler whose request is readable as bytes, but none to Kafka: its connection is
-    closed. `str()` says why."""
+    """Error of a handler for a request that Kafka does not answer: its connection is closed.
+    `str()` is the reason.
+    """
 
 
 class Encoded(NamedTuple):
-    """A response body that is encoded already, in the version of its request, without header."""
+    """An encoded response body in the request's version, without header."""
 
     body: bytes
 
 
 class Unread(NamedTuple):
-    """A response that is made when it can be sent: what it holds is not read, and takes no memory,
-    before."""
+    """A response that is built when it can be sent, so that it takes no memory before."""
 
     make: Callable[[], Message | Encoded]
 
@@ -63,8 +62,7 @@ token later."""
 
 
 class Sliced(NamedTuple):
-    """Instead of a result, for a request that is large: work that comes to the result, and stops
-    from time to time on the way."""
+    """A handler's result for a large request: work in slices that returns the actual result."""
 
     work: Slices[Result]
 
@@ -80,8 +78,9 @@ without header.
 
 
 class Call(NamedTuple):
-    """A decoded request, as interceptors and handlers get it. `now`: milliseconds since the
-    driver's zero."""
+    """A decoded request as interceptors and handlers get it. `now`: milliseconds since the driver's
+    zero.
+    """
 
     message: Request
     version: int
@@ -104,12 +103,11 @@ def by_element(
     one: Callable[[A, Call], B],
     after: Callable[[list[B]], Result | Sliced],
 ) -> Sliced:
-    """Answer a request element by element, with turns for other requests between them.
+    """Answer a request element by element, in slices.
 
-    `one` does what an element asks for and returns a row; the call that it is given is the same one,
-    as of now. `after` makes the answer of all rows, in the order of the elements; where there may be
-    much to put together, that is done by elements again. What has to be checked over the whole list a
-    handler does before it calls this.
+    `one` handles an element and returns its row; it gets the call with the current time. `after`
+    builds the response from all rows, in the order of the elements, and may itself work in
+    slices. Checks of the whole list are made by the handler before this call.
     """
 
     def work(call: Call) -> Slices[Result]:

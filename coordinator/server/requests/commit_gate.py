@@ -1,13 +1,13 @@
-"""Answers of the coordinators of groups and of transactions that wait until what they tell is
+"""Commit gate: answers of group and transaction coordinators that wait until their writes are
 replicated (META-1).
 
-Owns which writes the request in hand made, and the answers that are held. Rules: an answer leaves
-once the high watermark of each partition that its request wrote to has passed the write; when the
-broker loses the partition it says NOT_COORDINATOR instead (ERR-6), after offsets.commit.timeout.ms
-(transactions: their own timeout) COORDINATOR_NOT_AVAILABLE, which ERR-1 makes of a timeout: what
-was written stays, and counts when it is replicated. Heartbeats and leaves that write nothing wait
-for what was written before them, unless they are refused; a follower's SyncGroup waits for the
-leader's. With one broker there is no gate. Does not depend on how writes are replicated.
+Owns the writes of the current request and the held answers. An answer is sent once the high
+watermark of each partition that its request wrote to has passed the write. If the broker loses
+the partition, the answer is NOT_COORDINATOR (ERR-6); after offsets.commit.timeout.ms
+(transactions have their own timeout) COORDINATOR_NOT_AVAILABLE (ERR-1), although the write stays
+and counts once it is replicated. Heartbeats and LeaveGroups that write nothing wait for earlier
+writes, unless refused; a follower's SyncGroup waits for the leader's. A single broker has no
+gate. Does not know how writes are replicated.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ _TELL_OF_EARLIER_WRITES = frozenset(
 
 
 def _waits_for_earlier_writes(message: Message, response: Message | Encoded) -> bool:
-    """True if the answer of a request that wrote nothing waits for earlier writes to its group's
-    partition, as in Kafka's coordinator every operation does that does not fail.
-    REBALANCE_IN_PROGRESS is no failure of a heartbeat."""
+    """Return True if the answer of a request without writes waits for earlier writes to its group's
+    partition, as every successful operation of Kafka's coordinator does. REBALANCE_IN_PROGRESS
+    counts as success of a heartbeat.
+    """
     if type(message) not in _TELL_OF_EARLIER_WRITES:
         return False
     return getattr(response, "error_code", ErrorCode.NONE) in (
@@ -78,8 +79,9 @@ class _Held(NamedTuple):
     deadline_ms: int
 
     def told(self, error: ErrorCode) -> Message | Encoded:
-        """The answer; with an error the refusal of its request, as far as its kind has a place for
-        one."""
+        """Return the answer, or with an error the refusal of its request, if its API has a place
+        for the error.
+        """
         if error and self.call is not None and type(self.call.message) in REFUSABLE:
             return refusal(self.call.message, RequestContext(self.call.version), error)
         if error and isinstance(self.response, SyncGroupResponse):
@@ -94,8 +96,9 @@ class _Held(NamedTuple):
 
 
 def _refused(call: Call, response: Message, error: ErrorCode) -> Message:
-    """A transaction coordinator's answer in place of one whose write failed; other answers
-    stay."""
+    """Return a transaction coordinator's response with the error of its failed write; other
+    responses are returned unchanged.
+    """
     match response:
         case InitProducerIdResponse() | EndTxnResponse() | AddOffsetsToTxnResponse():
             return refused_whole(call.message, call.version, error, None)
@@ -110,12 +113,12 @@ def _refused(call: Call, response: Message, error: ErrorCode) -> Message:
 
 
 class CommitGate:
-    """The held answers of one broker. `timeout_ms`: how long a request's writes to a topic may
-    take; `reached`: a partition's high watermark, `end` its log's end; `replicate`: let followers
-    copy what they can now.
+    """The held answers of one broker.
 
-    `answer` answers a parked request; `failed` hears of each request whose writes were not
-    replicated in time, once it is answered.
+    `timeout_ms`: how long a request's writes to a topic may take; `reached`: a partition's high
+    watermark, `end`: its log end offset; `replicate`: lets followers copy what they can now.
+    `answer` answers a parked request; `failed` is called for each request whose writes were not
+    replicated in time, after its answer.
     """
 
     def __init__(
@@ -139,23 +142,22 @@ class CommitGate:
 
     @staticmethod
     def waits_for_its_writes(response: Message | Encoded, message: Message | None = None) -> bool:
-        """True if an answer waits for what was written with it. `message`: its request, if that is
-        the one in hand.
+        """Return True if an answer waits for the writes made with it. `message`: its request, if
+        that is the current one.
 
-        A JoinGroup is answered when the join phase is over, whether or not the group that it
-        founded is replicated; but a static member that replaces another waits (STA-2).
+        A JoinGroup is answered when the join phase ends, whether or not the new group is
+        replicated; but a static member that replaces another waits (STA-2).
         """
         if not isinstance(response, JoinGroupResponse):
             return True
         return isinstance(message, JoinGroupRequest) and message.group_instance_id is not None
 
     def begin(self) -> None:
-        """Another request is handled: earlier writes are not its own."""
+        """Start another request: earlier writes do not belong to it."""
         self._written.clear()
 
     def across(self, work: Slices[T]) -> Slices[T]:
-        """Work in slices, between which other requests are handled: what it writes stays its
-        own."""
+        """Run work in slices and keep its writes apart from those of requests handled in between."""
         self.begin()
         try:
             next(work)
@@ -170,16 +172,16 @@ class CommitGate:
             return value
 
     def note(self, topic: str, partition: int, end_offset: int) -> None:
-        """Something was written to a partition."""
+        """Record a write to a partition."""
         self._written[topic, partition] = end_offset
 
     @property
     def has_written(self) -> bool:
-        """Was something written that nobody has taken to be the request's in hand?"""
+        """True if there is a write that no request has claimed yet."""
         return bool(self._written)
 
     def needs(self, now: int) -> Needs:
-        """Writes of the request in hand that not every replica in sync has yet."""
+        """Return the current request's writes that are not replicated to the ISR yet."""
         if not self._written:
             return {}
         self._replicate(now)
@@ -191,7 +193,7 @@ class CommitGate:
         return dict(self._written)
 
     def take(self, now: int) -> Needs:
-        """`needs`, asked for the last time."""
+        """Like `needs`, and forget the writes."""
         if not self._written:
             return {}
         needs = self.needs(now)
@@ -199,11 +201,11 @@ class CommitGate:
         return needs
 
     def earlier(self, call: Call, response: Message | Encoded, groups: GroupCoordinator) -> Needs:
-        """Writes the answer of a request that wrote nothing waits for, if for anything: all that
-        stands in its group's partition.
+        """Return the earlier writes that the answer of a request without writes waits for: all in
+        its group's partition.
 
-        A SyncGroup waits for the assignments that it would be answered with: until they are
-        replicated the group is in CompletingRebalance, where followers wait (SYNC-2, SYNC-3).
+        A SyncGroup waits for the assignments that it returns: until they are replicated the
+        group is in CompletingRebalance, where followers wait (SYNC-2, SYNC-3).
         """
         if isinstance(call.message, SyncGroupRequest):
             leader = self._leaders_sync(call)
@@ -222,7 +224,9 @@ class CommitGate:
         return {partition: end} if self._reached(*partition) < end else {}
 
     def _leaders_sync(self, call: Call | None) -> _Held | None:
-        """The held SyncGroup that brought the assignments of the group that a SyncGroup names."""
+        """Return the held SyncGroup with which the leader sent the assignments of a SyncGroup's
+        group.
+        """
         if call is None or not isinstance(call.message, SyncGroupRequest):
             return None
         group_id = call.message.group_id
@@ -236,8 +240,7 @@ class CommitGate:
     def hold(
         self, token: int, response: Message | Encoded, call: Call | None, needs: Needs, now: int
     ) -> None:
-        """Keep an answer. `call`: its request, if it is the one in hand; None: it was parked
-        before."""
+        """Hold an answer. `call`: its request, or None if that was parked before."""
         deadline_ms = now + min(self._timeout_ms(topic, call) for topic, _ in needs)
         leader = self._leaders_sync(call)
         if leader is not None:  # a follower hears of it when the leader does
@@ -245,7 +248,7 @@ class CommitGate:
         self._held.append(_Held(token, response, call, needs, deadline_ms))
 
     def advanced(self, now: int) -> None:
-        """A high watermark rose: send what no longer waits, in order."""
+        """Send the answers, in order, whose writes are replicated now that a high watermark rose."""
         if self._held:
             self._release(
                 lambda held: all(
@@ -256,7 +259,9 @@ class CommitGate:
             )
 
     def lost(self, topic: str, partition: int | tuple[int, ...] | None, now: int) -> None:
-        """The broker serves a partition no longer, or several (None: any of the topic)."""
+        """Refuse the held answers of partitions that the broker no longer serves. `partition` None:
+        any partition of the topic.
+        """
         lost = partition if isinstance(partition, tuple | None) else (partition,)
 
         def is_lost(held: _Held) -> bool:
@@ -269,15 +274,15 @@ class CommitGate:
 
     @property
     def holds(self) -> bool:
-        """Is there an answer that it holds?"""
+        """True if any answer is held."""
         return bool(self._held)
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None if no answer is held."""
         return min([held.deadline_ms for held in self._held]) if self._held else None
 
     def tick(self, now: int) -> None:
-        """Refuse what waited too long."""
+        """Refuse the held answers whose timeout is over."""
         if self._held:
             self._release(
                 lambda held: held.deadline_ms <= now, ErrorCode.COORDINATOR_NOT_AVAILABLE, now

@@ -1,9 +1,9 @@
-"""Table of the places where the answers of each API hold errors.
+"""Places of errors in the responses of each API.
 
-An error stands at the top of an answer, or in a row for each entry of the request. The message tables
-say where: a row has a field for an error, and repeats the fields of its entry that are called alike.
-`_EXCEPTIONS` has what the message tables do not say. Does not depend on who refuses what, nor on a
-broker's state; `server.requests.refusals` makes answers with it.
+An error stands at the top of a response, or in a row for each entry of the request. The places
+are derived from the message tables: a row has an error field, and repeats the fields of its
+entry that have the same name. `_EXCEPTIONS` has what the tables do not say. Does not know what
+is refused, nor a broker's state; `server.requests.refusals` builds responses with it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ABOUT: Final = {
 
 
 class Whole(Enum):
-    """Where the error of a request stands that fails as a whole."""
+    """Place of the error if a request fails as a whole."""
 
     TOP = "at the top"
     ROWS = "in every row"
@@ -44,13 +44,14 @@ class Whole(Enum):
 
 
 class Level(NamedTuple):
-    """A list of an answer that has a row for each entry of a list of the request."""
+    """A list of the response with a row for each entry of a list of the request."""
 
     asked: tuple[str, ...]
-    """The list of the request, or of the entry above; of two names, the lists in each entry of a
-    list."""
+    """The name of the request's list, or of a list in the entry above; two names: the inner lists
+    in all entries of the outer list.
+    """
     entry: StructType | Field
-    """The class of an entry, or the field of a plain one."""
+    """The class of an entry, or the field of a plain value."""
     answered: str
     """The list of the answer, or of the row above."""
     row: Any
@@ -71,7 +72,7 @@ class Level(NamedTuple):
         return [entry for each in getattr(of, outer) for entry in getattr(each, inner)]
 
     def made(self, entry: Any, values: dict[str, Any]) -> Any:
-        """Return the row of an entry, with values in further fields."""
+        """Return the row of an entry, with further field values."""
         own = {
             field: entry if repeated is None else getattr(entry, repeated)
             for field, repeated in self.repeated
@@ -80,10 +81,10 @@ class Level(NamedTuple):
 
 
 class ErrorPlaces(NamedTuple):
-    """The places of errors in answers to one version of one API."""
+    """Places of errors in responses to one version of one API."""
 
     answer: Any
-    """The answer's class."""
+    """The response class."""
     whole: Whole
     levels: tuple[Level, ...]
     """The lists that lead to rows with errors, the outermost first."""
@@ -96,11 +97,11 @@ class ErrorPlaces(NamedTuple):
 
 
 class _Exception(NamedTuple):
-    """What the message tables do not say of an API."""
+    """Facts about an API that the message tables do not say."""
 
     whole: Whole | None = None
     depth: int = _ALL_LEVELS
-    """As in `ErrorPlaces`, at most; 0: the answer has no rows that fail."""
+    """Maximum of `ErrorPlaces.depth`; 0: the response has no rows with errors."""
     apart: bool | None = None
     through: str = ""
     """The list of the request in whose entries the lists of entries are."""
@@ -162,8 +163,9 @@ def _exception(api: str, version: int) -> _Exception:
 def _levels(
     asked: StructType, answered: StructType, version: int, through: str = ""
 ) -> Iterator[Level]:
-    """Yield the lists that lead to the rows with an error, as far as a list of entries belongs to
-    each."""
+    """Yield the lists that lead to rows with an error, as long as each corresponds to a list of the
+    request.
+    """
     rows = next((each for each in _lists(answered, version) if _holds_error(each, version)), None)
     if rows is None:
         return
@@ -203,7 +205,7 @@ def _holds_error(rows: Field, version: int) -> bool:
 
 
 def _repeated(row: StructType, entry: StructType | Field) -> Iterator[tuple[str, str | None]]:
-    """Yield the fields of a row that an entry has too, by the same name and of the same kind."""
+    """Yield the fields of a row that its entry has too, with the same name and type."""
     if isinstance(entry, Field):
         texts = [each for each in row.fields if each.kind == entry.kind and each.name != _TEXT]
         yield texts[0].name, None

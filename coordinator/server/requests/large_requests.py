@@ -1,11 +1,11 @@
-"""Large requests are handled in slices, one request at a time.
+"""Large requests: handled in slices, one at a time.
 
-Rules: a request of more than `LARGE_REQUEST_BYTES` is decoded, handled (by a handler that returns
-`Sliced`) and its answer encoded in pieces of a fraction of a millisecond; so is an answer of more
-than a MiB encoded, whatever its request. When the turn of the driver's loop is over, the rest waits
-for the next turn. Of all connections only one has a large request in hand, since a request takes
-many times its bytes while it is handled; the others wait with their bytes, in the order in which
-they came. Does not depend on connections, sockets, clocks.
+A request of more than `LARGE_REQUEST_BYTES` is decoded, handled (by a handler that returns
+`Sliced`) and answered in slices of a fraction of a millisecond; a response of more than a MiB is
+encoded in slices whatever its request. When the turn of the driver's loop is over, the rest
+waits for the next turn. Only one connection at a time processes a large request, for that takes
+many times its bytes of memory; others wait with their bytes, in order of arrival. Does not know
+connections, sockets or clocks.
 """
 
 from __future__ import annotations
@@ -24,28 +24,27 @@ LARGE_REQUEST_BYTES: Final = 1 << 16
 
 
 class Waiting(Protocol):
-    """A connection whose one request is parked (`coordinator.server.connections.connection` has the real
-    one)."""
+    """Interface of a connection with a parked request (`server.connections.connection`)."""
 
     def deliver(self, response: Message | Encoded | Unread, now: int) -> None:
         """Send the parked request's answer."""
 
     def resume(self, now: int) -> None:
-        """Handle what came in meanwhile."""
+        """Handle requests received meanwhile."""
 
     def release(self, now: int) -> None:
-        """Go on with the request or the answer that an interceptor held."""
+        """Continue a request or an answer that an interceptor held."""
 
 
 class Lane(Generic[T]):
-    """Who has a large request in hand, and who waits for that."""
+    """The connection that processes a large request, and the queue of those that wait to."""
 
     def __init__(self) -> None:
         self.owner: T | None = None
         self.waiting: OrderedDict[T, None] = OrderedDict()
 
     def take(self, who: T) -> bool:
-        """Begin; False: somebody else is at it, and `who` waits for their turn."""
+        """Start a large request; return False if another one is in progress, and queue."""
         if self.owner is None:
             self.owner = who
         elif self.owner is not who:
@@ -54,7 +53,7 @@ class Lane(Generic[T]):
         return True
 
     def leave(self, who: T) -> T | None:
-        """Done, or given up. Whose turn it is now, if that changed."""
+        """Leave the lane or its queue. Return the next connection if it gets the lane now."""
         self.waiting.pop(who, None)
         if self.owner is not who:
             return None

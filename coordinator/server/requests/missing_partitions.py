@@ -1,11 +1,10 @@
-"""Topics and partitions that the cluster does not have, refused before the group coordinator is
-asked for the rest.
+"""Refusal of topics and partitions that the cluster does not have, before the group coordinator
+gets the rest of a request.
 
-OffsetCommit, TxnOffsetCommit and OffsetDelete share this. Rules: what is missing gets
-UNKNOWN_TOPIC_OR_PARTITION (3), or UNKNOWN_TOPIC_ID (100) for an id that nobody knows; a topic that the
-client may not read TOPIC_AUTHORIZATION_FAILED (29), whether it is there or not. In the answer
-a topic's refused partitions come first, then the coordinator's, as Kafka merges them. Does not
-depend on groups, nor on what is asked of them.
+Used by OffsetCommit, TxnOffsetCommit and OffsetDelete. A missing one gets
+UNKNOWN_TOPIC_OR_PARTITION (3), or UNKNOWN_TOPIC_ID (100); a topic that the client may not read
+TOPIC_AUTHORIZATION_FAILED (29), whether it exists or not. In the response a topic's refused
+partitions come first, then the coordinator's, as Kafka merges them. Does not know groups.
 """
 
 from __future__ import annotations
@@ -22,8 +21,7 @@ _PARTITIONS_A_STEP = 1_024
 
 
 class Topic(Protocol):
-    """A topic of a request or an answer, in whichever message; its partitions have a
-    `partition_index`."""
+    """Interface of a topic in any request or response; its partitions have a `partition_index`."""
 
     name: str
     partitions: list[Any]
@@ -34,8 +32,9 @@ Answered = TypeVar("Answered", bound=Topic)
 
 
 def nothing_is_missing(cluster: Cluster, topics: Iterable[Topic]) -> bool:
-    """True if the cluster has everything that a request names by topic names, and each topic is
-    named with partitions."""
+    """Return True if the cluster has all topics and partitions of a request by topic names, and
+    each topic has partitions in it.
+    """
     known = cluster.topics
     for topic in topics:
         found, partitions = known.get(topic.name), topic.partitions
@@ -49,10 +48,10 @@ def nothing_is_missing(cluster: Cluster, topics: Iterable[Topic]) -> bool:
 
 
 class MissingPartitions(Generic[Asked, Answered]):
-    """The part of an answer that the cluster alone decides.
+    """Builder of the part of a response that depends on the cluster alone.
 
-    `topic` and `partition` are the answer's classes. `by_id`: the request names topics by id, and
-    so does the answer. `sees`: which topics the client may read, by name; None: all.
+    `topic` and `partition`: classes of the response. `by_id`: request and response have topic
+    ids. `sees`: whether the client may read a topic, by name; None: all.
     """
 
     def __init__(
@@ -72,13 +71,13 @@ class MissingPartitions(Generic[Asked, Answered]):
         self._refused: dict[str | bytes, Answered] = {}
 
     def refuse(self, topics: Iterable[Asked]) -> list[Asked]:
-        """Refuse what is missing. What is left of each topic: its `partitions` are replaced, and an
-        id becomes a `name`."""
+        """Refuse missing partitions. Return the rest of each topic: `partitions` is replaced, and
+        an id becomes a `name`.
+        """
         return whole(self.refuse_in_slices(topics), 0)
 
     def refuse_in_slices(self, topics: Iterable[Asked]) -> Slices[list[Asked]]:
-        """The same, in slices: a request may name hundreds of thousands of topics, or of one
-        topic's partitions."""
+        """Like `refuse`, in slices, for requests with very many topics or partitions."""
         kept: list[Asked] = []
         for count, topic in enumerate(topics, 1):
             if not count % ITEMS_A_STEP:
@@ -114,7 +113,7 @@ class MissingPartitions(Generic[Asked, Answered]):
         return bool(held)
 
     def _add(self, topic: Asked, partitions: Iterable[Any], error: ErrorCode) -> None:
-        """A topic without partitions is named all the same."""
+        """Add refused partitions to a topic's row; a topic without partitions has a row too."""
         entry = self._refused.get(self._key(topic))
         if entry is None:
             names = (
@@ -129,12 +128,13 @@ class MissingPartitions(Generic[Asked, Answered]):
         ]
 
     def before(self, answered: list[Answered]) -> list[Answered]:
-        """The whole answer's topics. Kafka takes the coordinator's as they are when nothing was
-        refused: doubled topics stay apart."""
+        """Return the whole response's topics. If nothing was refused, Kafka takes the coordinator's
+        as they are: repeated topics stay separate.
+        """
         return self.merged(answered) if self._refused else answered
 
     def merged(self, answered: Iterable[Answered]) -> list[Answered]:
-        """The whole answer's topics, each once."""
+        """Return the whole response's topics, each once."""
         topics = dict(self._refused)
         for topic in answered:
             known = topics.setdefault(self._key(topic), topic)

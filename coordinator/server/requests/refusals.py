@@ -1,12 +1,11 @@
-"""Answers that refuse, be it the broker that refuses or a fault: for every API in the shape that Kafka
-itself gives them.
+"""Responses that refuse, for every API in Kafka's own form, whether the broker or an injected fault
+refuses.
 
-`refused_whole` has the same error for everything that a request asks for. `refuse` takes the items
-that are to fail out of a request, so that the handler serves the others, and `Refusal.complete` puts
-the refused items back into the answer, in the order of the request. Both can be done in slices, where
-a request may name very much. Where the errors stand says `server.requests.error_places`; here are the few
-answers whose shape is no matter of places. Does not depend on who decided that something fails, nor
-on the broker's state.
+`refused_whole` has one error for everything in a request. `refuse` takes the items to fail out
+of a request, so that the handler serves the others, and `Refusal.complete` inserts the refused
+items into the response, in the order of the request. Both exist in slices. `error_places` says
+where errors stand; responses of a special form are built here. Does not know why something
+fails, nor the broker's state.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ T = TypeVar("T")
 
 
 class Place(NamedTuple):
-    """One item of a request: what it is about, as far as the item says."""
+    """Identification of one item of a request, as far as the item has it."""
 
     topic: str | None = None
     topic_id: bytes | None = None
@@ -71,28 +70,25 @@ _MEMBER_ERRORS: Final = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED
 
 
 class Refusal(NamedTuple):
-    """A request's refusal by `refuse`. `rest`: what the handler is to be asked; None: nothing is
-    left.
-
-    `completing` makes the whole answer of the handler's answer to the rest (None where nothing was
-    asked), in slices.
+    """Refusal of a part of a request. `rest`: the request for the handler, or None if nothing is
+    left. `completing`: builds the whole response, in slices, from the handler's (None if there
+    was no rest).
     """
 
     rest: Request | None
     completing: Callable[[Response | None], Slices[Response]]
 
     def complete(self, answered: Response | None) -> Response:
-        """The whole answer, at once."""
+        """Return the whole response, at once."""
         return whole(self.completing(answered), 0)
 
 
 def refuse(message: Request, version: int, error: int, chosen: Chosen) -> Refusal | None:
-    """Let the chosen items of a request fail with an error. None: the request holds nothing that is
-    chosen.
+    """Fail the chosen items of a request with an error; return None if none is chosen.
 
-    What an answer says of a failed item beside the error is what Kafka says there: no offset, no
-    timestamp, a generic text where the API has one. Fetch has a module of its own,
-    `fetching.errors`. Raises ValueError where the answer has no place for an error.
+    Other fields of a failed item have Kafka's values: no offset, no timestamp, a generic text
+    where the API has one. Fetch has its own module, `fetching.errors`. Raises ValueError if the
+    response has no place for an error.
     """
     return whole(refuse_in_slices(message, version, error, chosen), 0)
 
@@ -100,7 +96,7 @@ def refuse(message: Request, version: int, error: int, chosen: Chosen) -> Refusa
 def refuse_in_slices(
     message: Request, version: int, error: int, chosen: Chosen
 ) -> Slices[Refusal | None]:
-    """As `refuse`, for requests that may name very much."""
+    """Like `refuse`, in slices, for large requests."""
     match message:
         case MetadataRequest():
             return done(_refuse_metadata(message, error, chosen))
@@ -119,7 +115,7 @@ def refuse_in_slices(
 def _refuse_all(
     message: Request, version: int, error: int, chosen: Chosen
 ) -> Slices[Refusal | None]:
-    """Refuse a request of which nothing fails by itself."""
+    """Refuse the whole request of an API whose items cannot fail individually."""
     if not chosen(_whole(message)):
         return None
     if type(message) not in _OWN and (error_places(type(message), version).whole is Whole.NOWHERE):
@@ -129,7 +125,7 @@ def _refuse_all(
 
 
 def message_of(error: int) -> str:
-    """Kafka's own text for an error."""
+    """Return Kafka's own text for an error."""
     return ErrorCode(error).message
 
 
@@ -137,15 +133,16 @@ def message_of(error: int) -> str:
 
 
 def refused_whole(message: Request, version: int, error: int, text: str | None) -> Response:
-    """Return the answer that has an error, and a text where there is a field for one, for
-    everything that a request asks for. It is an empty one where it has no place for an error."""
+    """Return the response with an error, and a text if there is a field for it, for everything in a
+    request; an empty response if it has no place for an error.
+    """
     return whole(refused_whole_in_slices(message, version, error, text), 0)
 
 
 def refused_whole_in_slices(
     message: Request, version: int, error: int, text: str | None
 ) -> Slices[Response]:
-    """As `refused_whole`, for requests that may name very much."""
+    """Like `refused_whole`, in slices, for large requests."""
     own = _OWN.get(type(message))
     if own is not None:
         return own(message, version, error, text)
@@ -169,8 +166,7 @@ def _refused_whole(
 def refused_rows(
     places: ErrorPlaces, depth: int, entries: Iterable[Any], error: int, text: str | None
 ) -> Slices[list[Any]]:
-    """Return the rows of entries of the list at a depth (0: the outermost), with an error for each
-    entry."""
+    """Return the rows, with an error, of the entries of the list at a depth (0: the outermost)."""
     level = places.levels[depth]
     if depth + 1 in (places.depth, len(places.levels)):
         values = _values(places, level, error, text)
@@ -185,13 +181,12 @@ def refused_rows(
 
 
 def _values(places: ErrorPlaces, level: Level, error: int, text: str | None) -> dict[str, Any]:
-    """Return what a row with an error holds beside the fields of its entry."""
+    """Return the fields of a row with an error, besides those repeated from its entry."""
     beside = _of(level.row, {"error_message": text, **places.beside})
     return {level.error: error, **beside}
 
 
 def _of(struct: Any, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the values that a struct has a field for."""
     names = {field.name for field in struct.fields}
     return {name: value for name, value in values.items() if name in names}
 
@@ -210,7 +205,9 @@ def _refused_join(
 def _refused_leave(
     message: LeaveGroupRequest, version: int, error: int, _: object
 ) -> Slices[Response]:
-    """Errors of a member stand beside that member from version 3 on, others at the top (LV-2)."""
+    """Refuse a LeaveGroup: member errors stand beside each member from version 3 on, others at the
+    top (LV-2).
+    """
     if version < _LEAVES_MANY or error not in _MEMBER_ERRORS:
         return LeaveGroupResponse(error_code=error)
     places = error_places(LeaveGroupRequest, version)
@@ -219,7 +216,7 @@ def _refused_leave(
 
 
 def _refused_credentials(_: Request, __: int, error: int, text: str | None) -> Slices[Response]:
-    """One row that names nobody."""
+    """Refuse with one row that names no user."""
     row = DescribeUserScramCredentialsResult(error_code=error, error_message=text)
     response: Response = DescribeUserScramCredentialsResponse(
         error_code=error, error_message=text, results=[row]
@@ -230,7 +227,7 @@ def _refused_credentials(_: Request, __: int, error: int, text: str | None) -> S
 def _refused_alterations(
     message: AlterUserScramCredentialsRequest, _: int, error: int, text: str | None
 ) -> Slices[Response]:
-    """A row for each user, of which the request has two lists."""
+    """Refuse with a row for each user in either of the request's lists."""
     users: list[Any] = [*message.deletions, *message.upsertions]
     names = dict.fromkeys(user.name for user in users)
     results = yield from each(
@@ -269,7 +266,7 @@ def _whole(message: Request) -> Place:
 
 
 def topic_place(entry: Any, partition: int | None = None) -> Place:
-    """The subject of an entry of a request's list of topics."""
+    """Return the place of an entry in a request's list of topics."""
     name = next((name for of in _TOPIC_NAMES if (name := getattr(entry, of, None))), None)
     topic_id = getattr(entry, "topic_id", b"")
     return Place(
@@ -344,7 +341,7 @@ def _refuse_nested(
 
 
 def copied(value: T, /, **changes: Any) -> T:
-    """A copy of a struct, not of what it holds, with other values in some fields."""
+    """Return a shallow copy of a struct with some fields replaced."""
     kind: Any = type(value)
     made: T = kind(**{field.name: getattr(value, field.name) for field in kind.fields} | changes)
     return made
@@ -356,7 +353,7 @@ def copied(value: T, /, **changes: Any) -> T:
 def refuse_entries(
     message: Request, version: int, error: int, chosen: Chosen
 ) -> Slices[Refusal | None]:
-    """Refuse entries of a request that has one list of them."""
+    """Refuse entries of a request that has a single list."""
     places = error_places(type(message), version)
     level = places.levels[0]
     about = level.about
@@ -401,7 +398,7 @@ def _place(whole_place: Place, about: str, entry: Any) -> Place:
 
 
 def _refuse_markers(message: WriteTxnMarkersRequest, error: int, chosen: Chosen) -> Refusal | None:
-    """One error a partition of a producer's marker."""
+    """Refuse partitions of producers' transaction markers."""
     rest: list[WritableTxnMarker] = []
     refused: list[WritableTxnMarkerResult] = []
     for marker in message.markers:
@@ -435,8 +432,9 @@ def _refuse_markers(message: WriteTxnMarkersRequest, error: int, chosen: Chosen)
 
 
 def _refuse_metadata(message: MetadataRequest, error: int, chosen: Chosen) -> Refusal | None:
-    """The handler answers, and what is said of the chosen topics becomes their error: brokers are
-    always told."""
+    """Refuse topics of a Metadata: the handler answers, and the chosen topics get the error;
+    brokers are always returned.
+    """
 
     def completing(answered: Response | None) -> Slices[Response]:
         assert isinstance(answered, MetadataResponse)
@@ -468,7 +466,9 @@ _OF_ACKNOWLEDGED = frozenset(
 def _refuse_acknowledged(
     message: ShareAcknowledgeRequest, version: int, error: int, chosen: Chosen
 ) -> Slices[Refusal | None]:
-    """The session goes on, though nothing is acknowledged (SH-SES-1)."""
+    """Refuse partitions of a ShareAcknowledge. The share session goes on, though nothing is
+    acknowledged (SH-SES-1).
+    """
     places = error_places(type(message), version)
     refusal = yield from _refuse_nested(places, message, error, chosen)
     if refusal is None:

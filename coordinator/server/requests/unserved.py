@@ -1,9 +1,8 @@
-"""Clients that ask for what is not here: an API that is not served, or whose feature is off, or the
-records of a topic that is kept without any. Each is named once; later requests are not told again.
+"""Report of clients that use an API that is not served, a feature that is off, or a topic whose
+records are not kept. Each client is reported once.
 
-Owns who was named, and the words. A client is its client id and its address; of endless ones with
-new names the first thousand are named. Does not depend on connections: `tell` is where a sentence
-for people goes.
+Owns the clients already reported, and the sentences. A client is its client id and address; the
+first thousand are reported. Does not know connections: `tell` passes a sentence to the user.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ _HINTS = {
 
 
 class Unserved:
-    """One broker's list of clients that were named."""
+    """The clients that one broker has reported."""
 
     def __init__(self) -> None:
         self._named: set[tuple[str, str, int | str]] = set()
         self.tell: Callable[[str], None] = lambda sentence: None
-        """Told of each client, in a sentence; the driver gives it."""
+        """Called with a sentence about each client; set by the driver."""
 
     def closing(
         self,
@@ -43,13 +42,15 @@ class Unserved:
         version: int,
         now: int,
     ) -> tuple[str, bool]:
-        """Why a connection is closed after a request for an API that is not served; and whether
-        this is the first of this client."""
+        """Return the reason for closing a connection after a request for an API that is not served,
+        and whether it is this client's first.
+        """
         return self._name(log, client_id, peer, key, title, version, now, "is not served")
 
     def refused(self, log: EventLog | None, call: Call, title: str, why: str) -> None:
-        """A request was answered UNSUPPORTED_VERSION because the feature it needs is off. `title`:
-        the API's name; `why` follows it."""
+        """Report a request answered with UNSUPPORTED_VERSION because the feature it needs is off.
+        `title`: the API's name; `why` follows it.
+        """
         key, peer = call.message.api_key, call.client_host.removeprefix("/")
         sentence, first = self._name(
             log, call.client_id, peer, key, title, call.version, call.now, why
@@ -58,7 +59,7 @@ class Unserved:
             self.tell(sentence)
 
     def reads_internal_topic(self, log: EventLog | None, call: Call, topic: str) -> None:
-        """A client fetches from a topic of Kafka's own whose records are not kept."""
+        """Report a client that fetches from an internal topic whose records are not kept."""
         host = call.client_host.removeprefix("/")
         client = (call.client_id, host, topic)
         if client in self._named or len(self._named) >= _MOST_NAMED:

@@ -1,7 +1,8 @@
-"""Identity and rights of clients: SASL mechanisms, users and their credentials, access rules.
+"""Authentication and authorization of clients: SASL mechanisms, users and credentials, principals,
+ACLs, delegation tokens, quotas.
 
-Pure: it is given bytes, names and random salts, and told nothing of sockets, clocks or brokers.
-TLS itself is in `coordinator.server.net`.
+Pure: gets bytes, names and random salts; knows no sockets, clocks or brokers. TLS itself is in
+`coordinator.server.net`. Begin with `security.py` and `sasl.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Meaning of a set of ACLs: Kafka's StandardAuthorizer.
+"""Evaluates ACLs as Kafka's StandardAuthorizer does: given a principal, host, operation and
+resource, decides whether the request is allowed.
 
-Super users may do everything. A denial beats any allowance; what no ACL allows is refused, unless
-no ACL is about the resource at all and `allow_everyone` is set. Owns the ACLs and an index of them;
-it remembers what was decided until they change. Rules: ACL-3 to ACL-6, REF-3.
+Super users are allowed everything. Deny wins over allow; without a matching ACL a request is
+refused, unless no ACL concerns the resource at all and `allow_everyone` is set. Decisions are
+cached until the ACLs change. Rules: ACL-3 to ACL-6, REF-3.
 """
 
 from __future__ import annotations
@@ -24,15 +25,16 @@ _SOME_NAME: Final = "hardcode"
 
 
 class Refused(NamedTuple):
-    """Why something was refused. `acl`: the denial, or an allowance that is no more; `deleted_ms`:
-    when it was deleted; None: it is there, and denies."""
+    """Reason for a refusal. `acl`: the ACL that denies, or one that allowed it before its deletion
+    at `deleted_ms` (None: the ACL exists and denies).
+    """
 
     acl: Acl | None = None
     deleted_ms: int | None = None
 
 
 class Authorizer:
-    """ACLs in force."""
+    """The ACLs in force, and decisions by them."""
 
     def __init__(
         self,
@@ -42,8 +44,9 @@ class Authorizer:
         allow_everyone: bool = False,
         host_blocks: bool = True,
     ) -> None:
-        """`host_blocks`: whether a host with a slash is a block of addresses; it is no address in
-        releases before ACL-5."""
+        """`host_blocks`: a host with a slash is a block of addresses; in releases before ACL-5 it
+        matches nothing.
+        """
         self._acls: dict[Acl, None] = {}
         self.super_users = frozenset(super_users)
         self._allow_everyone = allow_everyone
@@ -60,24 +63,24 @@ class Authorizer:
 
     @property
     def acls(self) -> list[Acl]:
-        """All, in the order in which they were made."""
+        """All ACLs in order of creation."""
         return list(self._acls)
 
     # -- the ACLs
 
     def add(self, acls: Iterable[Acl]) -> list[Acl]:
-        """Put ACLs in force; answers those that are new."""
+        """Put ACLs in force; return those that are new."""
         new = [acl for acl in dict.fromkeys(acls) if acl not in self._acls]
         self._acls.update(dict.fromkeys(new))
         self._changed()
         return new
 
     def find(self, wanted: AclFilter) -> list[Acl]:
-        """Those that a filter finds."""
+        """Return the ACLs that match a filter."""
         return [acl for acl in self._acls if wanted.finds(acl)]
 
     def remove(self, acls: Iterable[Acl], now: int) -> list[Acl]:
-        """Let ACLs be in force no longer; answers those that were."""
+        """Remove ACLs; return those that were in force."""
         gone = [acl for acl in dict.fromkeys(acls) if acl in self._acls]
         for acl in gone:
             del self._acls[acl]
@@ -86,7 +89,7 @@ class Authorizer:
         return gone
 
     def reset(self) -> None:
-        """Let the ACLs of the start be in force again, and no others."""
+        """Restore the ACLs of the start."""
         self._acls = dict(self._first)
         self._deleted.clear()
         self._changed()
@@ -111,7 +114,7 @@ class Authorizer:
     def allows(
         self, principal: str, host: str, operation: int, resource_type: int, name: str
     ) -> bool:
-        """May this be done? `host` is an address."""
+        """Return whether an operation on a resource is allowed. `host` is an IP address."""
         if principal in self.super_users:
             return True
         key = (principal, host, operation, resource_type, name)
@@ -123,7 +126,7 @@ class Authorizer:
         return decided
 
     def _about(self, resource_type: int, name: str) -> Iterable[Acl]:
-        """The ACLs about a resource."""
+        """Yield the ACLs that concern a resource."""
         yield from self._literal.get((resource_type, name), ())
         if name != WILDCARD:
             yield from self._literal.get((resource_type, WILDCARD), ())
@@ -148,7 +151,7 @@ class Authorizer:
     def why_refused(
         self, principal: str, host: str, operation: int, resource_type: int, name: str
     ) -> Refused:
-        """Which ACL denies it, or allowed it until it was deleted."""
+        """Return the ACL that denies an operation, or that allowed it until its deletion."""
         for acl in self._about(resource_type, name):
             if acl.permission == Permission.DENY and self._is_meant(
                 acl, principal, host, operation
@@ -164,8 +167,9 @@ class Authorizer:
         return Refused()
 
     def allows_any(self, principal: str, host: str, operation: int, resource_type: int) -> bool:
-        """May this be done to any resource of a type? (REF-3) Kafka asks first about a name that
-        nobody uses."""
+        """Return whether an operation is allowed on any resource of a type (REF-3). Like Kafka, try
+        a name first that nobody uses.
+        """
         if self.allows(principal, host, operation, resource_type, _SOME_NAME):
             return True
         meant = [
@@ -192,7 +196,7 @@ class Authorizer:
         )
 
     def _is_meant(self, acl: Acl, principal: str, host: str, operation: int) -> bool:
-        """Does an ACL say something of this, for its resource?"""
+        """Return whether an ACL matches principal, operation and host."""
         return (
             _is_person(acl, principal)
             and _is_operation(acl, operation)
@@ -200,7 +204,9 @@ class Authorizer:
         )
 
     def _is_host(self, wanted: str, host: str) -> bool:
-        """Hosts are addresses or blocks of them; any other text matches nothing (ACL-5)."""
+        """Return whether an ACL's host matches: an address or a block of addresses; any other text
+        matches nothing (ACL-5).
+        """
         if wanted == WILDCARD or wanted == (_java_form(host) if ":" in host else host):
             return True
         block = read_block(wanted) if "/" in wanted and self._host_blocks else None
@@ -218,7 +224,9 @@ def _is_person(acl: Acl, principal: str) -> bool:
 
 
 def _is_operation(acl: Acl, operation: int) -> bool:
-    """Some allowances imply others; denials do not (ACL-3)."""
+    """Return whether an ACL's operation matches. Some allow others implicitly; denials do not
+    (ACL-3).
+    """
     if acl.operation in (operation, Operation.ALL):
         return True
     if acl.permission == Permission.DENY:
@@ -229,7 +237,7 @@ def _is_operation(acl: Acl, operation: int) -> bool:
 
 
 def _java_form(host: str) -> str:
-    """An address of IPv6 as Java writes it, and compares it: without the abbreviation of zeros."""
+    """Return an IPv6 address as Java writes and compares it, without abbreviated zeros."""
     try:
         return ":".join(f"{int(part, 16):x}" for part in ip_address(host).exploded.split(":"))
     except ValueError:
@@ -237,7 +245,7 @@ def _java_form(host: str) -> str:
 
 
 def read_block(text: str) -> IPv4Network | IPv6Network | None:
-    """A block of addresses, whose host bits do not matter; None: it is none."""
+    """Parse a block of addresses, ignoring host bits; return None if it is none."""
     try:
         return ip_network(text, strict=False)
     except ValueError:

@@ -1,9 +1,9 @@
-"""The name of a certificate's owner as Kafka shows it: RFC 2253, as Java's X500Principal writes it
+"""Subject name of a certificate as Kafka shows it: RFC 2253, as Java's X500Principal writes it
 (TLS-2).
 
-Python's `ssl` tells a name without the types that its certificate spells it in, which Java shows
-where it knows no short name for an attribute. So the name is read from the certificate's DER. It
-has been verified by TLS before; nothing is verified here.
+Python's `ssl` does not tell the string types of a certificate's attributes, which Java's form
+depends on, so the name is read from the certificate's DER. TLS has verified the certificate
+before; nothing is verified here.
 """
 
 from __future__ import annotations
@@ -43,10 +43,8 @@ _EDGES: Final = re.compile(r"^[ \r]+|[ \r]+$")
 
 
 def distinguished_name(certificate: bytes) -> str | None:
-    """The name of the owner of a certificate (DER), its most specific part first.
-
-    It may be empty where alternative names are critical; None: Java takes no such certificate (RFC
-    5280, 4.2.1.6).
+    """Return the subject of a DER certificate, most specific part first. It may be empty if the
+    alternative names are critical; None: Java refuses such a certificate (RFC 5280, 4.2.1.6).
     """
     [(_, whole, _)] = _elements(certificate)
     body = next(_elements(whole))[1]
@@ -62,7 +60,7 @@ def distinguished_name(certificate: bytes) -> str | None:
 
 
 def _shown(pair: bytes) -> str:
-    """An attribute: its type and its value."""
+    """Return an attribute as type=value."""
     (_, kind, _), (tag, value, encoded) = _elements(pair)
     short = _SHORT.get(kind)
     if short is None or tag not in _CHARACTERS:
@@ -76,7 +74,7 @@ def _escape_each(found: re.Match[str]) -> str:
 
 
 def _dotted(kind: bytes) -> str:
-    """An object identifier as numbers with dots."""
+    """Return an object identifier in dotted form."""
     numbers, number = [], 0
     for byte in kind:
         number = number << 7 | byte & 0x7F
@@ -88,7 +86,7 @@ def _dotted(kind: bytes) -> str:
 
 
 def _elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """The elements of a DER sequence: tag, content, and all of it."""
+    """Yield tag, content and encoding of each element of a DER sequence."""
     at = 0
     while at < len(data):
         begin, length = at + 2, data[at + 1]

@@ -1,4 +1,4 @@
-"""Disturbances of TLS handshakes by a test. Does not depend on TLS."""
+"""Injected faults of TLS handshakes, as values. `net.tls` applies them."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import NamedTuple
 
 
 class Disturbance(Enum):
-    """The outcome of a handshake. The value says it of one."""
+    """Kind of a handshake fault. The value says what happened to a handshake."""
 
     REFUSE = "refused"
     """The server answers with an alert."""
     CUT = "cut in the middle"
-    """Half of the server's answer comes, and the connection ends."""
+    """The connection ends after half of the server's answer."""
     DELAY = "delayed"
     """The server takes its time."""
 
 
 class Handshake(NamedTuple):
-    """One that is disturbed."""
+    """A faulty handshake."""
 
     how: Disturbance
     delay_ms: int = 0

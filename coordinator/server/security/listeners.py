@@ -1,4 +1,4 @@
-"""A listener's demands on its clients, and the protocol it speaks."""
+"""Security settings of a listener: its protocol, SASL mechanisms and client authentication."""
 
 from __future__ import annotations
 
@@ -19,18 +19,19 @@ class SecurityProtocol(StrEnum):
 
     @property
     def has_tls(self) -> bool:
-        """Are its bytes encrypted?"""
+        """True if the listener's bytes are encrypted."""
         return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 
     @property
     def has_sasl(self) -> bool:
-        """Do its clients log in?"""
+        """True if clients authenticate by SASL."""
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
 
 class ListenerSecurity(NamedTuple):
-    """One listener. `max_reauth_ms`: by mechanism, how long a session lasts; 0 and absent: for
-    ever."""
+    """Security settings of one listener. `max_reauth_ms`: by mechanism, how long a session lasts; 0
+    or absent: without limit.
+    """
 
     name: str
     protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT
@@ -47,5 +48,5 @@ class ListenerSecurity(NamedTuple):
 
     @property
     def authenticates(self) -> bool:
-        """Does it take nobody who does not prove who it is?"""
+        """True if every client must authenticate."""
         return self.protocol.has_sasl or (self.protocol.has_tls and self.client_auth == "required")

@@ -1,9 +1,9 @@
-"""OAUTHBEARER (RFC 7628), as Kafka's OAuthBearerSaslServer takes it, with signed tokens
-(`signed_tokens`) or such as its unsecured validator takes.
+"""Server side of OAUTHBEARER (RFC 7628), like Kafka's OAuthBearerSaslServer: with signed tokens
+(`signed_tokens`), or unsecured ones as Kafka's unsecured validator accepts.
 
-An unsecured token is two parts of JSON and no signature; whoever writes one is who it says. A refused
-token is answered with JSON, and the refusal itself comes after the client's 0x01 (OAUTH-1). Told the wall
-clock; does not depend on brokers.
+An unsecured token is two parts of JSON without a signature, so any client can claim any name. A
+refused token is answered with JSON, and the login fails after the client's 0x01 (OAUTH-1). The
+caller passes the wall clock.
 """
 
 from __future__ import annotations
@@ -33,25 +33,26 @@ _ACKNOWLEDGED: Final = b"\x01"
 
 
 class OAuthBearerServer:
-    """The server's end of one login. `now_s`: the wall clock, in seconds."""
+    """Server side of one login. `now_s`: the wall clock in seconds."""
 
     user = ""
     complete = False
     ends_at_s: float | None = None
-    """When the token, and with it the session, is over."""
+    """When the token, and with it the session, expires."""
 
     def __init__(
         self, now_s: float, signed: SignedTokens | None = None, required_scope: Iterable[str] = ()
     ) -> None:
-        """`signed`: how tokens are checked; None: they have no signature. `required_scope`: what
-        those without have to be for."""
+        """`signed`: validator of signed tokens; None: tokens are unsecured. `required_scope`: the
+        scope that unsecured tokens must have.
+        """
         self._now_s = now_s
         self._signed = signed
         self._required = dict.fromkeys(required_scope).keys()
         self._refused = ""
 
     def evaluate(self, token: bytes) -> bytes:
-        """The answer to a message. Raises LoginRefused, BadLogin, BrokenExchange."""
+        """Return the answer to a client's message. Raises LoginRefused, BadLogin, BrokenExchange."""
         if self._refused:
             if token == _ACKNOWLEDGED:
                 raise LoginRefused(self._refused)
@@ -103,8 +104,9 @@ def _is_number(value: Any) -> TypeGuard[float]:
 
 
 def _scope(claims: Mapping[str, Any]) -> set[str] | None:
-    """The scope of an unsecured token: a text is one thing, whatever blanks are in it, and a list
-    several (OAUTH-2). None: it is neither."""
+    """Return the scope of an unsecured token: a string is one item, blanks included, a list is
+    several (OAUTH-2). None: invalid.
+    """
     scope = claims.get("scope")
     each = [scope] if isinstance(scope, str) else [] if scope is None else scope
     if not isinstance(each, list) or not all(isinstance(one, str) for one in each):
@@ -113,7 +115,7 @@ def _scope(claims: Mapping[str, Any]) -> set[str] | None:
 
 
 def _claims(token: str) -> dict[str, Any]:
-    """Claims of an unsecured token; nothing for what is none."""
+    """Return the claims of an unsecured token; empty if it is invalid."""
     parts = token.split(".")
     if len(parts) != 3 or parts[2]:
         return {}

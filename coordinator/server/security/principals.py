@@ -1,8 +1,9 @@
-"""Principals of client certificates: the rules that map the name in a certificate (TLS-2).
+"""Principals of client certificates: the rules that map a certificate's subject to a principal
+(TLS-2).
 
-Rules are Kafka's ssl.principal.mapping.rules: tried in order, the first whose pattern matches the
-whole name wins; without any the name is nobody's to log in with. Patterns are regular expressions
-as Python has them; what stands for a match is read as Java reads it.
+The rules are Kafka's ssl.principal.mapping.rules: the first whose pattern matches the whole
+subject applies; if none does, the client is refused. Patterns are Python regular expressions;
+replacements are read as in Java.
 """
 
 from __future__ import annotations
@@ -22,18 +23,18 @@ _NAMED: Final = re.compile(r"(?<!\\)\(\?<(?=[A-Za-z])")
 
 
 class MappingError(ValueError):
-    """Rules that cannot be read: what, and what would be right."""
+    """Error for rules that cannot be parsed; the message says what would be right."""
 
 
 class Rule(NamedTuple):
-    """A rule; `pattern` None: the name as it is."""
+    """A mapping rule. `pattern` None: the subject unchanged."""
 
     pattern: re.Pattern[str] | None = None
     replacement: str = ""
     case: str = ""
 
     def apply(self, name: str) -> str | None:
-        """Its outcome for a name; None: it is not about it."""
+        """Return the mapped name, or None if the rule does not match."""
         if self.pattern is None:
             return name
         if self.pattern.fullmatch(name) is None:
@@ -47,7 +48,7 @@ class Rule(NamedTuple):
 
 
 def read_rules(text: str) -> tuple[Rule, ...]:
-    """Rules, with commas between them. Raises MappingError."""
+    """Parse rules separated by commas. Raises MappingError."""
     rules, at = [], 0
     while at < len(text):
         found = _RULE.match(text, at)
@@ -68,13 +69,14 @@ def read_rules(text: str) -> tuple[Rule, ...]:
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """A pattern of Java's as Python has it: groups have names in another form, and classes as
-    `\\w` are of ASCII."""
+    """Compile a Java pattern in Python: named groups are written differently, and the predefined
+    character classes are ASCII.
+    """
     return re.compile(_NAMED.sub("(?P<", pattern.replace(r"\/", "/")), re.ASCII)
 
 
 def _expanded(replacement: str, found: re.Match[str]) -> str:
-    """The text that stands for a match. Raises MappingError."""
+    """Return the replacement text for a match. Raises MappingError."""
     try:
         return _IN_REPLACEMENT.sub(lambda each: _piece(each, found), replacement)
     except IndexError:
@@ -84,8 +86,10 @@ def _expanded(replacement: str, found: re.Match[str]) -> str:
 
 
 def _piece(each: re.Match[str], found: re.Match[str]) -> str:
-    """The meaning of a backslash or a `$`, with what follows it. A number has as many digits as
-    there are groups for; Kafka takes one that no group has for text, where the pattern has any."""
+    """Return the meaning of a backslash or `$` and the characters after it. A group number has as
+    many digits as there are groups for; Kafka treats a number without a group as text if the
+    pattern has any group.
+    """
     character, named, number = each.groups()
     if character is not None:
         return str(character)
@@ -103,8 +107,9 @@ def _piece(each: re.Match[str], found: re.Match[str]) -> str:
 
 
 def principal_of(name: str, rules: Iterable[Rule]) -> str | None:
-    """Such as User:CN=billing,OU=tests, of the owner's name (RFC 2253); None: no rule is about
-    it."""
+    """Return a principal such as User:CN=billing,OU=tests for a subject (RFC 2253), or None if no
+    rule matches.
+    """
     for rule in rules:
         mapped = rule.apply(name)
         if mapped is not None:

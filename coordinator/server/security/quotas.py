@@ -1,11 +1,10 @@
-"""Clients' allowance in a span of time, as Kafka's quotas measure it: a rate over windows, and a
-bucket of tokens.
+"""Quota arithmetic of Kafka: a rate over time windows, and a token bucket.
 
-`Rate` is Kafka's Rate over a WindowedSum: `samples` windows of `window_ms` count, the youngest of
-them unfinished; a rate that is too high says how long to be silent until it is not (QUO-2).
-`TokenBucket` is what limits changes of topics (KIP-599): tokens come at the rate, as many as all
-windows hold at most, and a change may take the last of them and more (QUO-4). Time is told; rates
-are per second. Does not depend on who is limited.
+`Rate` is Kafka's Rate over a WindowedSum: `samples` windows of `window_ms`, the youngest
+unfinished; if the rate is too high, it gives the throttle time (QUO-2). `TokenBucket` limits
+topic changes (KIP-599): tokens arrive at the rate, up to the amount of all windows, and a change
+may take more than are left (QUO-4). Rates are per second; the caller passes the time. Does not
+know clients.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from typing import NamedTuple
 
 
 class Windows(NamedTuple):
-    """`quota.window.num` and `quota.window.size.seconds`."""
+    """Values of `quota.window.num` and `quota.window.size.seconds`."""
 
     samples: int = 11
     window_ms: int = 1_000
 
     @property
     def full_ms(self) -> int:
-        """How long a rate counts as measured at least: all windows but the unfinished one."""
+        """Shortest time over which a rate is computed: all windows but the unfinished one."""
         return (self.samples - 1) * self.window_ms
 
 
@@ -35,7 +34,7 @@ class _Sample:
 
 
 class Rate:
-    """The amounts used, and when."""
+    """Amounts used, by window."""
 
     __slots__ = ("_at", "_samples", "_windows")
 
@@ -45,7 +44,7 @@ class Rate:
         self._at = 0
 
     def record(self, value: float, now: int) -> None:
-        """So much was used; a negative value takes back what was recorded."""
+        """Add an amount; a negative one takes back an earlier one."""
         samples = self._samples
         if not samples:
             samples.append(_Sample(now))
@@ -61,8 +60,9 @@ class Rate:
         sample.last_ms = now
 
     def throttle_ms(self, limit: float, now: int) -> int:
-        """How long nothing may be used, so that the rate is the limit again; 0: it is not too
-        high."""
+        """Return how long nothing may be used until the rate is back at the limit; 0 if it is not
+        too high.
+        """
         windows = self._windows
         expire_ms = windows.samples * windows.window_ms
         total, oldest = 0.0, now
@@ -83,13 +83,13 @@ class Rate:
         return floor((rate - limit) / limit * elapsed_ms + 0.5)
 
     def is_over(self, now: int) -> bool:
-        """True if nothing of it counts any more."""
+        """Return True if no recorded amount counts any more."""
         expire_ms = self._windows.samples * self._windows.window_ms
         return all(now - sample.last_ms >= expire_ms for sample in self._samples)
 
 
 class TokenBucket:
-    """How many changes may be made. It is full at first."""
+    """Budget of changes, full at first."""
 
     __slots__ = ("_at_ms", "_tokens", "_windows")
 
@@ -99,11 +99,11 @@ class TokenBucket:
         self._at_ms = 0
 
     def take(self, count: float, limit: float, now: int) -> None:
-        """Make so many changes, also if there are not so many tokens."""
+        """Take tokens for `count` changes, even if there are not enough."""
         self._tokens = self._filled(limit, now) - count
 
     def throttle_ms(self, limit: float, now: int) -> int:
-        """How long until there is no debt any more; 0: there is none."""
+        """Return the time in ms until the bucket is no longer negative; 0 if it is not."""
         self._tokens = tokens = self._filled(limit, now)
         return floor(-tokens / limit * 1000 + 0.5) if tokens < 0 else 0
 
@@ -115,6 +115,6 @@ class TokenBucket:
         return tokens
 
     def is_over(self, now: int) -> bool:
-        """True if it is surely full again, whatever the limit."""
+        """Return True if the bucket is certainly full again, whatever the limit."""
         expire_ms = self._windows.samples * self._windows.window_ms
         return now - self._at_ms >= expire_ms and (self._tokens or 0) >= 0

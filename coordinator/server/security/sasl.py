@@ -1,8 +1,8 @@
-"""The logging in of one connection by SASL, and its renewal (KIP-43, KIP-152, KIP-255, KIP-368).
+"""SASL authentication of one connection, and re-authentication (KIP-43, KIP-152, KIP-255, KIP-368).
 
-Owns which request may come next, the mechanism, and when the session ends. It is told requests as
-values and answers what becomes of them; delays, frames and answers in Kafka's shape are its
-connection's. Rules: SASL-1 to SASL-7, REAUTH-1 to REAUTH-3.
+Owns which request may come next, the mechanism, and the end of the session. Takes requests as
+values and returns the outcome; delays, frames and responses are the connection's
+(`connections.secured`). Rules: SASL-1 to SASL-7, REAUTH-1 to REAUTH-3.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ USER = "User"
 
 
 class Stage(Enum):
-    """The step expected next."""
+    """The next expected step of a login."""
 
     HANDSHAKE = auto()
     """SaslHandshake, or one ApiVersions before it."""
@@ -39,8 +39,9 @@ class Stage(Enum):
 
 
 class Failed(NamedTuple):
-    """A login that does not succeed. `text`: for the client, None: it gets no answer. `delayed`:
-    it learns it late. `why`: for the log."""
+    """Failure of a login. `text`: the error message for the client, None: no answer. `delayed`: the
+    answer is delayed. `why`: the reason for the event log.
+    """
 
     text: str | None
     why: str
@@ -48,14 +49,16 @@ class Failed(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """A token was fine. `data`: what to answer. `lifetime_ms`: of the session, 0: for ever."""
+    """Success of a message. `data`: the server's answer. `lifetime_ms`: of the session, 0: without
+    limit.
+    """
 
     data: bytes
     lifetime_ms: int = 0
 
 
 class Login:
-    """A connection's login."""
+    """SASL state of one connection."""
 
     def __init__(self, security: Security, listener: ListenerSecurity) -> None:
         self._security = security
@@ -76,11 +79,11 @@ class Login:
 
     @property
     def mechanisms(self) -> tuple[str, ...]:
-        """The mechanisms clients may log in by, in the order Kafka tells them (HM-2)."""
+        """The listener's mechanisms in Kafka's order (HM-2)."""
         return tuple(in_hash_order(self._listener.mechanisms, java_hash))
 
     def handshake(self, mechanism: str, version: int) -> bool:
-        """A client chooses a mechanism. False: it is none of the listener's (SASL-4)."""
+        """Choose a mechanism; return False if the listener does not have it (SASL-4)."""
         if mechanism not in self._listener.mechanisms:
             self.stage = Stage.FAILED
             return False
@@ -90,7 +93,7 @@ class Login:
         return True
 
     def token(self, data: bytes, now: int) -> Passed | Failed:
-        """A client's next message of its mechanism."""
+        """Handle the client's next message of the mechanism."""
         if self._exchange is None:
             if self.renewing and self.mechanism != self._logged_in_by:  # REAUTH-3
                 return self._failed(
@@ -152,12 +155,13 @@ class Login:
     # -- a session that lasts for a while
 
     def is_over(self, now: int) -> bool:
-        """True if the session's time is over: nothing but its renewal is taken (REAUTH-1)."""
+        """Return True if the session has expired: only re-authentication is accepted (REAUTH-1)."""
         return self._ends_at is not None and now > self._ends_at
 
     def renews(self, now: int) -> bool:
-        """A SaslHandshake comes on a connection that is logged in. False: it is refused as on any
-        other (SASL-6, REAUTH-2)."""
+        """Start a re-authentication by a SaslHandshake; return False if it is not allowed now
+        (SASL-6, REAUTH-2).
+        """
         if self._ends_at is None:
             return False
         if self._renewed_at is not None and now - self._renewed_at < _RENEWALS_APART_MS:
@@ -169,10 +173,10 @@ class Login:
 
     @property
     def is_done(self) -> bool:
-        """Is somebody logged in?"""
+        """True if the client is authenticated."""
         return self.stage is Stage.DONE
 
     def expire(self, now: int) -> None:
-        """Let the session end now."""
+        """End the session now."""
         if self.stage is Stage.DONE:
             self._ends_at = min(now - 1, now if self._ends_at is None else self._ends_at)

@@ -1,8 +1,7 @@
-"""The users' data at all brokers of a cluster: passwords, credentials, listeners.
+"""Security data of a cluster, shared by its brokers: users, passwords, listeners, logins.
 
-Owns the users that options name; SCRAM credentials are the cluster's (`ScramCredentials`). Salts
-and nonces come from `draw`, outside of the seed: no secret stands in a log. Does not depend on
-connections.
+Owns the users given by options; SCRAM credentials are the cluster's (`ScramCredentials`). Salts
+and nonces come from `draw`, not from the seed; no secret is logged. Does not know connections.
 """
 
 from __future__ import annotations
@@ -37,30 +36,30 @@ Exchange = PlainServer | ScramServer | OAuthBearerServer
 
 
 class Credentials(Protocol):
-    """A cluster's data of users who log in by SCRAM."""
+    """Interface of the cluster's SCRAM credentials."""
 
     def find(self, user: str, mechanism: Mechanism) -> Credential | None:
-        """The credential of a user."""
+        """Return a user's credential for a mechanism, or None."""
 
     def set_password(self, user: str, password: str, new_salt: Callable[[], bytes]) -> None:
-        """Let a user log in with a password."""
+        """Set a user's credentials from a password."""
 
 
 class Session(Protocol):
-    """A connection's login (`sasl.Login`)."""
+    """Interface of a connection's login (`sasl.Login`)."""
 
     principal: str
 
     @property
     def is_done(self) -> bool:
-        """Is somebody logged in?"""
+        """True if the client is authenticated."""
 
     def expire(self, now: int) -> None:
-        """Let it end now."""
+        """End the session now."""
 
 
 class Security:
-    """Users and listeners. Whoever makes brokers calls `keep_credentials`."""
+    """Users, listeners and logins of a cluster. The creator of brokers calls `keep_credentials`."""
 
     def __init__(
         self,
@@ -89,7 +88,7 @@ class Security:
         self._denied: dict[str | None, int] = {}
 
     def keep_credentials(self, credentials: Credentials) -> None:
-        """Where the cluster keeps credentials of SCRAM; the users of options have theirs there."""
+        """Set the cluster's store of SCRAM credentials, and add the users given by options to it."""
         if self._credentials is credentials:
             return
         self._credentials = credentials
@@ -97,11 +96,11 @@ class Security:
             credentials.set_password(user, password, self.new_salt)
 
     def listener(self, name: str) -> ListenerSecurity:
-        """A listener's demands on its clients."""
+        """Return a listener's security settings."""
         return self.listeners.get(name) or ListenerSecurity(name)
 
     def exchange(self, mechanism: str, now: int, required_scope: Iterable[str] = ()) -> Exchange:
-        """The server's end of a login. `required_scope`: of its listener."""
+        """Return the server side of a login. `required_scope`: the listener's, for OAUTHBEARER."""
         if mechanism == OAUTHBEARER:
             now_s = (self.epoch_ms + now) / 1000
             return OAuthBearerServer(now_s, self.signed, required_scope)
@@ -116,24 +115,24 @@ class Security:
         return ScramServer(MECHANISMS[mechanism], find, self.draw(_NONCE_BYTES).hex())
 
     def new_salt(self) -> bytes:
-        """A salt that nobody had before."""
+        """Return a fresh random salt."""
         return self.draw(_SALT_BYTES)
 
     # -- what changes while clients run
 
     def set_password(self, user: str, password: str) -> None:
-        """Let a user log in with another password; connections that are open live on (SCRAM-5)."""
+        """Set a user's password; open connections stay (SCRAM-5)."""
         self.passwords[user] = password
         if self._credentials is not None:
             self._credentials.set_password(user, password, self.new_salt)
 
     def restore_password(self, user: str) -> None:
-        """Let the password of the start be right again."""
+        """Restore the password that the user had at start."""
         if user in self._first_passwords:
             self.set_password(user, self._first_passwords[user])
 
     def reset(self) -> None:
-        """Let users, rights and logins be as at the start. Certificates stay."""
+        """Restore users, ACLs and logins of the start. Certificates stay."""
         for user in self.passwords:
             self.restore_password(user)
         self._denied.clear()
@@ -144,30 +143,30 @@ class Security:
             self.authorizer.reset()
 
     def began(self, login: Session) -> None:
-        """A connection may log in."""
+        """Register the login of a new connection."""
         self._logins.add(login)
 
     def expire(self, principal: str, now: int) -> int:
-        """Let the sessions of somebody be over; how many there were."""
+        """End the sessions of a principal; return their number."""
         mine = [each for each in self._logins if each.principal == principal and each.is_done]
         for login in mine:
             login.expire(now)
         return len(mine)
 
     def deny(self, user: str | None, times: int) -> None:
-        """Refuse so many more logins of a user (None: of anybody)."""
+        """Refuse the next `times` logins of a user (None: of any user)."""
         self._denied[user] = times
 
     def disturb_handshakes(self, handshake: Handshake, times: int) -> None:
-        """Let this befall the next handshakes, in place of what was to befall them."""
+        """Set the faults of the next handshakes, replacing earlier ones."""
         self._handshakes = [handshake] * times
 
     def next_handshake(self) -> Handshake | None:
-        """The fault for the handshake that begins; None: nothing."""
+        """Take the fault of the handshake that begins; None: no fault."""
         return self._handshakes.pop() if self._handshakes else None
 
     def is_denied(self, user: str) -> bool:
-        """True if this login is to be refused: it counts."""
+        """Use up one injected login failure for the user; return whether there was one."""
         for who in (user, None):
             left = self._denied.get(who, 0)
             if left:
@@ -186,7 +185,9 @@ class Security:
     def _by_token(
         self, name: str, mechanism: Mechanism, now: int
     ) -> tuple[str, Credential, float] | None:
-        """Whose token it is, and until when (TOK-4); names of users are none (SCRAM-4)."""
+        """Return the owner, credential and expiry of a delegation token (TOK-4); names of users are
+        no tokens (SCRAM-4).
+        """
         if self.tokens is None:
             return None
         found = self.tokens.credential(name, mechanism, self.epoch_ms + now)

@@ -1,8 +1,8 @@
-"""Signed tokens of OAUTHBEARER (RFC 7519), checked with the keys of a JWKS file, as Kafka's
-BrokerJwtValidator checks them (OAUTH-4 to OAUTH-6).
+"""Validation of signed OAUTHBEARER tokens (RFC 7519) with the keys of a JWKS file, as in Kafka's
+BrokerJwtValidator (OAUTH-4 to OAUTH-6).
 
-Signatures are PyJWT's to judge; instants are compared with the clock that is told. Owns what a
-claim has to say. Raises SignedTokensError for keys that cannot be read. Does not depend on files.
+PyJWT checks signatures; times are compared with the clock that the caller passes. Owns the rules
+for claims. Does not read files.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ _ALGORITHMS: Final = (
 
 
 class SignedTokensError(Exception):
-    """The keys cannot be had: what, and what would be right."""
+    """Error for keys that cannot be loaded; the message says what would be right."""
 
 
 class SignedTokens:
-    """A cluster's demands on tokens. `audiences` empty, `issuer` None: any will do."""
+    """Validator of tokens. `audiences` empty, `issuer` None: any is accepted."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class SignedTokens:
         self._name_claim = name_claim
 
     def claims(self, token: str, now_s: float) -> Mapping[str, Any] | None:
-        """A token's claims, with its user as `sub`; None: it is not to be believed."""
+        """Return the claims of a valid token, with its user as `sub`, or None."""
         claims = self._signed(token)
         if claims is None:
             return None
@@ -78,7 +78,9 @@ class SignedTokens:
         return {**claims, "exp": until, "sub": claims.get(self._name_claim)}
 
     def _signed(self, token: str) -> dict[str, Any] | None:
-        """The claims of a token that one of the keys has signed: the one it names, or any (OAUTH-4)."""
+        """Return the claims if one of the keys signed the token: the key that it names, or any
+        (OAUTH-4).
+        """
         try:
             named = self._jws.get_unverified_header(token).get("kid")
         except self._wrong:
@@ -95,7 +97,7 @@ class SignedTokens:
 
 
 def _second(instant: Any) -> int | None:
-    """Parts of a second do not count (OAUTH-5); None: it is no instant."""
+    """Return an instant in whole seconds (OAUTH-5), or None if it is invalid."""
     if isinstance(instant, float) and isfinite(instant):
         return int(instant)
     return instant if isinstance(instant, int) and not isinstance(instant, bool) else None

@@ -1,9 +1,9 @@
-"""Delegation tokens (KIP-48): who has one, until when, and who may renew it.
+"""Delegation tokens (KIP-48): owner, expiry and renewers of each.
 
-A token's secret is the HMAC of its id with the cluster's key; who has both logs in by SCRAM as the
-token's owner (TOK-4). A token that is over is described until it is swept (TOK-2). Rules: TOK-1 to
-TOK-4. Instants are Unix milliseconds, and told. Does not depend on requests, and on who may do
-what.
+A token's secret is the HMAC of its id with the cluster's key; a client with both authenticates
+by SCRAM as the token's owner (TOK-4). An expired token is described until it is swept (TOK-2).
+Rules: TOK-1 to TOK-4. Instants are Unix milliseconds, passed by the caller. Does not know
+requests or rights.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ from coordinator.wire.sasl.scram import Credential, Mechanism
 
 
 class TokenPrincipal(str):
-    """Who logged in with a delegation token: it may not ask for tokens (TOK-1)."""
+    """Principal of a client that authenticated with a delegation token: it may not ask for tokens
+    (TOK-1).
+    """
 
     __slots__ = ()
 
 
 class TokenRefused(Exception):
-    """A request about a token is refused with this code."""
+    """Error code with which a request about a token is refused."""
 
     def __init__(self, code: ErrorCode) -> None:
         super().__init__(code.message)
@@ -34,7 +36,7 @@ class TokenRefused(Exception):
 
 @dataclass(slots=True)
 class Token:
-    """One token. Its secret is never shown."""
+    """A delegation token. Its secret is never shown."""
 
     id: str
     secret: bytes = field(repr=False)
@@ -47,12 +49,12 @@ class Token:
     credentials: dict[str, Credential] = field(default_factory=dict, repr=False)
 
     def concerns(self, principal: str) -> bool:
-        """Is it the principal's own, or may it be renewed by it?"""
+        """Return whether the principal owns, requested or may renew the token."""
         return principal in (self.owner, self.requester) or principal in self.renewers
 
 
 class Tokens:
-    """The tokens of a cluster. `key`: delegation.token.secret.key."""
+    """Delegation tokens of a cluster. `key`: delegation.token.secret.key."""
 
     def __init__(
         self,
@@ -79,7 +81,9 @@ class Tokens:
         lifetime_ms: int,
         now_ms: int,
     ) -> Token:
-        """Make a token: its lifetime is cut at the maximum, 0 and less mean that (TOK-1)."""
+        """Create a token. Its lifetime is limited to the maximum, which 0 and less mean too
+        (TOK-1).
+        """
         lasts_ms = min(lifetime_ms, self._max_lifetime_ms) if lifetime_ms > 0 else None
         max_ms = now_ms + (self._max_lifetime_ms if lasts_ms is None else lasts_ms)
         token = self._tokens[token_id] = Token(
@@ -95,15 +99,16 @@ class Tokens:
         return token
 
     def renew(self, secret: bytes, principal: str, period_ms: int, now_ms: int) -> int:
-        """Let a token last longer; until when. Raises TokenRefused."""
+        """Renew a token; return its new expiry. Raises TokenRefused."""
         token = self._mine(secret, principal, now_ms, expired_first=True)
         lasts_ms = min(period_ms, self._renew_ms) if period_ms > 0 else self._renew_ms
         token.expires_ms = min(token.max_ms, now_ms + lasts_ms)
         return token.expires_ms
 
     def expire(self, secret: bytes, principal: str, period_ms: int, now_ms: int) -> int:
-        """Let a token end after so long, or at once (below 0); when it does. Raises
-        TokenRefused."""
+        """Let a token expire after a period, or at once (negative); return its expiry. Raises
+        TokenRefused.
+        """
         token = self._mine(secret, principal, now_ms, expired_first=period_ms >= 0)
         if period_ms < 0:
             del self._tokens[token.id]
@@ -112,7 +117,7 @@ class Tokens:
         return token.expires_ms
 
     def all(self, now_ms: int) -> list[Token]:
-        """All that are not swept yet."""
+        """Return the tokens that are not swept yet."""
         swept_ms = now_ms - now_ms % self._sweep_ms
         for token in [each for each in self._tokens.values() if each.expires_ms < swept_ms]:
             del self._tokens[token.id]
@@ -121,7 +126,7 @@ class Tokens:
     def credential(
         self, token_id: str, mechanism: Mechanism, now_ms: int
     ) -> tuple[Token, Credential] | None:
-        """A token and what its holder logs in with; None: there is no such token."""
+        """Return a token and its SCRAM credential, or None if it does not exist."""
         token = next((each for each in self.all(now_ms) if each.id == token_id), None)
         if token is None:
             return None
@@ -134,7 +139,7 @@ class Tokens:
         return token, found
 
     def clear(self) -> None:
-        """Forget all."""
+        """Remove all tokens."""
         self._tokens.clear()
 
     def _mine(self, secret: bytes, principal: str, now_ms: int, *, expired_first: bool) -> Token:

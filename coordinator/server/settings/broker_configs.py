@@ -1,10 +1,10 @@
-"""The broker's configuration: Kafka's names, values given at start, values changed while running,
-and which one is in force.
+"""Configuration of a broker: Kafka's names, the values given at start and changed at run time, and
+the value in force.
 
-Precedence, as in Kafka: set for this broker at run time, set for all brokers at run time, given at
-start, default. What is given at start is checked as a person would want it (`ConfigError`: what,
-where, what would be right); what clients change is checked in `config_changes` with Kafka's codes
-and texts. Does not depend on what a setting does: whoever honours it asks here.
+Precedence, as in Kafka: dynamic value of this broker, dynamic default of all brokers, value
+given at start, default. Values given at start are validated for a human (`ConfigError`); changes
+by clients are validated in `cluster.config_changes` with Kafka's codes and texts. Does not know
+what a setting does.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ V = TypeVar("V")
 
 @cache
 def broker_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
-    """All broker configurations of a release by name; the table is read at the first call."""
+    """Return all broker configurations of a release by name; the table is parsed at the first call."""
     from .broker_table import TABLE
 
     return released(read_table(TABLE), release.broker_settings) | read_table(
@@ -213,7 +213,7 @@ def broker_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
 
 @cache
 def internal_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
-    """Broker configurations that Kafka takes but does not show."""
+    """Return the broker configurations that Kafka accepts but does not show."""
     from .broker_table import INTERNAL_TABLE
 
     return released(read_table(INTERNAL_TABLE), release.broker_settings)
@@ -221,15 +221,18 @@ def internal_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
 
 @cache
 def run_time_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
-    """Broker configurations that may be changed at run time, if Kafka lets them: all that it shows,
-    those that it shows where they are given only, and those that have no value until then."""
+    """Return the broker configurations that exist at run time: those Kafka always shows, those it
+    shows only where they are given, and those without a value at start.
+    """
     from .broker_table import RATES_TABLE
 
     return broker_defs(release) | internal_defs(release) | read_table(RATES_TABLE)
 
 
 def known_settings(settings: Mapping[str, V], release: Release) -> dict[str, V]:
-    """Those that a release knows: for settings that are wished for, not given by somebody."""
+    """Return the settings that a release knows, dropping the others silently: for settings that the
+    emulator wants, not those a user gave.
+    """
     defs = broker_defs(release) | internal_defs(release)
     return {name: value for name, value in settings.items() if name in defs}
 
@@ -245,13 +248,13 @@ _GIB = 1 << 30
 
 
 class ConfigError(ValueError):
-    """A configuration given at start is wrong. The message says what, where and what would be
-    right."""
+    """Error for a wrong configuration at start; the message says what, where, and what would be
+    right.
+    """
 
 
 class ConfigInForce(NamedTuple):
-    """A line of what is in force. `honoured`: the emulator acts on it; otherwise it is only
-    shown."""
+    """One configuration in force. `honoured`: the emulator acts on it; otherwise it is only shown."""
 
     name: str
     value: str | None
@@ -260,8 +263,9 @@ class ConfigInForce(NamedTuple):
 
 
 class BrokerConfigs:
-    """One broker's configuration. Whoever keeps a value of it is told of changes: `on_change`,
-    `keep_current`."""
+    """Configuration of one broker. Owners of derived values follow changes with `on_change` or
+    `keep_current`.
+    """
 
     def __init__(
         self,
@@ -273,15 +277,13 @@ class BrokerConfigs:
         features: Mapping[str, int] | None = None,
     ) -> None:
         """`values`: Kafka's names and texts. `kafka_defaults`: keep
-        group.initial.rebalance.delay.ms at Kafka's 3000, not 0. `release`: whose configurations
-        there are. `features`: levels at which a cluster is formatted, where they are others than
-        the release's.
-
-        Raises ConfigError.
+        group.initial.rebalance.delay.ms at Kafka's 3000, not 0. `release`: the release whose
+        configurations exist. `features`: feature levels with which the cluster is formatted, if
+        not the release's. Raises ConfigError.
         """
         self.release = release
         self.formatted: dict[str, int] = _levels(release, features or {})
-        """The levels at which a cluster that is formatted so has its features."""
+        """Levels of the features with which the cluster is formatted."""
         self.static: dict[str, str] = {
             "broker.id": str(node_id),
             "controller.listener.names": "CONTROLLER",
@@ -318,8 +320,9 @@ class BrokerConfigs:
         release: Release = NEWEST,
         features: Mapping[str, int] | None = None,
     ) -> BrokerConfigs:
-        """From texts `name=value`, as a command line gives them; of doubles the last counts. Raises
-        ConfigError."""
+        """Return a configuration from texts `name=value`, as on a command line; of repeated names
+        the last wins. Raises ConfigError.
+        """
         values: dict[str, str] = {}
         for option in options:
             name, equals, text = option.partition("=")
@@ -342,8 +345,9 @@ class BrokerConfigs:
         values: Mapping[str, str] | None = None,
         release: Release | None = None,
     ) -> BrokerConfigs:
-        """The same configuration for another broker, be it of another release, with values of its
-        own on top. Raises ConfigError."""
+        """Return a copy for another broker, possibly of another release, with its own values on
+        top. Raises ConfigError.
+        """
         other = BrokerConfigs(kafka_defaults=True, node_id=node_id, release=self.release)
         other.formatted = dict(self.formatted)
         other.dynamic_default = dict(self.dynamic_default)
@@ -360,8 +364,7 @@ class BrokerConfigs:
         return other
 
     def set(self, name: str, text: str) -> None:
-        """Give a value at start. Raises ConfigError for an unknown name or a value Kafka would
-        refuse."""
+        """Set a value given at start. Raises ConfigError for an unknown name or an invalid value."""
         if name == REASSIGNMENT_CONTROLLER:
             if text not in ("kraft", "zookeeper"):
                 raise ConfigError(
@@ -386,8 +389,9 @@ class BrokerConfigs:
         self._changed()
 
     def become(self, release: Release) -> None:
-        """The broker starts as another release, with what it was given and what was altered. Raises
-        ConfigError for a setting that is none of that release's; then nothing has changed."""
+        """Switch to another release, keeping all values. Raises ConfigError for a setting that the
+        release does not have; then nothing has changed.
+        """
         before = self.release
         for name, text in self.static.items():
             _check(name, text, release)
@@ -402,51 +406,52 @@ class BrokerConfigs:
             self._changed()
 
     def publish(self, name: str, text: str) -> None:
-        """Show a value that the server decided by itself, such as `listeners`."""
+        """Show a value that the server chose itself, such as `listeners`."""
         assert name in broker_defs(self.release), name
         self.static[name] = text
         self._changed()
 
     def get(self, name: str) -> ConfigValue:
-        """The typed value in force. Raises KeyError for an unknown name."""
+        """Return the typed value in force. Raises KeyError for an unknown name."""
         if name not in self._values:
             self._values[name] = self.definition(name).parse(self.text(name)[0])
         return self._values[name]
 
     def get_int(self, name: str) -> int:
-        """`get` for a whole number."""
+        """Return `get` of an integer configuration."""
         value = self.get(name)
         assert isinstance(value, int) and not isinstance(value, bool), name
         return value
 
     def get_bool(self, name: str) -> bool:
-        """`get` for a yes or no."""
+        """Return `get` of a boolean configuration."""
         value = self.get(name)
         assert isinstance(value, bool), name
         return value
 
     def get_str(self, name: str) -> str:
-        """`get` for a text."""
+        """Return `get` of a string configuration."""
         value = self.get(name)
         assert isinstance(value, str), name
         return value
 
     def get_list(self, name: str) -> list[str]:
-        """`get` for a list."""
+        """Return `get` of a list configuration."""
         value = self.get(name)
         assert isinstance(value, list), name
         return value
 
     def text(self, name: str) -> tuple[str | None, ConfigSource]:
-        """The text in force and where it came from."""
+        """Return the text in force and its source."""
         for values, source in self.layers():
             if name in values:
                 return values[name], source
         return self.definition(name).default, ConfigSource.DEFAULT
 
     def definition(self, name: str) -> ConfigDef:
-        """A name's meaning in the release, or in the newest if only that one knows it. Raises
-        KeyError for an unknown one."""
+        """Return a name's definition in the release, or in the newest if only that has it. Raises
+        KeyError for an unknown name.
+        """
         defs = run_time_defs(self.release)
         if name in defs:
             return defs[name]
@@ -456,11 +461,11 @@ class BrokerConfigs:
         )
 
     def knows(self, name: str) -> bool:
-        """True if the release has a configuration of that name."""
+        """Return True if the release has a configuration of that name."""
         return name in run_time_defs(self.release)
 
     def layers(self) -> tuple[tuple[dict[str, str], ConfigSource], ...]:
-        """Given values, the strongest first, without the defaults."""
+        """Return the given values by source, the strongest first, without defaults."""
         return (
             (self.dynamic, ConfigSource.DYNAMIC_BROKER),
             (self.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER),
@@ -468,8 +473,9 @@ class BrokerConfigs:
         )
 
     def replace_dynamic(self, values: Mapping[str, str], *, for_all_brokers: bool) -> None:
-        """Put new run-time values in force, in place of all earlier ones of that kind (checked
-        before)."""
+        """Replace all dynamic values of this broker, or the dynamic defaults of all brokers. The
+        values were validated before.
+        """
         if for_all_brokers:
             self.dynamic_default = dict(values)
         else:
@@ -481,8 +487,9 @@ class BrokerConfigs:
         self._on_change.append(changed)
 
     def keep_current(self, settings: object, read: Callable[[], Mapping[str, int]]) -> None:
-        """Set the attributes of `settings` that `read` names (`group_config`,
-        `transaction_config`): now, and after every change."""
+        """Set the attributes of `settings` that `read` returns (`group_config`,
+        `transaction_config`), now and after every change.
+        """
 
         def put_in_force() -> None:
             for name, value in read().items():
@@ -492,10 +499,9 @@ class BrokerConfigs:
         self.on_change(put_in_force)
 
     def in_force(self) -> list[ConfigInForce]:
-        """Settings worth printing at start: what is honoured, the rest of the group coordinator's,
-        what else was given; by name.
-
-        What the server decides by itself it can tell better.
+        """Return the settings worth printing at start, by name: those that are honoured, the others
+        of the group coordinator, and those given. Values that the server chooses itself are left
+        out.
         """
         defs = broker_defs(self.release)
         given = {name for values, _ in self.layers() for name in values if name in defs}
@@ -508,8 +514,7 @@ class BrokerConfigs:
         return lines
 
     def group_config(self) -> dict[str, int]:
-        """The group coordinator's settings, by the field names and units of
-        `groups.config.GroupConfig` (CFG-1)."""
+        """Return the group coordinator's settings by the field names of `GroupConfig` (CFG-1)."""
         return {
             "min_session_timeout_ms": self.get_int("group.min.session.timeout.ms"),
             "max_session_timeout_ms": self.get_int("group.max.session.timeout.ms"),
@@ -524,8 +529,7 @@ class BrokerConfigs:
         }
 
     def transaction_config(self) -> dict[str, int]:
-        """The transaction coordinator's settings, by the field names of
-        `transactions.config.TransactionConfig`."""
+        """Return the transaction coordinator's settings by the field names of `TransactionConfig`."""
         return {
             "max_timeout_ms": self.get_int("transaction.max.timeout.ms"),
             "id_expiration_ms": self.get_int("transactional.id.expiration.ms"),
@@ -543,7 +547,7 @@ class BrokerConfigs:
             changed()
 
     def _check_together(self) -> None:
-        """Kafka's checks across names, as far as they concern what we honour."""
+        """Make Kafka's checks across names, as far as they concern honoured settings."""
         low, high = "group.min.session.timeout.ms", "group.max.session.timeout.ms"
         if self.get_int(low) > self.get_int(high):
             raise ConfigError(
@@ -557,8 +561,9 @@ class BrokerConfigs:
             self._check_times(f"group.{group_type}")
 
     def _check_times(self, of_type: str) -> None:
-        """Each time of consumer and share groups lies within its own bounds, and a heartbeat comes
-        before the session ends (K8-CFG-1)."""
+        """Check that each time of consumer and share groups lies within its bounds, and that the
+        heartbeat interval is shorter than the session timeout (K8-CFG-1).
+        """
         for name in GROUP_TIMES:
             low, value, high = (f"{of_type}.{bound}{name}" for bound in ("min.", "", "max."))
             for less, more in ((low, high), (low, value), (value, high)):
@@ -574,8 +579,9 @@ class BrokerConfigs:
 
 
 def _levels(release: Release, given: Mapping[str, int]) -> dict[str, int]:
-    """The levels of a cluster that is formatted by a release, as kafka-storage format --feature
-    sets them; what is at 0 is left out. Raises ConfigError."""
+    """Return the feature levels of a cluster that a release formats, as kafka-storage format
+    --feature sets them; features at level 0 are left out. Raises ConfigError.
+    """
     for name, level in given.items():
         of = release.features.get(name)
         if of is None:
@@ -592,7 +598,7 @@ def _levels(release: Release, given: Mapping[str, int]) -> dict[str, int]:
 
 
 def feature_options(options: Iterable[str]) -> dict[str, int]:
-    """From texts `name=level`, as a command line gives them. Raises ConfigError."""
+    """Parse texts `name=level`, as on a command line. Raises ConfigError."""
     levels = {}
     for option in options:
         name, _, level = option.partition("=")
@@ -605,7 +611,7 @@ def feature_options(options: Iterable[str]) -> dict[str, int]:
 
 
 def _check(name: str, text: str, release: Release) -> None:
-    """Raise ConfigError for a name that a release does not know, or a value that it refuses."""
+    """Raise ConfigError if a release does not know the name or refuses the value."""
     defs = broker_defs(release)
     known = defs.get(name) or internal_defs(release).get(name)
     if known is None:
@@ -620,7 +626,7 @@ def _check(name: str, text: str, release: Release) -> None:
 
 
 def _belongs_elsewhere(name: str) -> str:
-    """The remark on a name that Kafka knows, but not for brokers; "" if it is none."""
+    """Return the remark on a name that is a client's configuration, or ""."""
     from .client_names import CLIENT_CONFIGS
 
     if name not in CLIENT_CONFIGS:
@@ -630,7 +636,7 @@ def _belongs_elsewhere(name: str) -> str:
 
 
 def _other_release(name: str) -> str:
-    """The remark on a name that this release does not know: the newest that does; "" if none."""
+    """Return the remark naming the newest release that has the name, or "" if none has."""
     for release in RELEASES.values():
         if name in broker_defs(release) or name in internal_defs(release):
             return f": Kafka {release} has it"

@@ -1,9 +1,9 @@
-"""Every broker configuration that Kafka 4.4.0 shows, one line a name; the notation is
-`config_defs.read_table`'s. Older releases: `coordinator.base.releases`.
+"""Table of every broker configuration that Kafka 4.4.0 shows, one line a name, in the notation of
+`definitions.read_table`. Older releases: `coordinator.base.releases`.
 
-Columns: name, type, default, allowed, when it may change ("-" at start only, "broker" for one
-broker, "cluster" for one or all). Read from Kafka's own definitions, in their order; configurations
-that Kafka marks internal are not here, as it does not show them either.
+Columns: name, type, default, allowed values, when it may change ("-" at start only, "broker" for
+one broker, "cluster" for one or all). In the order of Kafka's own definitions; configurations
+that Kafka marks internal are in a table of their own, for Kafka does not show them.
 """
 
 from __future__ import annotations

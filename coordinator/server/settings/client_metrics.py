@@ -1,5 +1,5 @@
-"""Client metrics subscriptions (KIP-714; DescribeConfigs resource type 16): stored, checked and
-shown, and never asked for, as telemetry itself is not served.
+"""Client metrics subscriptions (KIP-714; DescribeConfigs resource type 16): validated, stored and
+shown, but without effect, for telemetry is not served.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _SELECTORS = (
 
 @cache
 def client_metrics_defs() -> dict[str, ConfigDef]:
-    """All configurations of a subscription by name."""
+    """Return all configurations of a subscription by name."""
     return read_table(TABLE)
 
 
 class SubscriptionRefused(Exception):
-    """A subscription's values are refused with this code; `str()` is Kafka's message."""
+    """Error code with which a subscription's values are refused; `str()` is Kafka's message."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(message)
@@ -43,7 +43,7 @@ class SubscriptionRefused(Exception):
 
 
 def validate(values: Mapping[str, str]) -> None:
-    """Check a subscription's values as a whole. Raises SubscriptionRefused."""
+    """Validate a subscription's values together. Raises SubscriptionRefused."""
     defs = client_metrics_defs()
     for name in values:
         if name not in defs:
@@ -64,10 +64,9 @@ def validate(values: Mapping[str, str]) -> None:
 
 
 def _check_pattern(pattern: str) -> None:
-    """Check one of `match`: a selector, an equals sign and a regular expression of Java's, which is
-    not judged here, since telemetry is never asked for. Raises SubscriptionRefused.
-
-    Signs at the end are dropped, as by Java's String.split.
+    """Check one item of `match`: a selector, an equals sign and a Java regular expression, which is
+    not compiled here. Raises SubscriptionRefused. Trailing equals signs are dropped, as by
+    Java's String.split.
     """
     pair = pattern.rstrip("=").split("=")
     if len(pair) != 2 or trim(pair[0]) not in _SELECTORS:

@@ -1,7 +1,5 @@
-"""Configurations of Kafka's consumers and producers that no broker has: so that one given to a
-broker is called what it is.
-
-Names only, as of the Java clients 4.4.0. Does not depend on anything.
+"""Names of the configurations of Kafka's consumers and producers that no broker has, as of the Java
+clients 4.4.0: a user who gives one to a broker gets a helpful error.
 """
 
 from __future__ import annotations

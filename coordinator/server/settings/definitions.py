@@ -1,9 +1,8 @@
-"""A configuration name's meaning: type, default, allowed values; reading text as Kafka reads it
-and saying no in its words.
+"""Definitions of configurations: type, default, allowed values; parsing and validation as in
+Kafka's ConfigDef, with Kafka's messages, and the text of a value that DescribeConfigs shows.
 
-Owns Kafka's ConfigDef: parsing, validators and their exact messages, and the text form of a value
-that DescribeConfigs shows. Tables are plain text, one line a name, read when first asked for. Does
-not depend on where values come from or what they do.
+Tables are plain text, one line a name, parsed at first use. Does not know where values come from
+or what they do.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class ConfigType(IntEnum):
 
 
 class ResourceType(IntEnum):
-    """The owner of a configuration, as the protocol numbers it."""
+    """Types of configuration resources, as the protocol numbers them."""
 
     TOPIC = 2
     BROKER = 4
@@ -57,7 +56,7 @@ class ResourceType(IntEnum):
 
 
 class ConfigSource(IntEnum):
-    """Where a value came from, as DescribeConfigs numbers it."""
+    """Sources of a value, as DescribeConfigs numbers them."""
 
     TOPIC = 1
     DYNAMIC_BROKER = 2
@@ -73,18 +72,18 @@ _BITS = {ConfigType.SHORT: 15, ConfigType.INT: 31, ConfigType.LONG: 63}
 
 
 class ConfigException(Exception):
-    """A value Kafka refuses; `str()` is Kafka's message."""
+    """Error for a value that Kafka refuses; `str()` is Kafka's message."""
 
     @classmethod
     def invalid(cls, name: str, value: object, why: str) -> ConfigException:
-        """Kafka's form: Invalid value V for configuration N: why."""
+        """Return the error in Kafka's form: Invalid value V for configuration N: why."""
         return cls(f"Invalid value {value} for configuration {name}: {why}")
 
 
 class ConfigDef(NamedTuple):
-    """One line of a table. `allowed` is the validator in the table's notation (see `read_table`);
-    `update` is when Kafka lets it change: "-" only at start, "broker" per broker, "cluster" per
-    broker or for all brokers.
+    """Definition of one configuration. `allowed`: the validator in the table's notation (see
+    `read_table`); `update`: when Kafka lets it change: "-" only at start, "broker" per broker,
+    "cluster" per broker or for all brokers.
     """
 
     name: str
@@ -95,23 +94,25 @@ class ConfigDef(NamedTuple):
 
     @property
     def sensitive(self) -> bool:
-        """Passwords are never shown."""
+        """True for passwords, which are never shown."""
         return self.type is ConfigType.PASSWORD
 
     def parse(self, text: str | None) -> ConfigValue:
-        """The typed value of `text`, checked. Raises ConfigException with Kafka's message."""
+        """Return the typed value of `text`. Raises ConfigException with Kafka's message if it is
+        invalid.
+        """
         value = _parse(self, text)
         _check(self, value)
         return value
 
 
 def read_table(table: str) -> dict[str, ConfigDef]:
-    """Read a table: `name type default allowed update`, one line a configuration.
+    """Parse a table: `name type default allowed update`, one line a configuration.
 
-    default: `null`, `''` for empty text, else the text. allowed: `-` anything, `1..` or `0..5` a
-    range, `a|b` one of, `~a|b` one of in any case, `nonempty`, `[a|b]` a list of these (`[]` of
-    anything, `[a|b]!` not empty, `[]?` null allowed, `[a|b]*` any number of them, doubles too:
-    CFG-42-1), `gzip` and `throttled` two shapes of their own.
+    default: `null`, `''` for an empty string, else the text. allowed: `-` anything, `1..` or
+    `0..5` a range, `a|b` one of these, `~a|b` one of these in any case, `nonempty`, `[a|b]` a
+    list of these (`[]` of anything, `[a|b]!` not empty, `[]?` null allowed, `[a|b]*` repetitions
+    allowed: CFG-42-1), `gzip` and `throttled` for two special formats.
     """
     defs: dict[str, ConfigDef] = {}
     for line in table.split("\n"):
@@ -123,7 +124,7 @@ def read_table(table: str) -> dict[str, ConfigDef]:
 
 
 def released(table: dict[str, ConfigDef], settings: Settings) -> dict[str, ConfigDef]:
-    """The table of the newest release as another one has it."""
+    """Return the newest release's table changed to another release's settings."""
     if not settings.without and not settings.different:
         return table
     defs = {name: of for name, of in table.items() if name not in settings.without}
@@ -131,7 +132,7 @@ def released(table: dict[str, ConfigDef], settings: Settings) -> dict[str, Confi
 
 
 def show(value: ConfigValue) -> str | None:
-    """The text Kafka shows for a typed value."""
+    """Return the text that Kafka shows for a typed value."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bool):
@@ -144,13 +145,14 @@ def show(value: ConfigValue) -> str | None:
 
 
 def trim(text: str) -> str:
-    """Without what Java's String.trim leaves out: characters up to the blank, and no others."""
+    """Strip characters up to the blank from both ends, as Java's String.trim does."""
     return text.strip(_BLANKS)
 
 
 def parse_whole(text: str, bits: int = 31) -> int | None:
-    """The number that Java's Integer.parseInt (31 bits) or Long.parseLong (63) reads, in decimal
-    digits of any script, or None; any text, in linear time."""
+    """Return the number as Java's Integer.parseInt (31 bits) or Long.parseLong (63) parses it, in
+    decimal digits of any script, or None. Linear in the length.
+    """
     if not _WHOLE.match(text) or (not text.isascii() and max(text) > "\uffff"):
         return None  # Java looks at halves of what is beyond
     digits = text.lstrip("+-")
@@ -164,7 +166,7 @@ def parse_whole(text: str, bits: int = 31) -> int | None:
 
 
 def _parse_double(text: str) -> float | None:
-    """The number that Java's Double.parseDouble reads, or None."""
+    """Return the number as Java's Double.parseDouble parses it, or None."""
     found = _FRACTION.match(text)
     if found:
         return float(found.group(1))
@@ -292,8 +294,9 @@ def _check_throttled(of: ConfigDef, value: ConfigValue) -> None:
 
 
 def _java_double(value: float) -> str:
-    """Double.toString: plain from 0.001 to 10 million, else one digit, a fraction and an
-    exponent."""
+    """Format a float like Java's Double.toString: plain from 0.001 to 10 million, else with an
+    exponent.
+    """
     if value != value or value in (float("inf"), float("-inf")):
         return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
     if value == 0 or 1e-3 <= abs(value) < 1e7:

@@ -1,7 +1,6 @@
-"""A sentence on each configuration of topics, groups and client metrics, which DescribeConfigs v3+
-returns to who asks for documentation (KIP-569).
-
-The sentences are this project's. Brokers' configurations have none (docs/divergences.md).
+"""Documentation sentences of topic, group and client metrics configurations, which DescribeConfigs
+v3+ returns on request (KIP-569). They are this project's, not Kafka's. Broker configurations
+have none (docs/divergences.md).
 """
 
 from __future__ import annotations
@@ -90,8 +89,9 @@ metrics: The prefixes of the metrics that are wanted; * means all, nothing means
 
 @cache
 def texts(resource_type: int) -> dict[str, str]:
-    """Return the sentences of a type of resource by the configurations' names; none of others than
-    topics, groups and client metrics."""
+    """Return the sentences of a resource type by configuration name; empty for other types than
+    topics, groups and client metrics.
+    """
     table = {
         ResourceType.TOPIC: TOPIC,
         ResourceType.GROUP: GROUP,

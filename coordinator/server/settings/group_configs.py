@@ -1,8 +1,6 @@
-"""Configurations of single groups (DescribeConfigs resource type 32): stored, checked and shown as
-Kafka does.
-
-They concern the consumer, share and streams group protocols; nothing in classic groups reads them.
-The notation of the table is `config_defs.read_table`'s.
+"""Configurations of single groups (DescribeConfigs resource type 32): validated, stored and shown
+as in Kafka. They apply to consumer, share and streams groups, not to classic groups. The
+notation of the table is that of `definitions.read_table`.
 """
 
 from __future__ import annotations
@@ -118,25 +116,25 @@ _NANOS = 10**9
 
 @cache
 def group_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
-    """The group configurations of a release that Kafka shows, by name."""
+    """Return the group configurations of a release that Kafka shows, by name."""
     return {name: of for name, of in settable_defs(release).items() if name not in _INTERNAL}
 
 
 @cache
 def settable_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
-    """All group configurations of a release, by name."""
+    """Return all group configurations of a release, by name."""
     return released(read_table(TABLE), release.group_settings)
 
 
 def broker_synonym(name: str) -> str | None:
-    """The broker's name for a group configuration's default; None if it has none."""
+    """Return the broker configuration that is the default of a group configuration, or None."""
     if name in _WITHOUT_BROKER_NAME:
         return None
     return "group.streams.assignors" if name == _ASSIGNOR else f"group.{name}"
 
 
 def default_text(name: str, broker: BrokerConfigs) -> str | None:
-    """What is in force for a group that does not say: the broker's value, else Kafka's default."""
+    """Return the value in force for a group without its own: the broker's, else Kafka's default."""
     behind = broker_synonym(name)
     if behind is None:
         return settable_defs(broker.release)[name].default
@@ -144,7 +142,7 @@ def default_text(name: str, broker: BrokerConfigs) -> str | None:
 
 
 def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
-    """Check a group's values as a whole. Raises ConfigException with Kafka's message (code 40)."""
+    """Validate a group's values together. Raises ConfigException with Kafka's message (code 40)."""
     defs = settable_defs(broker.release)
     for name in values:
         if name not in defs:
@@ -180,7 +178,9 @@ def validate(values: Mapping[str, str], broker: BrokerConfigs) -> None:
 
 
 def _check_bounds(name: str, value: int, broker: BrokerConfigs) -> None:
-    """CFG-44-3: the text names the bounds; in older releases the setting that has them."""
+    """Check a value against the broker's bounds. The message names the bounds; in older releases
+    the setting that has them (CFG-44-3).
+    """
     protocol, _, rest = name.partition(".")
     low, high = (
         f"group.{protocol}.min.{rest}",
@@ -223,8 +223,9 @@ def _check_offset_reset(value: object) -> None:
 
 
 def duration_ms(reset: str) -> int | None:
-    """Milliseconds of `by_duration:` and a duration that is not negative, as java.time.Duration
-    reads it; None: it is none."""
+    """Return the milliseconds of `by_duration:` and a non-negative duration, as java.time.Duration
+    parses it, or None if invalid.
+    """
     prefix, found = reset[: len(_BY_DURATION)], _DURATION.match(reset[len(_BY_DURATION) :])
     if prefix != _BY_DURATION or found is None:
         return None

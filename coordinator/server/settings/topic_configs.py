@@ -1,9 +1,9 @@
-"""Topic configurations: the table, checking a topic's own values as Kafka's controller does, and
+"""Topic configurations: the table, validation of a topic's own values as in Kafka's controller, and
 the value in force.
 
-A topic's value stands before the broker's (`SYNONYMS`), and that before the default. The notation
-of the table is `config_defs.read_table`'s, its order Kafka's: of several bad values the first in it
-is the one complained of. Does not depend on topics and requests: it works on names and texts.
+A topic's own value precedes the broker's (`SYNONYMS`), and that the default. The table has the
+notation of `definitions.read_table` and Kafka's order: the first invalid value in it is the one
+reported. Works on names and texts; does not know topics or requests.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 
 @cache
 def topic_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
-    """All topic configurations of a release by name."""
+    """Return all topic configurations of a release by name."""
     return released(read_table(TABLE), release.topic_settings) | read_table(
         release.topic_settings.more
     )
@@ -131,13 +131,16 @@ def topic_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
 
 @cache
 def settable_topic_defs(release: Release = NEWEST) -> dict[str, ConfigDef]:
-    """All that a topic can be given: `topic_defs`, and what is shown where it is given only."""
+    """Return all topic configurations that can be set: `topic_defs`, and those shown only where
+    they are given.
+    """
     return topic_defs(release) | released(read_table(INTERNAL_TABLE), release.topic_settings)
 
 
 def validate(values: Mapping[str, str], release: Release = NEWEST) -> None:
-    """Check a topic's own values as a whole. Raises ConfigException with Kafka's message (code
-    40)."""
+    """Validate a topic's own values together. Raises ConfigException with Kafka's message (code
+    40).
+    """
     defs = settable_topic_defs(release)
     for name in values:
         if name not in defs:
@@ -159,8 +162,9 @@ def validate(values: Mapping[str, str], release: Release = NEWEST) -> None:
 
 
 def effective_value(name: str, own: Mapping[str, str], broker: BrokerConfigs) -> ConfigValue:
-    """The typed value in force for a topic whose own values are `own`. Raises KeyError for an
-    unknown name."""
+    """Return the typed value in force for a topic with these own values. Raises KeyError for an
+    unknown name.
+    """
     of = settable_topic_defs(broker.release)[name]
     if name in own:
         return of.parse(own[name])
@@ -174,8 +178,7 @@ def effective_value(name: str, own: Mapping[str, str], broker: BrokerConfigs) ->
 def effective_texts(
     own: Mapping[str, str], broker: BrokerConfigs
 ) -> list[tuple[str, str | None, ConfigSource]]:
-    """Every topic configuration by name with the text in force and its source, as CreateTopics v5+
-    answers them."""
+    """Return every topic configuration with the text in force and its source, for CreateTopics v5+."""
     return [
         (name, show(effective_value(name, own, broker)), _source(name, own, broker))
         for name in shown(own, broker.release)
@@ -183,7 +186,9 @@ def effective_texts(
 
 
 def shown(own: Mapping[str, str], release: Release) -> list[str]:
-    """The names of the configurations that are shown of a topic with these own values, sorted."""
+    """Return the sorted names of the configurations that are shown for a topic with these own
+    values.
+    """
     return sorted(
         name for name in settable_topic_defs(release) if name in own or name in topic_defs(release)
     )

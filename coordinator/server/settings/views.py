@@ -1,5 +1,6 @@
 """Configurations as DescribeConfigs returns them: entries with sources and synonyms, as Kafka lists
-them."""
+them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from .topic_configs import SYNONYMS, effective_value, settable_topic_defs, shown
 
 
 class Synonym(NamedTuple):
-    """Another place that could give, or gives, the value; the first one does."""
+    """A configuration that could supply the value, in order of precedence; the first one does."""
 
     name: str
     value: str | None
@@ -59,7 +60,9 @@ ALL: Container[str] = _All()
 
 
 def broker_entries(configs: BrokerConfigs, names: Container[str] = ALL) -> list[ConfigEntry]:
-    """Entries in force on the broker, by name; names that clients invented at run time included."""
+    """Return the entries in force on a broker, by name, including unknown names that clients set at
+    run time.
+    """
     known = {name for values, _ in configs.layers() for name in values} | set(
         broker_defs(configs.release)
     )
@@ -74,8 +77,9 @@ def broker_entries(configs: BrokerConfigs, names: Container[str] = ALL) -> list[
 
 
 def _security_entry(configs: BrokerConfigs, name: str) -> ConfigEntry:
-    """A setting of a single listener is shown as that of all listeners is, which stands behind it;
-    what else was given is hidden."""
+    """Return the entry of a security setting. One of a single listener is shown with the setting of
+    all listeners as its fallback; unknown ones are hidden.
+    """
     text, given = configs.security[name], ConfigSource.STATIC_BROKER
     base = _of_all_listeners(name)
     of = run_time_defs(configs.release).get(base)
@@ -98,7 +102,7 @@ def _shown(of: ConfigDef, text: str) -> str | None:
 
 
 def _of_all_listeners(name: str) -> str:
-    """`listener.name.NAME.SETTING`, or `listener.name.NAME.MECHANISM.SETTING`: SETTING."""
+    """Return SETTING from `listener.name.NAME.SETTING` or `listener.name.NAME.MECHANISM.SETTING`."""
     rest = name.removeprefix(OF_LISTENERS).partition(".")[2]
     return next((each for each in _OF_MECHANISMS if rest.endswith(each)), rest)
 
@@ -106,7 +110,7 @@ def _of_all_listeners(name: str) -> str:
 def broker_default_entries(
     configs: BrokerConfigs, names: Container[str] = ALL
 ) -> list[ConfigEntry]:
-    """Entries set at run time for all brokers, by name."""
+    """Return the dynamic defaults of all brokers, by name."""
     layer = (configs.dynamic_default, ConfigSource.DYNAMIC_DEFAULT_BROKER)
     return [
         _broker_entry(configs, name, (layer,), defaults=False)
@@ -118,7 +122,7 @@ def broker_default_entries(
 def topic_entries(
     own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL
 ) -> list[ConfigEntry]:
-    """Entries in force for a topic with these own values, by name."""
+    """Return the entries in force for a topic with these own values, by name."""
     entries = []
     defs = settable_topic_defs(configs.release)
     for name in shown(own, configs.release):
@@ -137,7 +141,7 @@ def topic_entries(
 def group_entries(
     own: Mapping[str, str], configs: BrokerConfigs, names: Container[str] = ALL
 ) -> list[ConfigEntry]:
-    """Entries in force for a group with these own values, by name."""
+    """Return the entries in force for a group with these own values, by name."""
     entries = []
     shown, named_by_broker = group_defs(configs.release), configs.release.has("CFG-43-1")
     for name, of in sorted(settable_defs(configs.release).items()):
@@ -165,7 +169,7 @@ def group_entries(
 def client_metrics_entries(
     own: Mapping[str, str], names: Container[str] = ALL
 ) -> list[ConfigEntry]:
-    """The values of a client metrics subscription, by name."""
+    """Return the entries of a client metrics subscription, by name."""
     entries = []
     for name, of in sorted(client_metrics_defs().items()):
         if name in names:
@@ -195,8 +199,9 @@ def _broker_entry(
 def _synonyms(
     configs: BrokerConfigs, name: str, layers: _Layers, *, defaults: bool = True
 ) -> list[Synonym]:
-    """All places of a broker configuration that hold a value, but none that stands before the first
-    of its own name."""
+    """Return all configurations that supply a value to a broker configuration, beginning with the
+    first of its own name.
+    """
     found = dropwhile(
         lambda synonym: synonym.name != name,
         _places(configs, BROKER_SYNONYMS.get(name, (name,)), layers, defaults),

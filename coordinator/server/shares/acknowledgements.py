@@ -1,7 +1,7 @@
-"""Members' word on the records that they hold, until it counts.
+"""Acknowledgements of records that members hold, from the decision until they take effect.
 
-Owns the order: what it means is decided, then stored by the share coordinator, then folded. Who
-acknowledged waits as long as it is being stored (SH-LD-4). Does not depend on requests and sessions.
+Owns the order: an acknowledgement is decided, then stored by the share coordinator, then
+applied. The request waits until it is stored (SH-LD-4). Does not know requests or sessions.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
 
 class Decided(NamedTuple):
-    """Acknowledgements of records that their member holds, not taken yet. `written`: what is stored
-    of them; None: nothing. `revision`: of the share partition when that was decided."""
+    """Decided acknowledgements that are not applied yet. `written`: the state to store, or None.
+    `revision`: the share partition's revision at the decision.
+    """
 
     event: ev.RecordsAcknowledged
     written: Written | None
@@ -38,8 +39,9 @@ class Decided(NamedTuple):
 
 
 class Pending:
-    """Acknowledgements that are taken when they are stored for good. `then` hears of that; `answer`:
-    why they were refused, None: they were not."""
+    """Acknowledgements that wait for the share coordinator to store them. `then` is called
+    afterwards; `answer`: the refusal, or None.
+    """
 
     __slots__ = ("answer", "decided", "partition", "then")
 
@@ -51,7 +53,7 @@ class Pending:
 
 
 class Acknowledgements:
-    """Those of the share partitions of one broker."""
+    """Acknowledgements in the share partitions of one broker."""
 
     def __init__(self, partitions: SharePartitions) -> None:
         self._partitions = partitions
@@ -64,7 +66,9 @@ class Acknowledgements:
         now: int,
         cause: int | None,
     ) -> Refused | Pending | None:
-        """Take a member's word for records; None: taken."""
+        """Decide and apply a member's acknowledgements. Return None if they are applied, a refusal,
+        or the pending store.
+        """
         decided = self.decide(partition, member_id, ranges, now)
         if not isinstance(decided, Decided):
             return decided
@@ -77,7 +81,9 @@ class Acknowledgements:
         ranges: Sequence[Acknowledged],
         now: int,
     ) -> Decided | Refused | None:
-        """The sense of a member's word for records; None: all of them are long done with."""
+        """Decide a member's acknowledgements without applying them; return None if they concern
+        only records that are archived or acknowledged already.
+        """
         event = self._meaning(partition, member_id, ranges, now)
         if event is None or isinstance(event, Refused):
             return event
@@ -93,7 +99,9 @@ class Acknowledgements:
         now: int,
         cause: int | None,
     ) -> Refused | Pending | None:
-        """Take what was decided; None: taken."""
+        """Store and apply decided acknowledgements. Return None if they are applied, a refusal, or
+        the pending store.
+        """
         if decided.written is None:
             return self._taken(partition, decided, ranges, now, cause)
         if not self._is_as_decided(partition, decided):
@@ -133,7 +141,7 @@ class Acknowledgements:
         return pending
 
     def _tell(self, write: Write, pending: Pending, now: int, cause: int | None) -> None:
-        """That the share coordinator could not be had at first, if so."""
+        """Log that the share coordinator could not be reached at first, if so."""
         if write.failures:
             said = pending.decided.event
             event = ev.AcknowledgementWaited(
@@ -156,7 +164,7 @@ class Acknowledgements:
         now: int,
         cause: int | None,
     ) -> Refused | None:
-        """A decision, stored if it has to be, counts from now on."""
+        """Apply a decision that is stored, or need not be."""
         event = decided.event
         if not self._is_as_decided(partition, decided):
             if not _still_holds(partition, event):
@@ -196,7 +204,7 @@ class Acknowledgements:
 
 
 def _still_holds(partition: SharePartition, event: ev.RecordsAcknowledged) -> bool:
-    """True if a member holds all records that it acknowledges."""
+    """Return True if the member still holds all records that it acknowledges."""
     return all(
         of.last_offset - of.first_offset + 1
         == sum(
@@ -209,7 +217,7 @@ def _still_holds(partition: SharePartition, event: ev.RecordsAcknowledged) -> bo
 
 
 def _stored(event: ev.RecordsAcknowledged) -> list[ev.AcknowledgedRange]:
-    """The stored part of an acknowledgement: all but renewals of locks."""
+    """Return the part of an acknowledgement that is stored: all but renewals of locks."""
     return [of for of in event.records if of.state != str(RecordState.ACQUIRED)]
 
 

@@ -1,5 +1,6 @@
-"""Acknowledgements as ShareFetch and ShareAcknowledge carry them, partition by partition
-(SH-ACK-3)."""
+"""Acknowledgements in ShareFetch and ShareAcknowledge requests, partition by partition (SH-ACK-3).
+How they take effect is in `acknowledgements`.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _NOT_READ = Refused(
 
 
 def why_not(broker: ShareHost, group_id: str | None, member_id: str | None) -> ErrorCode:
-    """The error of a request as a whole, whatever its session (SH-FT-1, SH-43-1)."""
+    """Return the error of the request as a whole, whatever its session, or NONE (SH-FT-1, SH-43-1)."""
     nobody = group_id is None or member_id is None
     if nobody and not broker.configs.release.has("SH-43-1"):
         return ErrorCode.UNKNOWN_SERVER_ERROR
@@ -40,7 +41,7 @@ def why_not(broker: ShareHost, group_id: str | None, member_id: str | None) -> E
 
 
 def named(topics: Iterable[FetchTopic]) -> Iterator[At]:
-    """The partitions that a request names."""
+    """Yield the partitions that a request contains."""
     for topic in topics:
         for of in topic.partitions:
             yield topic.topic_id, of.partition_index
@@ -49,7 +50,9 @@ def named(topics: Iterable[FetchTopic]) -> Iterator[At]:
 def named_topics(
     broker: ShareHost, topics: Iterable[FetchTopic]
 ) -> Iterator[tuple[bytes, str | None]]:
-    """The topics of which a request names partitions, and how they are called, if they are there."""
+    """Yield id and name (None if it does not exist) of each topic of which a request contains
+    partitions.
+    """
     known = broker.cluster.topics_by_id
     for topic in topics:
         if topic.partitions:
@@ -60,8 +63,9 @@ def named_topics(
 def hidden_topics(
     call: Call, topics: Iterable[tuple[bytes, str | None]]
 ) -> Slices[frozenset[bytes] | None]:
-    """The ids of topics that the client may not read (REF-10). None: an authorizer is to judge a
-    topic without a name, at which Kafka's whole request fails."""
+    """Return the ids of topics that the client may not read (REF-10). None: a topic has no name, so
+    the authorizer cannot decide, and Kafka's whole request fails.
+    """
     if call.sees is None:
         return frozenset()
     seen, hidden = set[bytes](), set[bytes]()
@@ -78,12 +82,12 @@ def hidden_topics(
 
 
 def brings_any(topics: Iterable[FetchTopic]) -> bool:
-    """True if a request brings acknowledgements, right or wrong."""
+    """Return True if a request contains acknowledgements, valid or not."""
     return any(of.acknowledgement_batches for topic in topics for of in topic.partitions)
 
 
 def names_much(topics: Sequence[FetchTopic]) -> bool:
-    """True if a request names so much that it is seen to in slices."""
+    """Return True if a request is so large that it is handled in slices."""
     named = len(topics)
     for topic in topics:
         named += len(topic.partitions)
@@ -95,7 +99,7 @@ def names_much(topics: Sequence[FetchTopic]) -> bool:
 
 
 class Waiting(NamedTuple):
-    """Acknowledgements of a partition that are decided, and not taken yet."""
+    """Decided acknowledgements of a partition that are not applied yet."""
 
     partition: SharePartition
     decided: Decided
@@ -111,11 +115,14 @@ def decide(
     hidden: Collection[bytes],
     renewing: bool,
 ) -> Slices[dict[At, Waiting | Refused | None]]:
-    """Decide the acknowledgements of a request, partition by partition; None: there is nothing left
-    to do. What a request says of a partition last is all that it says. Where no partition has ranges
-    that can be looked at, only what is wrong is told (SH-ACK-3). `hidden`: topics that the client may
-    not read. FAILED stands last: the request fails as a whole, and partitions behind that at which it
-    fails are not looked at (SH-ACK-9)."""
+    """Decide the acknowledgements of a request, partition by partition; None: nothing is left to
+    do.
+
+    If a partition is named twice, the last entry counts. If no partition has valid ranges, only
+    the errors are returned (SH-ACK-3). `hidden`: topics that the client may not read. A last
+    value FAILED means that the request fails as a whole; partitions behind the failing one are
+    not decided (SH-ACK-9).
+    """
     last: dict[At, list[Acknowledged]] = {}
     done = 0
     for topic in topics:
@@ -149,8 +156,9 @@ def decide(
 def take(
     shares: Shares, call: Call, decisions: Mapping[At, Waiting | Refused | None]
 ) -> Slices[dict[At, Refused | Pending | None] | None]:
-    """Take acknowledgements that were decided; of each partition why they were refused (None: they
-    were not), or that they are being stored. None: the request fails as a whole."""
+    """Apply decided acknowledgements; return for each partition a refusal, None (applied), or the
+    pending store. None instead: the request fails as a whole.
+    """
     said: dict[At, Refused | Pending | None] = {}
     done = 0
     for at, decision in decisions.items():
@@ -170,7 +178,9 @@ def once_settled(
     said: Mapping[At, Refused | Pending | None],
     then: Callable[[dict[At, Refused | None], int], None],
 ) -> dict[At, Refused | None] | None:
-    """The outcome of acknowledgements, if all of them are settled; else `then` is told, once."""
+    """Return the outcome of acknowledgements if all are settled; else call `then` once, when they
+    are.
+    """
     waits = [one for one in said.values() if isinstance(one, Pending)]
     left = len(waits)
 
@@ -203,7 +213,7 @@ def _refuse(
     hidden: Collection[bytes],
     renewing: bool,
 ) -> Refused | None:
-    """The error of a partition, or of its ranges by themselves: 100, 42, 29, 3."""
+    """Return the error of a partition or its ranges: 100, 42, 29, 3, or None."""
     found = shares.find(at)
     error = ErrorCode.NONE
     if found is ErrorCode.UNKNOWN_TOPIC_ID:

@@ -1,9 +1,9 @@
-"""Dead letters (KIP-1191): for records that a share group gave up, the leader of their partition
-writes letters to a topic of the group's choice (SH-DLQ-1 to SH-DLQ-5).
+"""Dead letter queues (KIP-1191): for records that a share group rejects or was given too often, the
+partition's leader writes dead letters to a topic of the group's choice (SH-DLQ-1 to SH-DLQ-5).
 
-Owns the letters that are on their way. Each `tick` writes one batch of each; what cannot be written
-now is tried again after `RETRY_MS`, twice as long each time, and given up after `MOST_ATTEMPTS`:
-then the records are archived without, as in Kafka. Does not depend on acknowledgements and locks.
+Owns the letters in progress. Each `tick` writes one batch for each; a failed write is retried after
+`RETRY_MS`, doubled each time, at most `MOST_ATTEMPTS` times; then the records are archived without
+letters, as in Kafka. Does not know acknowledgements or locks.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _CLIENT: Final = "share-group-dead-letters"
 
 
 class Told(Protocol):
-    """Who folds what became of letters."""
+    """Interface of the owner of share partitions, which applies the outcome."""
 
     def told(self, partition: SharePartition, event: ev.Event, now: int, cause: int | None) -> None:
-        """Letters were written."""
+        """Apply the event that letters were written."""
 
     def archive(
         self,
@@ -52,12 +52,12 @@ class Told(Protocol):
         now: int,
         cause: int | None,
     ) -> None:
-        """Records have their letters, or will have none."""
+        """Archive records whose letters are written, or will not be."""
 
 
 @dataclass(slots=True, eq=False)
 class _Letters:
-    """The letters of a range of records, from `next_offset` on."""
+    """Dead letters of a range of records, in progress; the next is about `next_offset`."""
 
     partition: SharePartition
     records: ev.RecordRange
@@ -69,7 +69,7 @@ class _Letters:
 
 
 class _Place(NamedTuple):
-    """Where letters go: a partition at the broker that leads it."""
+    """Destination of letters: a partition, at the broker that leads it."""
 
     leader: ShareHost
     topic: Topic
@@ -77,15 +77,15 @@ class _Place(NamedTuple):
 
 
 class _NotNowError(Exception):
-    """Letters cannot be written now."""
+    """Error for letters that cannot be written now, but perhaps later."""
 
 
 class _NeverError(Exception):
-    """Letters cannot be written at all."""
+    """Error for letters that cannot be written at all."""
 
 
 class DeadLetters:
-    """The letters that one broker writes."""
+    """Dead letters that one broker writes."""
 
     def __init__(self, broker: ShareHost, settings: SettingsOfGroups, to: Told) -> None:
         self._broker = broker
@@ -102,7 +102,9 @@ class DeadLetters:
         now: int,
         cause: int | None,
     ) -> None:
-        """Have letters written about records that are Archiving, from the next `tick` on."""
+        """Start letters about the records that are in the state Archiving; they are written from
+        the next `tick` on.
+        """
         for of in records:
             if of.state == str(RecordState.ARCHIVING):
                 archived = ev.RecordRange(
@@ -116,19 +118,19 @@ class DeadLetters:
                 )
 
     def forget(self, partition: SharePartition) -> None:
-        """A share partition is closed: its next leader sends the letters that it finds undone."""
+        """Drop the letters of a share partition that is closed: its next leader writes them."""
         self._under_way = [one for one in self._under_way if one.partition is not partition]
 
     def under_way(self) -> Iterator[SharePartition]:
-        """Yield the share partitions of whose records letters are under way."""
+        """Yield the share partitions with letters in progress."""
         return (one.partition for one in self._under_way)
 
     def next_deadline(self) -> int | None:
-        """When `tick` has something to write."""
+        """Return the instant at which `tick` is due, or None."""
         return min((one.due_ms for one in self._under_way), default=None)
 
     def tick(self, now: int) -> None:
-        """Write what is due: of each letters' range one batch."""
+        """Write one batch for each range of records that is due."""
         for letters in [one for one in self._under_way if one.due_ms <= now]:
             if letters not in self._under_way:
                 continue  # what came of the ones before it closed its share partition
@@ -155,7 +157,7 @@ class DeadLetters:
     # -- writing
 
     def _write(self, letters: _Letters, now: int) -> str:
-        """Write a batch; the name of its topic. Raises _NotNowError, _NeverError."""
+        """Write a batch; return its topic's name. Raises _NotNowError, _NeverError."""
         leader, topic, target = self._place(letters, now)
         wall_ms = self._broker.epoch_ms + now
         first, last = letters.next_offset, letters.records.last_offset
@@ -208,7 +210,7 @@ class DeadLetters:
         return topic.name
 
     def _originals(self, letters: _Letters, first: int, last: int) -> Originals:
-        """The records themselves, if the group wants them copied."""
+        """Return the records themselves, if the group wants them copied into the letters."""
         key = letters.partition.key
         found = self._broker.cluster.partition(key.topic, key.partition)
         if found is None or not self._settings(key.group_id).copies_records:
@@ -218,8 +220,9 @@ class DeadLetters:
     # -- where to
 
     def _place(self, letters: _Letters, now: int) -> _Place:
-        """Where letters go. Kafka's checks in Kafka's order; the topic is made if that is
-        allowed."""
+        """Return the destination, with Kafka's checks in Kafka's order; create the topic if that is
+        allowed.
+        """
         broker, key = self._broker, letters.partition.key
         name = self._name(letters)
         if not name:
@@ -242,7 +245,7 @@ class DeadLetters:
         return self._led(topic.name, index)
 
     def _led(self, name: str, index: int) -> _Place:
-        """The partition at its leader. Raises _NotNowError."""
+        """Return the partition at its leader. Raises _NotNowError."""
         broker = self._broker
         known = broker.cluster.partition(name, index)
         leader = None if known is None else self._peers.reached(broker.node_id, known.leader)
@@ -257,6 +260,6 @@ class DeadLetters:
 
 
 def _given_up(letters: _Letters, why: Exception) -> str:
-    """The reason that records are archived without dead letters, or with some."""
+    """Return the reason why records are archived without all their dead letters."""
     some = letters.next_offset > letters.records.first_offset
     return f"{'not all' if some else 'no'} dead letters were written: {why}"

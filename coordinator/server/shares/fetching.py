@@ -1,10 +1,10 @@
-"""A ShareFetch on its way to its answer: which records its member is given, now or once there are
+"""One ShareFetch in progress: the records that its member acquires, at once or when there are
 enough.
 
-Owns limits and waiting as Kafka has them (SH-FT-1, SH-FT-2): the bytes are shared out evenly among
-the partitions from which records can be taken, the records as they come; a request waits until such
-partitions hold `min_bytes`, or its time is over. `ParkedFetches` keeps it while it waits; records
-that come, locks that end and acknowledgements wake it. Does not depend on sessions' rules.
+Owns limits and waiting as in Kafka (SH-FT-1, SH-FT-2): bytes are divided evenly among the
+partitions with available records, record counts go to partitions in order; a request waits until
+such partitions hold `min_bytes`, or its time is over. `ParkedFetches` parks it; new records,
+expired locks and acknowledgements wake it. Does not know the rules of sessions.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ EXACT = 1
 
 
 class _Open(NamedTuple):
-    """A partition that can be read for the group."""
+    """A partition whose share partition is open for the group."""
 
     at: At
     found: Partition
@@ -52,8 +52,9 @@ class _Open(NamedTuple):
 
 
 class ShareFetchOperation:
-    """One fetch. `begin` reads what can be read at once, before acknowledgements that come with it
-    are taken; then `answer_now` answers, or says that it is to wait."""
+    """One ShareFetch. `begin` reads what is available before the request's acknowledgements take
+    effect; then `answer_now` answers or says that it has to wait.
+    """
 
     __slots__ = (
         "_answers",
@@ -83,7 +84,7 @@ class ShareFetchOperation:
         session: ShareSession,
         wanted: list[At],
     ) -> None:
-        """`wanted`: the partitions that it reads, in turn."""
+        """`wanted`: the partitions to read, in order."""
         request = call.message
         assert isinstance(request, ShareFetchRequest)
         self.token = call.token
@@ -125,14 +126,15 @@ class ShareFetchOperation:
             self._answers = yield from self._read_all(now)
 
     def answer_now(self, now: int) -> Slices[ShareFetchResponse | None]:
-        """The answer, or None if there is reason to wait: of acknowledgements that came with it
-        there may be none left."""
+        """Return the response, or None if the request has to wait. Its acknowledgements must be
+        settled.
+        """
         if self._answers is None and not (yield from self._is_ready(now)):
             return None
         return (yield from self._response(now))
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """True if waiting is over."""
+        """Return True if waiting is over."""
         return whole(self._is_ready(0), 0)
 
     def complete(self, now: int) -> None:
@@ -142,7 +144,7 @@ class ShareFetchOperation:
     # -- waiting
 
     def _is_ready(self, now: int, *, opens: bool = False) -> Slices[bool]:
-        """True if enough can be read; `opens`: share partitions are opened that are not."""
+        """Return True if enough can be read. `opens`: open share partitions that are not open."""
         size, some = 0, False
         for number, at in enumerate(self._wanted, 1):
             if not number % ITEMS_A_STEP:
@@ -174,8 +176,9 @@ class ShareFetchOperation:
         return some and size >= self._request.min_bytes
 
     def _may_take(self, partition: SharePartition) -> bool:
-        """True if anything can be taken: something is available of what is in flight, or there is
-        room for more (SH-FT-6)."""
+        """Return True if records can be acquired: some in flight are available, or there is room
+        for more (SH-FT-6).
+        """
         return (
             partition.fetch_offset < partition.next_offset
             or partition.in_flight < self._settings.most_in_flight
@@ -184,7 +187,9 @@ class ShareFetchOperation:
     # -- reading
 
     def remembered(self) -> Iterator[tuple[bytes, str | None]]:
-        """The topics of its session's partitions, as they were called when these came in."""
+        """Yield id and name of the topics of the session's partitions, with the names they had when
+        added.
+        """
         if self._request.share_session_epoch != FINAL_EPOCH:
             for at in self._session.partitions:
                 yield at[0], self._session.names.get(at)
@@ -227,7 +232,7 @@ class ShareFetchOperation:
         )
 
     def _read_all(self, now: int) -> Slices[dict[At, PartitionData]]:
-        """The partitions' answers: records of each, as far as bytes and records go."""
+        """Read all partitions within the limits of bytes and records; return their answers."""
         answers: dict[At, PartitionData] = {}
         ready: list[_Open] = []
         for number, at in enumerate(self._wanted, 1):
@@ -260,8 +265,9 @@ class ShareFetchOperation:
         return answers
 
     def _is_there(self, one: _Open) -> bool:
-        """True if session and share partition are still those that they were when it began: other
-        requests may have come between two slices."""
+        """Return True if session and share partition have not been replaced since the request
+        began: other requests may run between two slices.
+        """
         sessions, partitions = self._shares.sessions, self._shares.partitions
         return (
             sessions.get(self._session.key) is self._session
@@ -269,7 +275,9 @@ class ShareFetchOperation:
         )
 
     def _opened(self, at: At, answers: dict[At, PartitionData], now: int) -> _Open | None:
-        """A partition, if something can be taken from it; `answers` gets it if it is refused."""
+        """Return a partition from which records can be acquired, or None; put a refusal into
+        `answers`.
+        """
         found = self._find(at)
         if isinstance(found, ErrorCode):
             if at not in self._led:  # else it went while the fetch waited (SH-ACK-7)
@@ -289,7 +297,7 @@ class ShareFetchOperation:
     def _read(
         self, one: _Open, data: PartitionData, share: int, left: int, now: int, *, whole: bool
     ) -> int:
-        """Fill a partition's answer; how many records are in it."""
+        """Fill a partition's answer; return the number of records in it."""
         log, partition, request = one.found.log, one.partition, self._request
         offset = partition.fetch_offset
         if not log.log_start_offset <= offset <= log.log_end_offset:
@@ -346,7 +354,7 @@ class ShareFetchOperation:
 
 
 def by_topic(answers: dict[At, PartitionData]) -> list[ShareFetchableTopicResponse]:
-    """Partitions of one topic stand together."""
+    """Group the partitions' answers by topic."""
     topics: dict[bytes, ShareFetchableTopicResponse] = {}
     for (topic_id, _), data in answers.items():
         if topic_id not in topics:
@@ -356,7 +364,9 @@ def by_topic(answers: dict[At, PartitionData]) -> list[ShareFetchableTopicRespon
 
 
 def leader_of(broker: ShareHost, at: At, error: ErrorCode) -> tuple[int, int] | None:
-    """Leader and leader epoch, for who asked the wrong broker."""
+    """Return leader and leader epoch, for a client that asked another broker than the leader; else
+    None.
+    """
     topic = broker.cluster.topics_by_id.get(at[0])
     if error is not ErrorCode.NOT_LEADER_OR_FOLLOWER or topic is None:
         return None
@@ -365,7 +375,7 @@ def leader_of(broker: ShareHost, at: At, error: ErrorCode) -> tuple[int, int] | 
 
 
 def endpoints(broker: ShareHost, call: Call, leaders: set[int], make: Callable[..., E]) -> list[E]:
-    """Where those leaders are reached."""
+    """Return the endpoints of these leaders."""
     found = []
     for node_id in sorted(leaders):
         node = broker.cluster.brokers.get(node_id)

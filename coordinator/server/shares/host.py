@@ -1,5 +1,6 @@
-"""Share groups' needs from the broker that they belong to (`Broker` is one), and how brokers reach
-each other that keep the states of share partitions."""
+"""Interfaces of share groups towards their broker (`Broker` is one), and towards the brokers that
+store the states of share partitions.
+"""
 
 from __future__ import annotations
 
@@ -22,23 +23,27 @@ if TYPE_CHECKING:
 
 
 class TopicMaker(Protocol):
-    """Has a topic made with the defaults for all that is not given."""
+    """Function that creates a topic with defaults for everything not given."""
 
     def __call__(
         self, name: str, configs: Mapping[str, str], now: int, cause: int | None
     ) -> str | None:
-        """Why it cannot be made; None: it is made, or will be."""
+        """Create the topic. Return the reason if it cannot be created, else None."""
 
 
 class Stored(Protocol):
-    """A share coordinator's write, until it is replicated."""
+    """Interface of a share coordinator's write that is not replicated yet."""
 
     def progress(self) -> ErrorCode | None:
-        """NONE: it is replicated. None: not yet. Else the share coordinator serves it no longer."""
+        """Return NONE if it is replicated, None if not yet, or the error if the share coordinator
+        no longer serves the partition.
+        """
 
 
 class ShareCoordinator(Protocol):
-    """The requests to a share coordinator; `cause`: the log's number of the request behind it."""
+    """Interface of a share coordinator. `cause`: the event log's number of the request behind a
+    call.
+    """
 
     def initialize(
         self,
@@ -48,30 +53,30 @@ class ShareCoordinator(Protocol):
         now: int,
         cause: int | None = None,
     ) -> Decision:
-        """Begin the state of a share partition anew; start offset -1: its leader finds out."""
+        """Initialize the state of a share partition. Start offset -1: its leader chooses it."""
 
     def read(
         self, key: ShareStateKey, leader_epoch: int, now: int, cause: int | None = None
     ) -> tuple[Decision, ShareState | None]:
-        """The state, for a leader of this epoch."""
+        """Return the state, for a leader of this epoch."""
 
     def write(
         self, key: ShareStateKey, written: Written, now: int, cause: int | None = None
     ) -> Decision:
-        """Keep what a leader changed."""
+        """Store a leader's change."""
 
     def unreplicated(self, key: ShareStateKey) -> Stored | None:
-        """The last write where a state is kept, if it is not replicated yet."""
+        """Return the last write to the state's partition if it is not replicated yet, else None."""
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
-        """Forget the state of a share partition."""
+        """Delete the state of a share partition."""
 
     def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
-        """The state, for who only looks at it."""
+        """Return the state for reading only, without a leader epoch."""
 
 
 class ShareHost(Protocol):
-    """A broker, as far as share groups look at it."""
+    """The part of a broker that share groups use."""
 
     @property
     def node_id(self) -> int:
@@ -79,7 +84,7 @@ class ShareHost(Protocol):
 
     @property
     def cluster(self) -> Cluster:
-        """Topics, and who leads their partitions."""
+        """Topics, and the leaders of their partitions."""
 
     @property
     def configs(self) -> BrokerConfigs:
@@ -87,27 +92,27 @@ class ShareHost(Protocol):
 
     @property
     def log(self) -> EventLog | None:
-        """The event log, if one is written."""
+        """The event log, or None."""
 
     @property
     def log_is_blocked(self) -> bool:
-        """True if the event log takes no lines now: then nothing may change."""
+        """True if the event log cannot be written now; then nothing may change."""
 
     @property
     def replication(self) -> Replication | None:
-        """The copier of records to followers; None: there are none."""
+        """The copier of records to followers, or None in a cluster of one broker."""
 
     @property
     def epoch_ms(self) -> int:
-        """The wall clock of the driver's zero, in milliseconds since 1970."""
+        """The wall clock at the driver's zero, in milliseconds since 1970."""
 
     @property
     def share_peers(self) -> SharePeers | None:
-        """The brokers that keep states of share partitions; None: there is no other."""
+        """The brokers that store states of share partitions; None: only this one."""
 
     @property
     def topic_maker(self) -> TopicMaker | None:
-        """Has the controller make a topic; None: nobody does."""
+        """Function that has the controller create a topic, or None."""
 
     @property
     def cleaning(self) -> LogCleaning:
@@ -115,22 +120,22 @@ class ShareHost(Protocol):
 
     @property
     def parked_fetches(self) -> ParkedFetches:
-        """Fetches that wait for records."""
+        """The fetches that wait for records."""
 
     @property
     def share_coordinator(self) -> ShareCoordinator:
-        """The states that the broker keeps."""
+        """This broker's share coordinator."""
 
     def answer(self, token: int, response: Message, now: int) -> None:
         """Answer a parked request."""
 
 
 class SharePeers:
-    """All brokers of a cluster, as they reach each other.
+    """Access of a cluster's brokers to each other.
 
-    `reached`: (who asks, whom) -> a broker; None: it cannot be asked now. `numbered` hears of each
-    record that a share coordinator appended: its copy of the log, and the number of its event.
-    `moved`: a share coordinator serves something no longer.
+    `reached`: (own id, other id) -> the other broker, or None if it cannot be reached now.
+    `numbered` is called for each record that a share coordinator appended, with its copy of the
+    log and the event's number; `moved` when a share coordinator stops serving a partition.
     """
 
     def __init__(
@@ -145,5 +150,5 @@ class SharePeers:
 
 
 def alone(broker: ShareHost) -> SharePeers:
-    """A broker that is the only one."""
+    """Return the peers of a broker that is alone in its cluster."""
     return SharePeers(lambda _, node: broker if node == broker.node_id else None)

@@ -1,5 +1,6 @@
-"""A dead letter: a record that says where another one was, and why it was given up (KIP-1191,
-SH-DLQ-2). Does not depend on topics and leaders."""
+"""Format of dead letters: records that say where another record was and why it was given up
+(KIP-1191, SH-DLQ-2). Does not know topics or leaders; `dead_letters` writes them.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +32,9 @@ def batch_of_letters(
     wall_ms: int,
     max_bytes: int,
 ) -> tuple[bytes, int]:
-    """A batch of letters about the first of these offsets, and how many it holds: at least one, and
-    else no more than `max_bytes`."""
+    """Return a batch of letters about the first of these offsets, and their number: at least one,
+    else as many as fit into `max_bytes`.
+    """
     letters: list[Record] = []
     size = HEADER_SIZE
     for offset in offsets:
@@ -60,16 +62,18 @@ def batch_of_letters(
 
 
 class Originals(NamedTuple):
-    """Records by offset, and the last offset that was looked at: what lies behind it was not read,
-    because `MOST_BYTES` were."""
+    """Original records by offset. `last`: the last offset that was looked at; reading stops after
+    `MOST_BYTES`.
+    """
 
     found: dict[int, Record]
     last: int
 
 
 def originals(log: PartitionLog, first: int, last: int) -> Originals:
-    """The records of a log between two offsets, as far as `MOST_BYTES` go, of one batch at least.
-    What is not there any more, or cannot be opened, is left out."""
+    """Return a log's records between two offsets, up to `MOST_BYTES` but at least one batch.
+    Deleted records and those that cannot be decompressed are left out.
+    """
     found: dict[int, Record] = {}
     if not log.log_start_offset <= first < log.log_end_offset:
         return Originals(found, last)

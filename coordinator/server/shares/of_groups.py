@@ -1,8 +1,6 @@
-"""Groups' requests to the share coordinator: to make the state of share partitions, and to forget
-all of a group that is deleted (SH-HB-2, SH-DEL-1).
-
-It translates between the groups' words and the stored states; the rules are in `core.groups.share` and
-`share_states`.
+"""Requests of groups to the share coordinator: initialize states of share partitions, and delete
+all of a deleted group (SH-HB-2, SH-DEL-1). Only translates; the rules are in `core.groups.share`
+and `core.share_states`.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def carry_out(shares: Shares, asked: StateRequest, now: int) -> ErrorCode:
-    """Do what is asked; the first error there is."""
+    """Carry out a group's request; return the first error, or NONE."""
     keys = [
         ShareStateKey(asked.group_id, of.topic_id, partition)
         for of in asked.topics

@@ -1,8 +1,8 @@
-"""Share partitions begin at a leader: what is stored of them is read (SH-OFF-2), and a group of which
-nothing is stored begins where `share.auto.offset.reset` says.
+"""Opening of share partitions at a leader: their stored state is read (SH-OFF-2); a group without
+stored state begins where `share.auto.offset.reset` says.
 
-Owns that a state that cannot be read yet is read again later, and who hears of it. Does not depend on
-requests and sessions.
+Owns the retries if the state cannot be read yet, and who is woken then. Does not know requests
+or sessions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,9 @@ if TYPE_CHECKING:
 
 
 class Opening(NamedTuple):
-    """A share partition that is open, or why it is not; without an error: it is being read."""
+    """Result of opening: the share partition, or the error. Without both, its state is still being
+    read.
+    """
 
     partition: SharePartition | None
     error: ErrorCode = ErrorCode.NONE
@@ -50,7 +52,7 @@ class Opener:
         self._tried = Openings()
 
     def open(self, group_id: str, found: Partition, now: int, cause: int | None = None) -> Opening:
-        """The share partition of a partition that this broker leads."""
+        """Open the share partition of a partition that this broker leads, or return the open one."""
         key = SharePartitionKey(group_id, found.topic, found.index)
         topic_id = self._broker.cluster.topics[found.topic].id
         known = self._partitions.open_ones.get(key)
@@ -73,7 +75,8 @@ class Opener:
         self, key: SharePartitionKey, found: Partition, first_start: int
     ) -> SharePartition | None:
         """Return a share partition as it would be opened now, without opening it; None if its state
-        cannot be had. `first_start`: where it starts if no start offset is stored."""
+        cannot be read. `first_start`: its start if no start offset is stored.
+        """
         topic_id = self._broker.cluster.topics[key.topic].id
         _, state = self._states.summary(ShareStateKey(key.group_id, topic_id, key.partition))
         if state is None or any(of.delivery_state not in STATES for of in state.batches):
@@ -84,20 +87,20 @@ class Opener:
         return partition
 
     def is_given_up(self, group_id: str, found: Partition) -> bool:
-        """True if a fetch that waits for the state of a share partition is to be told why it cannot
-        be had."""
+        """Return True if reading the state has failed for good, so that a waiting fetch gets the
+        error.
+        """
         key = SharePartitionKey(group_id, found.topic, found.index)
         return bool(self._tried.error(key, found.leader_epoch))
 
     # -- time
 
     def next_deadline(self) -> int | None:
-        """When a state is read again."""
+        """Return the instant at which a state is read again, or None."""
         return self._tried.next_deadline()
 
     def tick(self, now: int) -> None:
-        """Read states again that could not be had; who waits for their records is told when they
-        are, or will not be, there."""
+        """Retry reading states; wake the fetches that wait for a result."""
         for key, at, leader_epoch in self._tried.due(now):
             found = self._broker.cluster.partition(key.topic, key.partition)
             if found is None or (found.leader, found.leader_epoch) != (
@@ -146,8 +149,9 @@ class Opener:
         return Opening(partition)
 
     def _resume_letters(self, partition: SharePartition, now: int, cause: int | None) -> None:
-        """Records that were on their way to the dead letters when the leader before this one
-        ended: the letters are written (again) (SH-DLQ-5)."""
+        """Write the dead letters again of records that were Archiving when the previous leader
+        ended (SH-DLQ-5).
+        """
         limit = self._partitions.settings.deliveries(partition.key.group_id).limit
         for run in partition.runs:
             if run.condition.state is RecordState.ARCHIVING:
@@ -157,7 +161,7 @@ class Opener:
                 self._partitions.letters.send(partition, [of], why, now, cause)
 
     def _first_start(self, group_id: str, found: Partition, now: int) -> int | None:
-        """share.auto.offset.reset: where a group begins of which no offset is stored."""
+        """Return the start offset of a group without stored state, by share.auto.offset.reset."""
         log, reset = found.log, self._partitions.settings(group_id).auto_offset_reset.lower()
         if reset == "earliest":
             return log.log_start_offset
@@ -171,7 +175,7 @@ class Opener:
 def opened(
     partition: SharePartition, state: ShareState, start: int, leader_epoch: int
 ) -> ev.SharePartitionOpened:
-    """The stored state, as the share partition begins with it: behind what is done with."""
+    """Return the event that opens a share partition with its stored state, from `start` on."""
     records = tuple(
         ev.RecordRange(
             of.first_offset, of.last_offset, str(STATES[of.delivery_state]), of.delivery_count

@@ -1,7 +1,8 @@
-"""Share partitions whose state could not be read yet: nobody serves it, or it is loading (SH-LD-4).
+"""Retries of share partitions whose state cannot be read yet, because no share coordinator serves
+it or it is loading (SH-LD-4).
 
-Owns when each is tried again, as Kafka's persister does. Meanwhile a fetch finds nothing there; when the
-last attempt has failed, those that wait are told why. Does not depend on requests.
+Owns the schedule, that of Kafka's persister. Meanwhile fetches get no records; after the last
+attempt, waiting ones get the error. Does not know requests.
 """
 
 from __future__ import annotations
@@ -30,18 +31,20 @@ class _Tried(NamedTuple):
 
 
 class Openings:
-    """Those of one broker."""
+    """Share partitions of one broker whose state is being read."""
 
     def __init__(self) -> None:
         self._tried: dict[SharePartitionKey, _Tried] = {}
 
     def error(self, key: SharePartitionKey, leader_epoch: int) -> ErrorCode | None:
-        """NONE: its state is still tried to be read. None: that was not begun."""
+        """Return NONE while attempts continue, the error after the last, or None if there was no
+        attempt.
+        """
         one = self._tried.get(key)
         return None if one is None or one.leader_epoch != leader_epoch else one.error
 
     def failed(self, key: SharePartitionKey, at: ShareStateKey, found: Partition, now: int) -> bool:
-        """An attempt has failed; whether there will be another."""
+        """Note a failed attempt; return whether there will be another."""
         before = self._tried.get(key)
         known = before is not None and before.leader_epoch == found.leader_epoch
         attempts = 1 + (before.attempts if before is not None and known else 0)
@@ -51,14 +54,14 @@ class Openings:
         return due_ms is not None
 
     def forget(self, key: SharePartitionKey) -> None:
-        """It was read, or is no longer needed."""
+        """Stop the attempts."""
         self._tried.pop(key, None)
 
     @contextmanager
     def given_up(
         self, key: SharePartitionKey, leader_epoch: int, error: ErrorCode
     ) -> Iterator[None]:
-        """Who looks meanwhile is told why."""
+        """Context in which `error` returns the final error, so that the fetches woken in it get it."""
         self._tried[key] = _Tried(leader_epoch, None, 0, 0, error)
         try:
             yield
@@ -66,11 +69,11 @@ class Openings:
             self.forget(key)
 
     def next_deadline(self) -> int | None:
-        """When the next is tried again."""
+        """Return the instant of the next attempt, or None."""
         return min((one.due_ms for one in self._tried.values()), default=None)
 
     def due(self, now: int) -> list[tuple[SharePartitionKey, ShareStateKey, int]]:
-        """Those to be tried again now."""
+        """Return the share partitions to be tried again now."""
         return [
             (key, one.at, one.leader_epoch)
             for key, one in self._tried.items()

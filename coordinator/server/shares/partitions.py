@@ -1,9 +1,9 @@
-"""The share partitions that a broker serves as the leader of their partitions.
+"""Share partitions that a broker serves as the leader of their partitions.
 
-Owns which are open, when their locks end, and how something becomes of their records: what has to
-outlive the leader is written to the share coordinator; an event is logged and folded, and whoever
-waits for records is woken. How one opens is `opening`; what members say is `acknowledgements`; what is
-taken back from them is `releases`. Does not depend on requests and sessions.
+Owns which are open, when their locks end, and every change of their records: state that must
+survive the leader is written to the share coordinator, the event is logged and applied, and
+waiting fetches are woken. `opening` opens them; acknowledgements are in `acknowledgements`,
+releases in `releases`. Does not know requests or sessions.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MOST: Final = (1 << 63) - 1
 
 
 class SharePartitions:
-    """The open share partitions of one broker. `settings`: those in force for a group."""
+    """Open share partitions of one broker. `settings`: returns the settings in force for a group."""
 
     def __init__(self, broker: ShareHost, states: Persister, settings: SettingsOfGroups) -> None:
         self.open_ones: dict[SharePartitionKey, SharePartition] = {}
@@ -59,14 +59,14 @@ class SharePartitions:
     # -- opening and closing, and who looks
 
     def opened(self, partition: SharePartition) -> None:
-        """Serve a share partition from now on."""
+        """Add an open share partition."""
         key = partition.key
         self.open_ones[key] = partition
         self._of_group.setdefault(key.group_id, {})[key] = partition
         self._unloaded.get(key.group_id, {}).pop(key, None)
 
     def close(self, key: SharePartitionKey, reason: str, now: int, cause: int | None) -> None:
-        """Serve a share partition no longer."""
+        """Close a share partition."""
         partition = self.open_ones.pop(key, None)
         if partition is not None:
             of_group = self._of_group[key.group_id]
@@ -79,7 +79,9 @@ class SharePartitions:
             self._revisions.pop(key, None)
 
     def forget(self, chosen: Callable[[SharePartitionKey], bool]) -> None:
-        """Nothing is known of records any more that were done with."""
+        """Forget the records, finished before its start, that are kept for the matching share
+        partitions.
+        """
         for key in [key for key in self._done if chosen(key)]:
             del self._done[key]
         for unloaded in self._unloaded.values():
@@ -89,14 +91,15 @@ class SharePartitions:
     def close_where(
         self, chosen: Callable[[SharePartition], bool], reason: str, now: int, cause: int | None
     ) -> None:
-        """Serve those no longer that are chosen."""
+        """Close the matching share partitions."""
         for partition in list(self.open_ones.values()):
             if chosen(partition):
                 self.close(partition.key, reason, now, cause)
 
     def unload(self, group_id: str, but: Collection[ShareStateKey], now: int) -> bool:
-        """Close a group's share partitions, but those with these states: whoever reads for the group
-        next begins with what is stored (SH-SES-6). Return True if any is left."""
+        """Close a group's share partitions except those with these states; the next fetch reads the
+        stored state (SH-SES-6). Return True if any is left open.
+        """
         for partition in self.of_group(group_id):
             if state_key(partition) not in but:
                 self.close(partition.key, ev.UNLOADED, now, None)
@@ -108,12 +111,13 @@ class SharePartitions:
         return list(self._of_group.get(group_id, {}).values())
 
     def unloaded_of(self, group_id: str) -> Mapping[SharePartitionKey, int]:
-        """Return those of a group that were unloaded and not opened since, with their start offset at
-        that time."""
+        """Return the group's share partitions that were unloaded and not opened since, with their
+        start offset at that time.
+        """
         return self._unloaded.get(group_id, {})
 
     def being_stored(self) -> set[ShareStateKey]:
-        """Return the states of share partitions of which a write or a dead letter is under way."""
+        """Return the keys of share partitions with a write or a dead letter in progress."""
         return {*self.writes.under_way(), *map(state_key, self.letters.under_way())}
 
     def known(
@@ -123,8 +127,9 @@ class SharePartitions:
         first: int = 0,
         last: int = MOST,
     ) -> Iterator[Run]:
-        """Yield the records that a group has come to, those that are done with first. `partition`: as
-        it is shown, None if nothing is in flight."""
+        """Yield the records that a group has reached, finished ones first. `partition`: the share
+        partition as shown, or None if nothing is in flight.
+        """
         done = self._done.get(key)
         start = last + 1 if partition is None else partition.start_offset
         if done is not None and first < start:
@@ -143,7 +148,7 @@ class SharePartitions:
         now: int,
         cause: int | None,
     ) -> tuple[ev.RecordRange, ...]:
-        """A member's share of records that were read."""
+        """Let a member acquire records that were read; return their ranges."""
         given: tuple[ev.RecordRange, ...] = ()
         for event in acquire(partition, member_id, read, wanted):
             self.fold(partition, event, now, cause)
@@ -153,7 +158,7 @@ class SharePartitions:
         return given
 
     def log_start_moved(self, partition: SharePartition, log_start: int, now: int) -> None:
-        """The log does not reach as far back as the share partition: it starts later now."""
+        """Move a share partition's start after the log start offset passed it."""
         if log_start <= partition.start_offset:
             return
         gone = tuple(
@@ -168,7 +173,7 @@ class SharePartitions:
     # -- dead letters
 
     def told(self, partition: SharePartition, event: ev.Event, now: int, cause: int | None) -> None:
-        """Letters were written."""
+        """Apply the event that dead letters were written."""
         self.fold(partition, event, now, cause)
 
     def archive(
@@ -179,8 +184,9 @@ class SharePartitions:
         now: int,
         cause: int | None,
     ) -> None:
-        """Records have their dead letters, or will have none: they are done with, though the share
-        coordinator may not take it."""
+        """Archive records whose dead letters are written, or will not be, even if the share
+        coordinator refuses to store it.
+        """
         self.store(partition, (records,), now, cause)
         if self.open_ones.get(partition.key) is not partition:
             return  # another leader has it
@@ -191,23 +197,23 @@ class SharePartitions:
     # -- locks and letters
 
     def next_deadline(self) -> int | None:
-        """When a lock ends, or a dead letter is due."""
+        """Return the instant at which a lock ends or a dead letter is due, or None."""
         instants = (self._locks.next(), self.letters.next_deadline())
         return min((at for at in instants if at is not None), default=None)
 
     def locks_due(self, now: int) -> Iterator[SharePartition]:
-        """The share partitions of which a lock is over."""
+        """Yield the share partitions with a lock that has ended."""
         for key in self._locks.due(now):
             yield self.open_ones[key]
 
     def arm_locks(self, partition: SharePartition) -> None:
-        """The next of its locks ends in time."""
+        """Set the deadline of a share partition's next lock."""
         later = next_lock(partition)
         if later is not None:
             self._locks.arm(partition.key, later)
 
     def lock(self, key: SharePartitionKey, deadline_ms: int) -> None:
-        """A lock of a share partition ends then."""
+        """Note a lock that ends at `deadline_ms`."""
         earlier = self._locks.get(key)
         if earlier is None or deadline_ms < earlier:
             self._locks.arm(key, deadline_ms)
@@ -221,8 +227,9 @@ class SharePartitions:
         now: int,
         cause: int | None,
     ) -> bool:
-        """Write what changes to the share coordinator; nobody waits for it. Whether it is not known
-        to be refused."""
+        """Write a change to the share coordinator without waiting. Return False if it is known to
+        be refused.
+        """
         change = written(partition, records)
 
         def settled(decision: Decision, at: int) -> bool:
@@ -237,8 +244,9 @@ class SharePartitions:
     def refusal(
         self, partition: SharePartition, decision: Decision, now: int, cause: int | None
     ) -> Refused | None:
-        """Why the share coordinator did not store something; where the state is fenced, the share
-        partition is closed."""
+        """Return the refusal if the share coordinator did not store a change, else None. If the
+        state is fenced, close the share partition.
+        """
         refused = refused_write(decision)
         if (
             refused is not None
@@ -249,13 +257,13 @@ class SharePartitions:
         return refused
 
     def revision(self, key: SharePartitionKey) -> int:
-        """How often something became of records of an open one, but that a member was given them."""
+        """Return the number of changes, acquisitions aside, of an open share partition's records."""
         return self._revisions.get(key, 0)
 
     def fold(
         self, partition: SharePartition, event: ev.Event, now: int, cause: int | None = None
     ) -> None:
-        """An event counts: it is logged and folded."""
+        """Log and apply an event."""
         log = self._broker.log
         if log is not None:
             of = None if self._broker.replication is None else self._broker.node_id
@@ -283,6 +291,6 @@ class SharePartitions:
                 self._done.setdefault(partition.key, Runs()).change(done)
 
     def wake(self, partition: SharePartition, now: int) -> None:
-        """Fetches that wait for records of a share partition look again."""
+        """Wake the fetches that wait for records of a share partition."""
         key = partition.key
         self._broker.parked_fetches.wake(key.topic, key.partition, now)

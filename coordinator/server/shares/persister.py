@@ -1,7 +1,7 @@
-"""Clients of the share coordinator: a group's coordinator, and the leaders of share partitions.
+"""Client side of the share coordinator, for group coordinators and leaders of share partitions.
 
-Owns which broker is asked: the leader of the partition of `__share_group_state` that has the state, as
-far as the asking broker knows. Does not depend on requests and on what is stored.
+Owns the choice of the broker: the leader of the state's partition of `__share_group_state`, by
+this broker's metadata. Does not know requests or the stored values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NOBODY: Final = refused(ErrorCode.NOT_COORDINATOR)
 
 
 class Persister:
-    """How one broker reaches the share coordinators of its cluster, itself among them."""
+    """Access of one broker to the share coordinators of its cluster, its own included."""
 
     def __init__(self, broker: ShareHost) -> None:
         self._broker = broker
@@ -40,7 +40,7 @@ class Persister:
         now: int,
         cause: int | None = None,
     ) -> Decision:
-        """Begin the state of a share partition anew; start offset -1: its leader finds out."""
+        """Initialize the state of a share partition. Start offset -1: its leader chooses it."""
         states = self._reached(key)
         if states is None:
             return NOBODY
@@ -49,15 +49,16 @@ class Persister:
     def read(
         self, key: ShareStateKey, leader_epoch: int, now: int, cause: int | None = None
     ) -> tuple[Decision, ShareState | None]:
-        """The state, for a leader of this epoch."""
+        """Return the state, for a leader of this epoch."""
         states = self._reached(key)
         return (NOBODY, None) if states is None else states.read(key, leader_epoch, now, cause)
 
     def write(
         self, key: ShareStateKey, written: Written, now: int, cause: int | None = None
     ) -> tuple[Decision, Stored | None]:
-        """Keep what a leader changed: what the share coordinator says, and what it has written if that
-        is not replicated yet."""
+        """Store a leader's change. Return the share coordinator's decision, and its write if that
+        is not replicated yet.
+        """
         states = self._reached(key)
         if states is None:
             return NOBODY, None
@@ -65,17 +66,17 @@ class Persister:
         return decision, None if decision.event is None else states.unreplicated(key)
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
-        """Forget the state of a share partition."""
+        """Delete the state of a share partition."""
         states = self._reached(key)
         return NOBODY if states is None else states.delete(key, now, cause)
 
     def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
-        """The state, for who only looks at it."""
+        """Return the state for reading only, without a leader epoch."""
         states = self._reached(key)
         return (NOBODY, None) if states is None else states.summary(key)
 
     def _reached(self, key: ShareStateKey) -> ShareCoordinator | None:
-        """The share coordinator of a state, if it can be asked."""
+        """Return the share coordinator of a state, if it can be reached."""
         broker = self._broker
         index = partition_for(broker.configs, SHARE_GROUP_STATE, key.for_coordinator)
         known = broker.cluster.partition(SHARE_GROUP_STATE, index)

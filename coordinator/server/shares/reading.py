@@ -1,5 +1,6 @@
-"""The reads of a log for a share group: whole batches, where each begins and ends, and which of
-them belong to aborted transactions. Does not depend on share partitions."""
+"""Reading of a partition log for a share group: whole batches with their offsets, and the spans of
+aborted transactions. Does not know share partitions.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ _INT, _LONG = Struct(">i"), Struct(">q")
 
 
 class Batches(NamedTuple):
-    """Whole batches of a log: their offsets, and where each ends in the bytes."""
+    """Whole batches of a log: their offsets, and the end of each in the bytes."""
 
     data: bytes
     spans: list[Span]
@@ -31,8 +32,9 @@ class Batches(NamedTuple):
     aborted: list[Span]
 
     def holding(self, first: int, last: int) -> bytes:
-        """The bytes of the batches that hold offsets of this range; of all of them as they were
-        read, with the beginning of the next one."""
+        """Return the bytes of the batches with offsets in this range; if those are all, everything
+        that was read, including the beginning of the next batch.
+        """
         if first <= self.spans[0].last_offset and last >= self.spans[-1].first_offset:
             return self.data
         start, end = len(self.data), 0
@@ -47,9 +49,10 @@ class Batches(NamedTuple):
 def read(
     log: PartitionLog, offset: int, max_bytes: int, *, until: int, committed: bool, whole: bool
 ) -> Batches:
-    """Batches from an offset on, which must lie within the log; of the first one more than
-    `max_bytes` if it is to come `whole`. Nothing behind the batch that follows the one that holds
-    `until`."""
+    """Read batches from an offset on, which must lie within the log, and at most one batch beyond
+    the one that contains `until`. `whole`: return the first batch even if it exceeds
+    `max_bytes`.
+    """
     end = log.last_stable_offset if committed else log.high_watermark
     end = min(end, log.behind(until, 2))
     data = log.read(offset, max_bytes, at_least_one=whole, end=end)

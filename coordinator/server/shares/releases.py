@@ -1,5 +1,6 @@
-"""Records that members no longer hold, though they said nothing of them: their locks ended, or somebody
-took them back. Does not depend on why that is."""
+"""Releases of records without an acknowledgement: a lock expired, or a test or the end of a session
+took them back. Does not know why.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Releases:
-    """Those of the share partitions of one broker."""
+    """Releases in the share partitions of one broker."""
 
     def __init__(self, partitions: SharePartitions) -> None:
         self._partitions = partitions
@@ -31,8 +32,9 @@ class Releases:
         now: int,
         cause: int | None = None,
     ) -> int:
-        """Take back all that a member holds; how many records that were. Where the share
-        coordinator does not take it they stay locked until their time is over (SH-LD-5)."""
+        """Release all records that a member holds; return their number. If the share coordinator
+        refuses, they stay locked until the locks expire (SH-LD-5).
+        """
         deliveries = self._partitions.settings.deliveries(partition.key.group_id)
         event = releasing.release(partition, member_id, reason, deliveries)
         if event is None or not self._partitions.store(partition, event.records, now, cause):
@@ -49,14 +51,14 @@ class Releases:
         now: int,
         cause: int | None = None,
     ) -> int:
-        """Take back records, whoever holds them; how many they were."""
+        """Release records whichever member holds them; return their number."""
         deliveries = self._partitions.settings.deliveries(partition.key.group_id)
         events = releasing.give_back(partition, first, last, reason, deliveries)
         self._released(partition, events, now, cause)
         return _count(events)
 
     def expire(self, partition: SharePartition, now: int) -> None:
-        """Take back the records whose locks have ended."""
+        """Release the records whose locks have expired."""
         deliveries = self._partitions.settings.deliveries(partition.key.group_id)
         self._released(partition, releasing.expire(partition, now, deliveries), now, None)
         self._partitions.arm_locks(partition)
@@ -70,8 +72,9 @@ class Releases:
         *,
         stored: bool = False,
     ) -> None:
-        """As in Kafka, records are given back although the share coordinator does not take it, but
-        for those of a session that ends."""
+        """Store (unless `stored`) and apply releases. As in Kafka, a refusal of the share
+        coordinator does not prevent them.
+        """
         told = False
         for event in events:
             if not stored:

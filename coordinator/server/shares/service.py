@@ -1,5 +1,6 @@
-"""Share groups at one broker: sessions, share partitions, and the stored states, made when the first
-of them is needed."""
+"""Share groups at one broker: owns its sessions, share partitions and stored states, all created
+when first needed. Handlers and the broker call `Shares`.
+"""
 
 from __future__ import annotations
 
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
 
 
 def is_enabled(broker: ShareHost) -> bool:
-    """True if share groups are served: share.version is 1 or more."""
+    """Return True if share groups are served: share.version is at least 1."""
     return broker.cluster.features.get(FEATURE, 0) > 0
 
 
 class Shares:
-    """All of it, of one broker."""
+    """Share group service of one broker."""
 
     def __init__(self, broker: ShareHost) -> None:
         self.states = ShareStates(broker)
@@ -56,7 +57,7 @@ class Shares:
         self.follow_release()
 
     def follow_release(self) -> None:
-        """Do as the broker's release does from now on."""
+        """Follow the rules of the broker's release from now on."""
         release = self._broker.configs.release
         self.grown_from_zero = release.has("SH-44-1")
         self.knows_no_unknown_topics = not release.has("SH-44-2")
@@ -65,7 +66,7 @@ class Shares:
     # -- partitions
 
     def find(self, at: At) -> Partition | ErrorCode:
-        """The partition that a request names, if this broker leads it: 100, 3, 6."""
+        """Return the partition if this broker leads it, else the error: 100, 3, 6."""
         cluster = self._broker.cluster
         topic = cluster.topics_by_id.get(at[0])
         if topic is None:
@@ -78,12 +79,13 @@ class Shares:
         return found
 
     def opened(self, group_id: str, found: Partition) -> SharePartition | None:
-        """A share partition, if it is open."""
+        """Return the share partition of a partition, if it is open."""
         return self.partitions.open_ones.get(SharePartitionKey(group_id, found.topic, found.index))
 
     def shown(self, group_id: str) -> list[SharePartition]:
-        """Return a group's share partitions for those who look: the open ones, and those that were
-        unloaded, as they would be opened now."""
+        """Return a group's share partitions for display: the open ones, and unloaded ones as they
+        would be opened now.
+        """
         shown = self.partitions.of_group(group_id)
         for key, start in self.partitions.unloaded_of(group_id).items():
             found = self._broker.cluster.partition(key.topic, key.partition)
@@ -94,13 +96,12 @@ class Shares:
         return shown
 
     def known(self, key: SharePartitionKey, first: int = 0, last: int = MOST) -> Iterator[Run]:
-        """Yield the records of a partition that a group has come to, those that are done with
-        first."""
+        """Yield the records of a partition that a group has reached, finished ones first."""
         partition = next((one for one in self.shown(key.group_id) if one.key == key), None)
         return self.partitions.known(key, partition, first, last)
 
     def begin_anew(self, key: SharePartitionKey, now: int) -> None:
-        """Begin a share partition with what is stored of it by now."""
+        """Close a share partition, so that it is opened with the stored state."""
         self.partitions.close(key, "its state was altered", now, None)
         self.partitions.forget(lambda known: known == key)
 
@@ -109,8 +110,9 @@ class Shares:
     def end_session(
         self, key: SessionKey, reason: str, now: int, cause: int | None = None
     ) -> ShareSession | None:
-        """End a session; what its member holds of the session's partitions is given back
-        (SH-SES-3)."""
+        """End a session and release the records that its member holds in the session's partitions
+        (SH-SES-3).
+        """
         session = self.sessions.end(key)
         if session is not None:
             self.release(key, session.partitions, reason, now, cause)
@@ -124,7 +126,7 @@ class Shares:
         now: int,
         cause: int | None = None,
     ) -> None:
-        """Give back what a member holds of partitions."""
+        """Release the records that a member holds in these partitions."""
         for at in list(partitions):
             topic = self._broker.cluster.topics_by_id.get(at[0])
             if topic is None:
@@ -134,15 +136,16 @@ class Shares:
                 self.releases.release(held, key.member_id, reason, now, cause)
 
     def connection_lost(self, peer: str) -> None:
-        """End the session that belongs to a connection that has ended, at the next `tick`. If the
-        group has no session then, unload its share partitions (SH-SES-6)."""
+        """At the next `tick`, end the session that belongs to a closed connection; if the group has
+        no session left, unload its share partitions (SH-SES-6).
+        """
         if self.sessions.has_begun_any(peer):
             self._lost.append(peer)
 
     # -- time
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None."""
         if self._lost:
             return 0
         loads = self.states.loads
@@ -155,8 +158,9 @@ class Shares:
         return min((at for at in instants if at is not None), default=None)
 
     def tick(self, now: int) -> None:
-        """End sessions whose connection is gone, and locks whose time is over; ask share coordinators
-        again, and write dead letters."""
+        """End sessions of closed connections and expired locks; retry writes to share coordinators,
+        and write dead letters.
+        """
         lost, self._lost = self._lost, []
         for peer in lost:
             key = self.sessions.of_peer(peer)
@@ -176,23 +180,22 @@ class Shares:
             self._unload(now)
 
     def _unload(self, now: int) -> None:
-        """Unload the share partitions of groups without sessions, but those of which something is
-        still being stored (SH-SES-6): what comes of that has yet to be logged."""
+        """Unload the share partitions of groups without sessions, except those with a store in
+        progress (SH-SES-6), whose result must still be logged.
+        """
         busy = self.partitions.being_stored()
         for group_id in list(self._without_sessions):
             if self.sessions.count(group_id) or not self.partitions.unload(group_id, busy, now):
                 self._without_sessions.discard(group_id)
 
     def stopped(self, now: int) -> None:
-        """The broker's process has ended: what it had in flight is forgotten, and it is nobody's
-        share coordinator."""
+        """Discard the state in memory, because the broker's process ended."""
         self.partitions.close_where(lambda _: True, "its broker stopped", now, None)
         if self.states.loads is not None:
             self.states.loads.unload_all(now)
 
     def partition_changed(self, topic: str, index: int, now: int, cause: int | None) -> None:
-        """Somebody else may lead a partition now: what groups had in flight of it is forgotten
-        here."""
+        """Close the share partitions of a partition that another leader or leader epoch serves now."""
         found = self._broker.cluster.partition(topic, index)
         epoch = None
         if found is not None and found.leader == self._broker.node_id:
@@ -207,7 +210,7 @@ class Shares:
         )
 
     def topic_deleted(self, topic: str, topic_id: bytes, now: int, cause: int | None) -> None:
-        """A topic is gone, and what groups had in flight of it, or what was stored in it."""
+        """Close the share partitions of a deleted topic, or drop the states stored in it."""
         if topic == SHARE_GROUP_STATE:
             self.states.empty(now)
         self.partitions.close_where(

@@ -1,9 +1,9 @@
-"""Share sessions (KIP-932): which partitions a member of a share group reads at this broker.
+"""Share sessions (KIP-932): the partitions that a member of a share group reads at this broker.
 
-Owns the sessions, their epochs and partitions, and whose connection each belongs to. Kafka's rules
-(SH-SES-1 to SH-SES-4): epoch 0 begins a session anew, later requests carry the next number, -1 ends
-it; a session ends with the connection that began it, if it is the last that this began; there are
-as many as group.share.max.share.sessions. Does not depend on what partitions hold.
+Owns the sessions, their epochs and partitions, and the connection each belongs to. Kafka's rules
+(SH-SES-1 to SH-SES-4): epoch 0 starts a session anew, later requests carry the next epoch, -1
+ends it; a session ends with the connection that started it, if it is the last which that
+started; there are at most group.share.max.share.sessions. Does not know what partitions contain.
 """
 
 from __future__ import annotations
@@ -24,16 +24,17 @@ At = tuple[bytes, int]
 
 
 class SessionKey(NamedTuple):
-    """Whose session it is."""
+    """Group and member of a session."""
 
     group_id: str
     member_id: str
 
 
 class ShareSession:
-    """One session. `epoch`: what its next request must carry; `partitions`: whether each is still
-    to be listed in an answer, though nothing is read of it; `names`: the topics of those that were
-    there when they came in. They keep their names when they are deleted (SH-SES-5)."""
+    """One share session. `epoch`: the epoch that its next request must carry; `partitions`: whether
+    each must still be listed in a response, even if nothing is read of it; `names`: topic names
+    when the partitions were added, which stay after the topic is deleted (SH-SES-5).
+    """
 
     __slots__ = ("epoch", "key", "names", "partitions", "peer")
 
@@ -45,22 +46,23 @@ class ShareSession:
         self.names: dict[At, str] = {}
 
     def in_turn(self, epoch: int) -> list[At]:
-        """The partitions in the order in which they are read: each request begins with another."""
+        """Return the partitions in reading order: each request begins with another one."""
         all_of_them = list(self.partitions)
         at = epoch % len(all_of_them) if all_of_them and epoch > 0 else 0
         return all_of_them[at:] + all_of_them[:at]
 
 
 class BegunLast(NamedTuple):
-    """The session that a connection began last. `goes_on`: none of the sessions that the connection
-    began has ended since, so this one ends with the connection (SH-SES-4)."""
+    """The session that a connection started last. `goes_on`: none of the connection's sessions has
+    ended since, so this one ends with the connection (SH-SES-4).
+    """
 
     key: SessionKey
     goes_on: bool = True
 
 
 class ShareSessions:
-    """The sessions of one broker."""
+    """Share sessions of one broker."""
 
     def __init__(self) -> None:
         self._sessions: dict[SessionKey, ShareSession] = {}
@@ -71,11 +73,11 @@ class ShareSessions:
         return len(self._sessions)
 
     def get(self, key: SessionKey) -> ShareSession | None:
-        """A member's session."""
+        """Return a member's session, or None."""
         return self._sessions.get(key)
 
     def begin(self, key: SessionKey, peer: str, most: int) -> ShareSession | ErrorCode:
-        """A new session, in place of the one that there is; 133 where there are too many."""
+        """Start a session, replacing the member's former one; 133 if there are too many."""
         self.end(key)
         if len(self._sessions) >= most:
             return ErrorCode.SHARE_SESSION_LIMIT_REACHED
@@ -85,7 +87,7 @@ class ShareSessions:
         return session
 
     def go_on(self, key: SessionKey, epoch: int) -> ShareSession | ErrorCode:
-        """The session, one request further; 122 and 123."""
+        """Return the session with its epoch raised, or the error: 122, 123."""
         session = self._sessions.get(key)
         if session is None:
             return ErrorCode.SHARE_SESSION_NOT_FOUND
@@ -97,7 +99,7 @@ class ShareSessions:
         return session
 
     def end(self, key: SessionKey) -> ShareSession | None:
-        """Forget a session; which one it was."""
+        """End and return a session, if it exists."""
         session = self._sessions.pop(key, None)
         if session is not None:
             self._of_group[key.group_id] -= 1
@@ -109,11 +111,11 @@ class ShareSessions:
         return session
 
     def count(self, group_id: str) -> int:
-        """The number of a group's sessions."""
+        """Return the number of a group's sessions."""
         return self._of_group.get(group_id, 0)
 
     def of_peer(self, peer: str) -> SessionKey | None:
-        """The session that ends with a connection."""
+        """Return the session that ends with a connection, or None."""
         last = self._begun_last.get(peer)
         return last.key if last is not None and last.goes_on else None
 
@@ -122,13 +124,14 @@ class ShareSessions:
         return peer in self._begun_last
 
     def forget_peer(self, peer: str) -> str | None:
-        """Forget a connection that has ended. Return the group of the session that it began last,
-        None if it began none."""
+        """Forget a closed connection. Return the group of the session that it started last, or
+        None.
+        """
         last = self._begun_last.pop(peer, None)
         return None if last is None else last.key.group_id
 
     def all(self) -> Iterable[ShareSession]:
-        """Every session."""
+        """Return all sessions."""
         return self._sessions.values()
 
 
@@ -140,8 +143,9 @@ def change(
     *,
     begins: bool = False,
 ) -> None:
-    """Partitions that a request names come into its session, others leave it. `topics`: those that
-    there are, by id. `begins`: it is the session's first request."""
+    """Add and remove partitions of a session as a request says. `topics`: existing topics by id.
+    `begins`: it is the session's first request.
+    """
     for at in named:
         if at not in session.partitions:
             session.partitions[at] = not begins

@@ -1,5 +1,6 @@
-"""The settings of share groups: a group's own configuration within the broker's bounds, else the
-broker's values."""
+"""Settings of share groups: a group's own configuration within the broker's bounds, else the
+broker's values.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class ShareSettings(NamedTuple):
 
 
 class SettingsOfGroups:
-    """Looks settings up, and keeps what it found as long as nothing changes."""
+    """Cached settings of the share groups of one broker."""
 
     def __init__(self, cluster: Cluster, configs: BrokerConfigs) -> None:
         self._cluster = cluster
@@ -49,7 +50,7 @@ class SettingsOfGroups:
         configs.on_change(self._read_again)
 
     def __call__(self, group_id: str) -> ShareSettings:
-        """Settings in force for a group now."""
+        """Return the settings in force for a group."""
         own = self._cluster.group_configs.get(group_id)
         if own is None:
             return self._broker
@@ -59,7 +60,7 @@ class SettingsOfGroups:
         return kept[1]
 
     def deliveries(self, group_id: str) -> Deliveries:
-        """The outcome of records that nobody could process."""
+        """Return the group's delivery count limit, and whether it has a dead letter topic."""
         known = self(group_id)
         dead_letters = self._cluster.features.get(FEATURE, 0) >= DEAD_LETTERS_SINCE
         return Deliveries(known.delivery_limit, dead_letters and bool(known.dead_letter_topic))

@@ -1,9 +1,9 @@
-"""Partitions of `__share_group_state` that a broker serves as share coordinator, and their loading
-and unloading.
+"""Partitions of `__share_group_state` that a broker serves as share coordinator: their loading and
+unloading.
 
-Owns that a broker which comes to lead a partition reads its own copy of the log before it answers
-(SH-LD-2), in slices, and forgets what it knows when it leads no longer (SH-LD-3). Every change is an
-event. Does not depend on who leads, and why.
+A broker that becomes leader of a partition reads its own copy of the log before it answers
+(SH-LD-2), in slices, and discards the states when it stops leading (SH-LD-3). Every change is an
+event. Does not know why leaders change.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _READ_BYTES = 65_536
 
 
 def fold(states: States, key: ShareStateKey, event: ev.Event) -> None:
-    """The states after an event."""
+    """Apply an event to the states."""
     if isinstance(event, ev.ShareStateDeleted):
         states.pop(key, None)
     else:
@@ -51,7 +51,7 @@ def fold(states: States, key: ShareStateKey, event: ev.Event) -> None:
 
 
 def read_back(log: PartitionLog, states: States, updates_a_snapshot: int) -> Iterator[None]:
-    """Fold the records of a log, from its start to its end; stops after each."""
+    """Apply the records of a log from its start to its end, yielding after each."""
     at = log.log_start_offset
     while at < log.log_end_offset:
         data = log.read(max(at, log.log_start_offset), _READ_BYTES, across=True)
@@ -69,7 +69,9 @@ def read_back(log: PartitionLog, states: States, updates_a_snapshot: int) -> Ite
 def _fold_batch(
     header: BatchHeader, payload: bytes, states: States, updates_a_snapshot: int
 ) -> Iterator[None]:
-    """The share coordinator writes plain batches; others are passed over."""
+    """Apply a batch's records. Control and compressed batches are skipped: the share coordinator
+    does not write compressed ones.
+    """
     if header.attributes & (CONTROL | CODEC_MASK):
         return
     for of in read_records(header, payload):
@@ -83,7 +85,7 @@ def _fold_batch(
 
 
 class StateLoads:
-    """The partitions of one of several brokers. `by_partition`: what it knows of each."""
+    """Served partitions of one of several brokers. `by_partition`: the states of each."""
 
     def __init__(self, broker: ShareHost, by_partition: dict[int, States]) -> None:
         self._broker = broker
@@ -93,23 +95,22 @@ class StateLoads:
         """Of partitions that are loading: since when, and what is left to be read."""
 
     def error(self, partition: int) -> ErrorCode:
-        """The answer to a request for a partition's states; NONE: it is served."""
+        """Return the error for requests about a partition's states, or NONE if it is served."""
         return self._availability.error(partition)
 
     def is_served(self, partition: int) -> bool:
-        """True if the broker serves a partition, or loads it."""
+        """Return True if the broker serves or loads a partition."""
         return self._availability.of(partition) is not Leadership.NOT_LED
 
     def lacks_replicas(self, partition: int) -> bool:
-        """True if fewer replicas are in sync than a write needs."""
+        """Return True if the ISR is too small for a write."""
         topic = self._broker.cluster.topics[SHARE_GROUP_STATE]
         of = topic.partitions[partition]
         wanted = min(topic.effective_int("min.insync.replicas"), len(of.replicas))
         return len(of.isr) < wanted
 
     def begin(self, partition: int, load_ms: int, now: int) -> None:
-        """Load a partition, from so many milliseconds on; the first slice at once where that is
-        now."""
+        """Load a partition, starting `load_ms` from now."""
         found = self._broker.cluster.partition(SHARE_GROUP_STATE, partition)
         assert found is not None
         self._change(ShareStatesLoading((partition,)), now)
@@ -119,25 +120,25 @@ class StateLoads:
         self.tick(now)
 
     def unload(self, partition: int, now: int) -> None:
-        """Serve a partition no longer."""
+        """Stop serving a partition."""
         self._forget(ShareStatesUnloaded((partition,)), now)
 
     def unload_all(self, now: int) -> None:
-        """The broker stops."""
+        """Stop serving all partitions, because the broker stops."""
         if self._by_partition:
             self._forget(ShareStatesUnloaded(tuple(sorted(self._by_partition))), now)
 
     def empty(self, now: int) -> None:
-        """The topic was deleted."""
+        """Discard all states, because the topic was deleted."""
         if self._by_partition:
             self._forget(ShareStatesEmptied(tuple(sorted(self._by_partition))), now)
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None."""
         return min((since for since, _ in self._loads.values()), default=None)
 
     def tick(self, now: int) -> None:
-        """Go on with the loads, a slice of all together."""
+        """Continue the loads, one slice for all together."""
         left = SLICE
         for partition, (since, rest) in list(self._loads.items()):
             if since > now:

@@ -1,10 +1,10 @@
-"""The share coordinator of one broker: the stored states of share partitions, and their records in
+"""Share coordinator of one broker: the stored states of share partitions, and their records in
 `__share_group_state`.
 
-Owns which partition of that topic holds a share partition's state, and the order of a write: the
-event is logged, its record appended, and then it counts. The only broker of a cluster serves all
-partitions; one of several those that it leads, once it has read them (`state_loads`). Does not
-depend on requests; handlers translate, and `Persister` is who asks.
+Owns the mapping of share partitions to partitions of that topic, and the order of a write: the
+event is logged, its record appended, then it is applied. A single broker serves all partitions;
+one of several serves those that it leads, after loading them (`state_loads`). Does not know
+requests; `Persister` is its client.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class ShareStates:
-    """The states that a broker keeps, by partition of `__share_group_state`."""
+    """States that a broker stores, by partition of `__share_group_state`."""
 
     def __init__(self, broker: ShareHost) -> None:
         self.by_partition: dict[int, States] = {}
@@ -46,26 +46,27 @@ class ShareStates:
 
     @property
     def states(self) -> States:
-        """All of them, those that are initialized."""
+        """All initialized states."""
         return {key: state for of in self.by_partition.values() for key, state in of.items()}
 
     def find(self, key: ShareStateKey) -> ShareState | None:
-        """The stored state of a share partition, if any."""
+        """Return the stored state of a share partition, or None."""
         return self.by_partition.get(self._index(key), {}).get(key)
 
     def error(self, key: ShareStateKey) -> ErrorCode:
-        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS where this broker does not serve a share
-        partition's state."""
+        """Return NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if this broker does not serve a
+        share partition's state, else NONE.
+        """
         return self.error_of(self._index(key))
 
     def error_of(self, index: int) -> ErrorCode:
-        """The same, of a partition of `__share_group_state`."""
+        """Like `error`, for a partition of `__share_group_state`."""
         if self._broker.cluster.partition(SHARE_GROUP_STATE, index) is None:
             return ErrorCode.NOT_COORDINATOR
         return ErrorCode.NONE if self.loads is None else self.loads.error(index)
 
     def empty(self, now: int) -> None:
-        """The topic was deleted, and all that stood in it."""
+        """Discard all states, because the topic was deleted."""
         if self.loads is not None:
             self.loads.empty(now)
         elif self.by_partition:
@@ -75,7 +76,7 @@ class ShareStates:
             self.by_partition.clear()
 
     def topic_deleted(self, topic: str, topic_id: bytes, now: int, cause: int | None) -> None:
-        """A topic is gone, and with it what is kept of it (SH-ST-4)."""
+        """Delete the states of a deleted topic's share partitions (SH-ST-4)."""
         for index, states in self.by_partition.items():
             if not self.error_of(index):
                 for key in [key for key in states if key.topic_id == topic_id]:
@@ -91,7 +92,7 @@ class ShareStates:
         now: int,
         cause: int | None = None,
     ) -> Decision:
-        """Begin the state of a share partition anew; start offset -1: its leader finds out."""
+        """Initialize the state of a share partition. Start offset -1: its leader chooses it."""
         return self._carry_out(
             key,
             lambda state, asked: decide.decide_initialize(state, asked, state_epoch, start_offset),
@@ -102,7 +103,7 @@ class ShareStates:
     def read(
         self, key: ShareStateKey, leader_epoch: int, now: int, cause: int | None = None
     ) -> tuple[Decision, ShareState | None]:
-        """The state, for a leader of this epoch."""
+        """Return the state, for a leader of this epoch."""
         decision = self._carry_out(
             key,
             lambda state, asked: decide.decide_read(state, asked, leader_epoch),
@@ -114,7 +115,7 @@ class ShareStates:
     def write(
         self, key: ShareStateKey, written: Written, now: int, cause: int | None = None
     ) -> Decision:
-        """Keep what a leader changed."""
+        """Store a leader's change."""
         return self._carry_out(
             key,
             lambda state, asked: decide.decide_write(state, asked, written),
@@ -123,7 +124,7 @@ class ShareStates:
         )
 
     def unreplicated(self, key: ShareStateKey) -> Unreplicated | None:
-        """The last write where a state is kept, if it is not replicated yet."""
+        """Return the last write to the state's partition if it is not replicated yet, else None."""
         if self.loads is None:
             return None
         index = self._index(key)
@@ -133,18 +134,20 @@ class ShareStates:
         return Unreplicated(self, index, partition.log.log_end_offset, partition.leader_epoch)
 
     def replicated(self, index: int, end_offset: int, leader_epoch: int) -> ErrorCode | None:
-        """True if what this leader wrote before an offset is replicated; None: not yet."""
+        """Return NONE if this leader's writes before an offset are replicated, None if not yet,
+        NOT_COORDINATOR if another broker leads.
+        """
         partition = self._broker.cluster.partition(SHARE_GROUP_STATE, index)
         if self.error_of(index) or partition is None or partition.leader_epoch != leader_epoch:
             return ErrorCode.NOT_COORDINATOR
         return ErrorCode.NONE if partition.log.high_watermark >= end_offset else None
 
     def delete(self, key: ShareStateKey, now: int, cause: int | None = None) -> Decision:
-        """Forget the state of a share partition."""
+        """Delete the state of a share partition."""
         return self._carry_out(key, decide.decide_delete, now, cause)
 
     def summary(self, key: ShareStateKey) -> tuple[Decision, ShareState | None]:
-        """The state, for who only looks at it."""
+        """Return the state for reading only, without a leader epoch."""
         error, state = self.error(key), self.find(key)
         if error:
             return decide.refused(error), None
@@ -202,8 +205,9 @@ class ShareStates:
     def _append(
         self, index: int, key: ShareStateKey, event: ev.Event, now: int, seq: int | None
     ) -> None:
-        """The record of an event, `seq` being its number in the event log, in the partition that
-        holds the state."""
+        """Append the record of an event to the state's partition. `seq`: the event's number in the
+        event log.
+        """
         broker = self._broker
         partition = broker.cluster.partition(SHARE_GROUP_STATE, index)
         assert partition is not None
@@ -245,7 +249,7 @@ class ShareStates:
 
 
 class Unreplicated(NamedTuple):
-    """A share coordinator's writes up to an offset, as the leader of an epoch."""
+    """Writes of a share coordinator up to an offset, in a leader epoch."""
 
     states: ShareStates
     partition: int
@@ -253,5 +257,7 @@ class Unreplicated(NamedTuple):
     leader_epoch: int
 
     def progress(self) -> ErrorCode | None:
-        """NONE: it is replicated. None: not yet. NOT_COORDINATOR: somebody else leads."""
+        """Return NONE if they are replicated, None if not yet, NOT_COORDINATOR if another broker
+        leads.
+        """
         return self.states.replicated(self.partition, self.end_offset, self.leader_epoch)

@@ -1,9 +1,9 @@
-"""Leaders' writes to the share coordinator, until they are stored for good.
+"""Writes of leaders to the share coordinator, until they are stored durably.
 
-Owns that a write whose coordinator is elsewhere, or loads, is tried again, as Kafka's persister does:
-after 1, 2, 4 and 8 s, five times in all; and that what is stored counts once it is replicated, which may
-take `share.coordinator.write.timeout.ms` (SH-LD-4). With one broker every write is done at once. Does
-not depend on what a write is about.
+Owns the retries of Kafka's persister if the coordinator is elsewhere or loading: after 1, 2, 4
+and 8 s, five attempts in all; and the wait for replication, at most
+`share.coordinator.write.timeout.ms` (SH-LD-4). With one broker every write is stored at once.
+Does not know what a write is about.
 """
 
 from __future__ import annotations
@@ -39,13 +39,16 @@ _TIMEOUT: Final = "share.coordinator.write.timeout.ms"
 
 
 def next_attempt(attempts: int, now: int) -> int | None:
-    """When to try again after so many attempts that failed; None: not at all."""
+    """Return the instant of the next attempt after `attempts` failed ones, or None if there is
+    none.
+    """
     return None if attempts >= _MOST_ATTEMPTS else now + (_FIRST_BACKOFF_MS << (attempts - 1))
 
 
 class Write:
-    """A write that is under way. `written`: what is to be stored, whenever it is tried; `settled` is
-    called once, with what came of it."""
+    """A write in progress. `written`: returns the state to store at each attempt; `settled` is
+    called once, with the result.
+    """
 
     __slots__ = (
         "attempts",
@@ -79,7 +82,7 @@ class Write:
 
 
 class Writes:
-    """The writes of one broker that are under way."""
+    """Writes of one broker in progress."""
 
     def __init__(self, broker: ShareHost, persister: Persister) -> None:
         self._broker = broker
@@ -95,8 +98,9 @@ class Writes:
         now: int,
         cause: int | None,
     ) -> Decision | Write:
-        """Store what a leader changed: what the share coordinator said, or the write that is under
-        way. `again`: what is to be stored when it is tried again."""
+        """Store a leader's change. Return the share coordinator's decision, or the write in
+        progress. `again`: returns the state to store at a later attempt.
+        """
         decision, stored = self._persister.write(key, written, now, cause)
         if stored is None and decision.error not in RETRIED:
             return decision
@@ -106,21 +110,23 @@ class Writes:
         return one
 
     def under_way(self) -> Iterator[ShareStateKey]:
-        """Yield the states of which writes are under way."""
+        """Yield the keys of states with writes in progress."""
         return (one.key for one in self._under_way)
 
     def look(self) -> None:
-        """Something is replicated, or a share coordinator serves no longer: `tick` looks at it."""
+        """Let the next `tick` check the writes: something was replicated, or a share coordinator
+        moved.
+        """
         self._changed = bool(self._under_way)
 
     def next_deadline(self) -> int | None:
-        """When `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None."""
         if self._changed:
             return 0
         return min((one.due_ms for one in self._under_way), default=None)
 
     def tick(self, now: int) -> None:
-        """Go on with what is due, and with what was waited for."""
+        """Retry the writes that are due, and settle those that are replicated."""
         changed, self._changed = self._changed, False
         for one in list(self._under_way):
             if one.due_ms <= now or (changed and one.stored is not None):
@@ -130,7 +136,7 @@ class Writes:
                     one.settled(decision, now)
 
     def _go_on(self, one: Write, now: int) -> Decision | None:
-        """The outcome of a write, if that is known."""
+        """Continue a write; return its result, or None if it is still in progress."""
         if one.stored is None:
             return self._begun(
                 one, *self._persister.write(one.key, one.written(), now, one.cause), now

@@ -1,5 +1,6 @@
-"""A leader's write to the share coordinator of a change, and what its clients are told of a
-refusal. Does not depend on when that is written."""
+"""Translation of a leader's change into the state written to the share coordinator, and of its
+refusals into client errors.
+"""
 
 from __future__ import annotations
 
@@ -32,27 +33,28 @@ UNKNOWN_SERVER_ERROR."""
 
 
 def told_as(error: ErrorCode) -> ErrorCode:
-    """The answer to clients for an error that the share coordinator answered."""
+    """Return the error that clients get for an error of the share coordinator."""
     return _TOLD_AS.get(error, ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
 def refused_write(decision: Decision) -> Refused | None:
-    """Why the share coordinator did not store something, as clients are told; None: it did."""
+    """Return the clients' refusal if the share coordinator did not store a change, else None."""
     if not decision.error:
         return None
     return Refused(told_as(decision.error), f"Error in write state RPC. {decision.message}")
 
 
 def state_key(partition: SharePartition) -> ShareStateKey:
-    """Under which key the state of a share partition is stored."""
+    """Return the key under which the state of a share partition is stored."""
     return ShareStateKey(partition.key.group_id, partition.topic_id, partition.key.partition)
 
 
 def written(
     partition: SharePartition, records: Sequence[ev.RecordRange | ev.AcknowledgedRange]
 ) -> Written:
-    """The state written of a change. The start offset that goes with it is the one before the
-    change (SH-OFF-1)."""
+    """Return the state to write for a change. Its start offset is the one before the change
+    (SH-OFF-1).
+    """
     start = partition.start_offset
     complete = partition.complete_count + sum(
         max(of.last_offset - max(of.first_offset, start) + 1, 0)

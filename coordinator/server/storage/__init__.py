@@ -1,4 +1,6 @@
-"""Storage of partitions: batches, records, compression, logs with their markers and indexes, and
-the state of their producers. Does not depend on topics, brokers or groups."""
+"""Storage of partitions: record batches, compression, logs with their segments, indexes and
+transaction markers, and the state of producers. Does not know topics, brokers or groups. Begin
+with `records.py`, then `partition_log.py`.
+"""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""The aborted transactions of one partition: what readers of committed records are told, so that
-they skip them (KIP-98).
+"""Aborted transactions of one partition, which a Fetch returns so that read_committed consumers
+skip their records (KIP-98).
 
-Owns Kafka's transaction index: entries in the order of their markers, looked up by the offsets that
-were read. Refuses to know logs, bytes, and transactions that are open or were committed.
+Owns Kafka's transaction index: entries in the order of their markers, looked up by offsets. Does
+not know logs, bytes, or open and committed transactions.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ class AbortedTransaction(NamedTuple):
 
 
 class AbortedTransactions(list[AbortedTransaction]):
-    """Those of one partition, by the offsets of their markers. Written by `enter` and `forget`
-    alone."""
+    """Aborted transactions of one partition in the order of their markers. Change it by `enter` and
+    `forget` only.
+    """
 
     __slots__ = ("_last_offsets",)
 
@@ -31,19 +32,21 @@ class AbortedTransactions(list[AbortedTransaction]):
         self._last_offsets: list[int] = []
 
     def enter(self, producer_id: int, first_offset: int, last_offset: int, stable: int) -> None:
-        """A transaction was aborted by a marker at `last_offset`, the last of all markers so
-        far."""
+        """Add a transaction aborted by a marker at `last_offset`, which lies behind all earlier
+        markers.
+        """
         self.append(AbortedTransaction(producer_id, first_offset, last_offset, stable))
         self._last_offsets.append(last_offset)
 
     def forget(self, before: int) -> None:
-        """Everything below an offset is deleted."""
+        """Remove the transactions whose marker lies before an offset."""
         gone = bisect_left(self._last_offsets, before)
         del self[:gone], self._last_offsets[:gone]
 
     def between(self, offset: int, upper: int) -> list[AbortedTransaction]:
-        """Those that may have records from `offset` up to, not including, `upper`; in the order of
-        their markers."""
+        """Return the transactions that may have records from `offset` to before `upper`, in the
+        order of their markers.
+        """
         found = []
         for entry in self[bisect_left(self._last_offsets, offset) :]:
             if entry.first_offset < upper:

@@ -1,10 +1,10 @@
 """Checks of a batch against its topic's configuration before it is appended.
 
-Owns the refusals of single records with Kafka's words (KIP-467): missing keys of compacted topics,
-timestamps out of bounds (KIP-32, KIP-937), records that do not fill their batch. Rules: each
-batch's records are walked over once, those of a compressed batch as far as a budget of work goes
-that grows with the request; records are looked at one by one only where that leaves a doubt. Does
-not depend on logs and producers.
+Owns the refusals of single records with Kafka's texts (KIP-467): missing keys in compacted
+topics, timestamps out of bounds (KIP-32, KIP-937), records that do not fill their batch. Each
+batch's records are walked over once, those of a compressed batch within a budget that grows with
+the request; they are inspected one by one only if the walk leaves a doubt. Does not know logs or
+producers.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ RECORDS = HEADER_SIZE - CRC_START
 
 
 class LogConfig(NamedTuple):
-    """A topic's configuration for appending. Kafka's names stand beside."""
+    """Topic configuration for appending, with Kafka's names beside."""
 
     max_message_bytes: int = 1_048_588  # max.message.bytes
     append_time: bool = False  # message.timestamp.type=LogAppendTime
@@ -52,13 +52,14 @@ class LogConfig(NamedTuple):
 
     @property
     def index_bytes(self) -> int:
-        """No segment of fewer bytes has a full index."""
+        """Size in bytes below which a segment's index is certainly not full."""
         entries = max(min(self.index_max_bytes // 8, self.index_max_bytes // 12 - 1), 0)
         return self.index_interval_bytes * entries
 
     def lasts_ms(self, offset: int) -> int:
-        """How much time there may be between the batches of the segment that begins at an offset.
-        Kafka draws each one's jitter; here it follows from the offset, so that a run repeats."""
+        """Return the time that the segment beginning at an offset lasts. Kafka draws each segment's
+        jitter; here it follows from the offset, so that a run can be repeated.
+        """
         most = min(self.segment_jitter_ms, self.segment_ms)
         return self.segment_ms - (offset * 2_654_435_761 % (1 << 32) % most if most else 0)
 
@@ -77,11 +78,11 @@ def check_records(
     where: str,
     budget: Budget | None = None,
 ) -> int:
-    """The batch's true highest timestamp, as far as it can be known.
+    """Check a batch's records; return its true highest timestamp, as far as it can be known.
 
-    A compressed batch is opened and its records are walked over as far as `budget` goes; what lies
-    behind is believed. Raises BatchRefused: INVALID_RECORD (87), INVALID_TIMESTAMP (32), and
-    UNKNOWN_SERVER_ERROR (-1) for bytes that cannot be opened.
+    A compressed batch is decompressed and walked over within `budget`; the rest is trusted.
+    Raises BatchRefused: INVALID_RECORD (87), INVALID_TIMESTAMP (32), and UNKNOWN_SERVER_ERROR
+    (-1) for bytes that cannot be decompressed.
     """
     highest = header.max_timestamp
     lowest = min(header.base_timestamp, highest)
@@ -130,8 +131,9 @@ def check_records(
 def _walked(
     header: BatchHeader, body: bytes, budget: Budget, largest: int | None
 ) -> tuple[Opened | None, Survey]:
-    """The plain bytes of a compressed batch, and what the walk over the records found. None: this
-    Python cannot open the codec."""
+    """Return the decompressed bytes (None: the codec is not available) and the findings of a walk
+    over the records.
+    """
     try:
         opened = decompress(header.codec, body[RECORDS:], budget)
     except ValueError as error:
@@ -147,7 +149,7 @@ _NOTHING_SEEN = Survey(-1 << 63, 1 << 63, ())
 
 
 def _wrapped_bounds(header: BatchHeader, data: bytes) -> tuple[int, int]:
-    """The highest and the lowest timestamp where a sum goes beyond 64 bits."""
+    """Return the highest and lowest timestamp if a sum exceeds 64 bits."""
     budget = Budget.for_request(len(data))
     timestamps = [
         wrapped(header.base_timestamp + record.timestamp_delta)
@@ -159,8 +161,9 @@ def _wrapped_bounds(header: BatchHeader, data: bytes) -> tuple[int, int]:
 def _refuse_records(
     header: BatchHeader, data: bytes, config: LogConfig, now_ms: int, where: str
 ) -> None:
-    """Look at each record; raise BatchRefused if any is at fault: INVALID_TIMESTAMP if one has a
-    bad timestamp, else INVALID_RECORD."""
+    """Check each record and raise BatchRefused if any is invalid: INVALID_TIMESTAMP if a timestamp
+    is, else INVALID_RECORD.
+    """
     errors: list[RecordError] = []
     timestamps = False
     keyless = f"Compacted topic cannot accept message without key in topic partition {where}"
@@ -193,7 +196,7 @@ def _refuse_records(
 
 
 def _timestamp_fault(header: BatchHeader, record: Measured, config: LogConfig, now_ms: int) -> str:
-    """The fault of a record's timestamp (KIP-32, KIP-937), or ""."""
+    """Return the fault of a record's timestamp (KIP-32, KIP-937), or ""."""
     timestamp = header.max_timestamp
     if not header.attributes & LOG_APPEND_TIME:
         timestamp = wrapped(header.base_timestamp + record.timestamp_delta)

@@ -1,9 +1,9 @@
-"""Compaction: of each key only the last record stays, where a log's configuration says so.
+"""Log compaction: of each key only the last record stays.
 
-Owns Kafka's rules (CMP-1 to CMP-9): which segments are cleaned and when, which records stay, what
-becomes of tombstones, markers, aborted transactions, and of a producer's last batch. Offsets stay as
-they are, with gaps. Work goes on in steps by count; a log that was truncated, or deleted from,
-meanwhile is left as it is. Time is told. Does not depend on who cleans, and how often.
+Owns Kafka's rules (CMP-1 to CMP-9): which segments are cleaned and when, which records stay, and
+the treatment of tombstones, markers, aborted transactions, and a producer's last batch. Offsets
+stay, with gaps. Work is done in steps by count; a log that is truncated or deleted from
+meanwhile is left as it is. Does not know the schedule; see `server.log_cleaning`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ Compress = Callable[[int, bytes], "bytes | None"]
 
 
 class Compaction(NamedTuple):
-    """A topic's configuration of compaction. Kafka's names stand beside."""
+    """Topic configuration of compaction, with Kafka's names beside."""
 
     delete_retention_ms: int = 86_400_000  # delete.retention.ms
     min_lag_ms: int = 0  # min.compaction.lag.ms
@@ -54,8 +54,9 @@ class Compaction(NamedTuple):
 
 
 class Dirty(NamedTuple):
-    """What can be cleaned of a log: `first_offset` to `end_offset`, behind the clean part; of how
-    many segments the log is rewritten; by which setting."""
+    """The part of a log to clean: `first_offset` to `end_offset`, behind the clean part.
+    `segments`: how many segments are rewritten; `reason`: the setting that causes it.
+    """
 
     first_offset: int
     end_offset: int
@@ -64,8 +65,9 @@ class Dirty(NamedTuple):
 
 
 class Compacted(NamedTuple):
-    """What a compaction came to. `removed`: records; sizes are of all segments up to
-    `end_offset`."""
+    """Result of a compaction. `removed`: number of records; sizes are those of all segments up to
+    `end_offset`.
+    """
 
     reason: str
     first_offset: int
@@ -76,7 +78,7 @@ class Compacted(NamedTuple):
 
 
 def cleanable(log: PartitionLog, rules: Compaction, now_ms: int) -> Dirty | None:
-    """The part of a log that is to be cleaned now, if there is any (CMP-1, CMP-2)."""
+    """Return the part of a log that is to be cleaned now, or None (CMP-1, CMP-2)."""
     closed = log.segments()[:-1]
     if not closed:
         return None
@@ -94,8 +96,9 @@ def cleanable(log: PartitionLog, rules: Compaction, now_ms: int) -> Dirty | None
 
 
 def next_compaction_ms(log: PartitionLog, rules: Compaction, now_ms: int) -> int | None:
-    """The earliest instant, by the wall clock, at which the log may be cleaned if nothing is
-    appended and no transaction ends; None: it waits for one of these."""
+    """Return the earliest wall clock time at which the log can be cleaned if nothing is appended
+    and no transaction ends; None: only one of these can make it cleanable.
+    """
     if log.has_one_segment:
         return None
     if cleanable(log, rules, now_ms) is not None:
@@ -116,7 +119,7 @@ def next_compaction_ms(log: PartitionLog, rules: Compaction, now_ms: int) -> int
 def _bounds(
     log: PartitionLog, closed: list[Segment], rules: Compaction, now_ms: int
 ) -> tuple[int, int, int]:
-    """Where the dirty part begins and ends, and how many segments lie before its end."""
+    """Return the begin and end of the dirty part, and the number of segments before its end."""
     first = log.cleaned_to if log.log_start_offset <= log.cleaned_to <= log.log_end_offset else -1
     first = log.log_start_offset if first < 0 else first
     end = min(log.last_stable_offset, log.active_offset)
@@ -132,14 +135,15 @@ def _bounds(
 
 
 def _begins(log: PartitionLog, closed: list[Segment], first: int) -> int | None:
-    """The earliest time of the first batches of dirty segments."""
+    """Return the earliest timestamp of the first batches of dirty segments, or None."""
     times = [log.begin_ms(at) for at, each in enumerate(closed) if each.end_offset > first]
     return min((each for each in times if each is not None and each > 0), default=None)
 
 
 class _Transactions:
-    """Which batches belong to aborted transactions, and which markers are left without any batch
-    (CMP-6). `kept`: the entries of aborted transactions of which batches were seen."""
+    """Tracker of aborted batches and of markers that have no batch left (CMP-6). `kept`: the
+    aborted transactions of which a batch was seen.
+    """
 
     def __init__(self, aborted: list[AbortedTransaction]) -> None:
         self._coming = sorted(aborted, key=lambda each: each.first_offset)
@@ -155,7 +159,7 @@ class _Transactions:
             self._at += 1
 
     def discards(self, header: BatchHeader) -> bool:
-        """Whether a batch of records was aborted."""
+        """Return whether a batch belongs to an aborted transaction."""
         self._up_to(header.last_offset)
         if not header.attributes & TRANSACTIONAL:
             return False
@@ -167,7 +171,7 @@ class _Transactions:
         return True
 
     def ends(self, header: BatchHeader, body: bytes) -> bool:
-        """A marker ends its transaction; whether nothing was left of that."""
+        """End a transaction at its marker; return whether no batch of it was left."""
         self._up_to(header.last_offset)
         if not header.record_count:
             return True  # an empty batch that was a marker
@@ -183,13 +187,13 @@ class _Transactions:
 
 
 class _Steps:
-    """Counts work, and tells when there is enough for one step."""
+    """Counter of work that splits it into steps."""
 
     def __init__(self) -> None:
         self._left = _RECORDS_A_STEP
 
     def enough(self, records: int) -> bool:
-        """Count a batch of which so many records were looked at."""
+        """Count a batch with `records` records; return True if the step is full."""
         self._left -= records + _BATCH_AS_RECORDS
         if self._left > 0:
             return False
@@ -200,8 +204,9 @@ class _Steps:
 def compact(
     log: PartitionLog, dirty: Dirty, rules: Compaction, now_ms: int, compress: Compress
 ) -> Steps:
-    """Clean a log in steps; returns what it came to, or None if the log has lost segments
-    meanwhile, and is as it was."""
+    """Clean a log in steps. Return the result, or None if the log lost segments meanwhile; then it
+    is unchanged.
+    """
     state = log.changes
     batches, steps = log.stored(dirty.segments), _Steps()
     last: dict[bytes, int] = {}
@@ -229,8 +234,9 @@ def compact(
 
 
 class _Stays:
-    """The last offset of each key in the dirty part. `sealed`: the last offsets of batches that
-    cannot be opened here; they stay whole."""
+    """Last offset of each key in the dirty part. `sealed`: the last offsets of batches that cannot
+    be decompressed; they stay whole.
+    """
 
     def __init__(self, last: dict[bytes, int], sealed: set[int], first_offset: int) -> None:
         self.last = last
@@ -239,7 +245,7 @@ class _Stays:
         self._offsets = sorted(last.values())
 
     def any_of(self, header: BatchHeader) -> bool:
-        """Whether a record of a batch may stay; of a marker it is not asked by its key."""
+        """Return whether any record of a batch may stay, by its key; control batches always may."""
         if header.base_offset < self._first_offset or header.attributes & CONTROL:
             return True
         first = bisect_left(self._offsets, header.base_offset)
@@ -282,8 +288,9 @@ def _rewrite(
 
 
 def _groups(segments: list[Segment], most: int) -> list[int]:
-    """The first offsets of the segments that are left: neighbours become one while together they
-    are not larger than a segment."""
+    """Return the first offsets of the segments that remain: neighbours are merged up to the segment
+    size.
+    """
     firsts, size = [segments[0].first_offset], segments[0].size
     for each in segments[1:]:
         if size + each.size > most:
@@ -294,7 +301,7 @@ def _groups(segments: list[Segment], most: int) -> list[int]:
 
 
 class _Cleaner:
-    """Decides for each batch what is left of it."""
+    """Decides for each batch what remains of it."""
 
     def __init__(
         self,
@@ -318,7 +325,7 @@ class _Cleaner:
     def cleaned(
         self, batch: StoredBatch, header: BatchHeader, transactions: _Transactions
     ) -> StoredBatch | None:
-        """What is left of a batch; None: nothing."""
+        """Return the rest of a batch, or None if nothing remains."""
         if not batch.head:
             return None  # it lies below the log start
         horizon = header.base_timestamp if header.attributes & DELETE_HORIZON else None
@@ -357,7 +364,9 @@ class _Cleaner:
         return record.value is not None or horizon is None or self._now_ms < horizon
 
     def _must_stay(self, header: BatchHeader) -> bool:
-        """A producer's last batch, and the last before the high watermark, stay as empty ones."""
+        """Return True if a batch stays even when empty: a producer's last one, and the last before
+        the high watermark.
+        """
         if header.last_offset + 1 == self._high_watermark:
             return True
         if not header.has_producer or header.producer_id not in self._last_data:
@@ -426,7 +435,9 @@ def _commits(header: BatchHeader, body: bytes) -> bool:
 def _note_keys(
     header: BatchHeader, batch: StoredBatch, first_offset: int, last: dict[bytes, int]
 ) -> bool:
-    """Note the offset of each key from an offset on; False if the batch cannot be opened."""
+    """Note the offset of each key from an offset on; return False if the batch cannot be
+    decompressed.
+    """
     if not batch.head:
         return True
     data = _opened(header, batch)
@@ -443,7 +454,7 @@ def _note_keys(
 
 
 def _keys(data: bytes, count: int) -> Iterator[tuple[int, bytes]]:
-    """The offset's difference and the key of each record that has one."""
+    """Yield the offset delta and the key of each record that has one."""
     pos = 0
     for _ in range(count):
         length, pos = _varint(data, pos)

@@ -1,11 +1,10 @@
-"""Opening compressed record batches: to check their records when they are appended, and for
-questions about single records.
+"""Decompression of record batches, to check their records on append and to look up single records.
 
-Owns the framings of the codecs as Kafka's clients write and Kafka's broker reads them: gzip by the
+Owns the framings of the codecs as Kafka's clients write and its broker reads them: gzip by the
 standard library, snappy (one block, or xerial's blocks) and lz4 (frame format) in plain Python,
-zstd where Python has it (3.14). Rule: a few bytes may stand for many, so opening them is paid for
-from a `Budget` that grows with what came in; where the budget ends, what is open so far is given,
-and said not to be whole. Logs keep batches as they came. Does not depend on what a record is.
+zstd if Python has it (3.14). Few bytes may expand to many, so the work is charged to a `Budget`
+that grows with the request; if it ends, the bytes so far are returned, marked as incomplete.
+Logs keep batches as received. Does not know records.
 """
 
 from __future__ import annotations
@@ -34,8 +33,9 @@ _MANY_STEPS = 1 << 40
 
 
 class Budget:
-    """The steps of work that one request may still cost. A step is a record, a compressed element,
-    or 512 plain bytes."""
+    """Remaining steps of work for one request. A step is a record, a compressed element, or 512
+    plain bytes.
+    """
 
     __slots__ = ("left",)
 
@@ -44,31 +44,30 @@ class Budget:
 
     @classmethod
     def for_request(cls, size: int) -> Budget:
-        """Cost limit of a request of so many bytes."""
+        """Return the budget of a request of `size` bytes."""
         return cls(FREE_STEPS + STEPS_PER_MIB * size // (1 << 20))
 
     def spend(self, steps: int) -> None:
-        """Take steps away; never below none."""
+        """Subtract steps, down to 0."""
         self.left = max(self.left - steps, 0)
 
 
 class Opened(NamedTuple):
-    """Plain bytes, and whether they are all there are."""
+    """Decompressed bytes, and whether they are complete."""
 
     data: bytes
     whole: bool = True
 
 
 class _SpentError(Exception):
-    """The budget ended before the data did."""
+    """Error: the budget ended before the data."""
 
 
 def decompress(codec: int, data: bytes, budget: Budget | None = None) -> Opened | None:
-    """The plain bytes, as far as half of `budget` goes (None: as far as they go); the other half is
-    for the records in them.
+    """Decompress within half of `budget` (None: without limit); the other half is for the records.
 
-    None when this Python cannot open the codec. Raises ValueError on data that Kafka cannot open
-    either.
+    Return None if the codec is not available in this Python. Raises ValueError for data that
+    Kafka cannot decompress either.
     """
     if codec == 0:
         return Opened(data)
@@ -105,8 +104,9 @@ def _open(codec: int, data: bytes, budget: Budget) -> Opened | None:
 
 
 def _gunzip(data: bytes, budget: Budget) -> Opened:
-    """All members of a gzip file. What follows a member and does not begin another one is ignored,
-    as by Java's GZIPInputStream."""
+    """Decompress all members of a gzip file. Bytes after a member that begin no other are ignored,
+    as by Java's GZIPInputStream.
+    """
     import zlib
 
     def another(data: bytes, at: int) -> bool:
@@ -130,7 +130,7 @@ def _unzstd(data: bytes, budget: Budget) -> Opened | None:
 
 
 def _unzstd_by_cramjam(data: bytes, budget: Budget) -> Opened | None:
-    """As `_unzstd`, before Python 3.14: with the extra `compression`."""
+    """Like `_unzstd`, before Python 3.14, with the extra `compression`."""
     try:
         cramjam: Any = import_module("cramjam")
     except ImportError:
@@ -160,8 +160,9 @@ def _streams(
     damaged: type[Exception],
     another: Callable[[bytes, int], bool],
 ) -> Opened:
-    """Streams behind each other: `another` says whether one more begins at a position. They are fed
-    a window at a time, since each copies what it was given too much."""
+    """Decompress consecutive streams. `another`: whether one begins at a position. They are fed a
+    window at a time, since each copies the bytes that it does not use.
+    """
     pieces: list[bytes] = []
     at = 0
     while True:
@@ -210,7 +211,7 @@ def _snappy(data: bytes, out: bytearray, budget: Budget) -> None:
 
 
 def _snappy_block(data: bytes, out: bytearray, budget: Budget) -> None:
-    """Append what a block holds. Raises ValueError, IndexError at an early end, _SpentError."""
+    """Decompress a block into `out`. Raises ValueError, IndexError at an early end, _SpentError."""
     size, pos = _snappy_size(data)
     start, length_in = len(out), len(data)
     most = start + min(size, budget.left * BYTES_PER_STEP)
@@ -240,8 +241,9 @@ def _snappy_block(data: bytes, out: bytearray, budget: Budget) -> None:
 
 
 def _snappy_size(data: bytes) -> tuple[int, int]:
-    """The size that a block announces, below 2**31 in five bytes at most, and where its elements
-    begin."""
+    """Return a block's announced size (below 2**31, five bytes at most) and the position of its
+    first element.
+    """
     size = 0
     for index, byte in enumerate(data[:5]):
         size |= (byte & 0x7F) << 7 * index
@@ -253,8 +255,9 @@ def _snappy_size(data: bytes) -> tuple[int, int]:
 
 
 def _snappy_element(data: bytes, pos: int) -> tuple[int, int, int]:
-    """Length, distance back (or `_LITERAL`), and the position behind: there a literal's bytes
-    begin. IndexError at the end."""
+    """Return an element's length, its distance back (or `_LITERAL`), and the position behind it,
+    where a literal's bytes begin. Raises IndexError at the end.
+    """
     tag = data[pos]
     pos += 1
     if tag & 3 == 0:
@@ -275,8 +278,9 @@ def _snappy_element(data: bytes, pos: int) -> tuple[int, int, int]:
 
 
 def _repeat(out: bytearray, distance: int, length: int) -> None:
-    """Append `length` bytes that begin `distance` bytes back, which may overlap what is being
-    written."""
+    """Append `length` bytes that begin `distance` bytes back; they may overlap the bytes being
+    written.
+    """
     start = len(out) - distance
     piece = out[start : start + length]
     if distance < length:
@@ -288,8 +292,9 @@ def _repeat(out: bytearray, distance: int, length: int) -> None:
 
 
 def _lz4(data: bytes, out: bytearray, budget: Budget) -> None:
-    """Append the one frame that the data begin with; what follows its end mark is ignored.
-    Checksums of content are not looked at."""
+    """Decompress the first frame; bytes after its end mark are ignored, content checksums not
+    checked.
+    """
     most_in_block, pos = _lz4_descriptor(data)
     checked = data[4] & 0x10
     while True:
@@ -314,8 +319,9 @@ def _lz4(data: bytes, out: bytearray, budget: Budget) -> None:
 
 
 def _lz4_descriptor(data: bytes) -> tuple[int, int]:
-    """The most bytes in a block, and where the first block begins. Checked as by Kafka: version 1,
-    independent blocks, its hash."""
+    """Check a frame's descriptor as Kafka does (version 1, independent blocks, hash); return the
+    maximal block size and the position of the first block.
+    """
     flags, sizes = data[4], data[5]
     end = 6 + (8 if flags & 8 else 0)
     if not data.startswith(_LZ4_MAGIC) or flags & 0xE3 != 0x60 or sizes & 0x8F or sizes < 0x40:
@@ -361,7 +367,7 @@ def _lz4_block(data: bytes, out: bytearray, most: int, budget: Budget) -> None:
 
 
 def _lz4_length(data: bytes, pos: int) -> tuple[int, int]:
-    """A length of 15 and more, and the position behind it."""
+    """Return a length of 15 or more, and the position behind it."""
     length = 15
     while True:
         byte = data[pos]

@@ -1,9 +1,8 @@
-"""Compressing a batch's records, where the broker has to: by compression.type, and what compaction
-leaves of a compressed batch.
+"""Compression of batches, where the broker has to: for compression.type, and for compacted batches.
 
-gzip is the standard library's; snappy, lz4 and zstd are cramjam's, of the extra `compression`, which
-is looked for when one of them is first needed. Bytes need not be those that Java makes of the same
-records: what is equal is the codec, the frame's form, and what comes out.
+gzip is the standard library's; snappy, lz4 and zstd are cramjam's, from the extra `compression`,
+imported when first needed. The bytes may differ from Java's for the same records; codec, frame
+format and content are the same.
 """
 
 from __future__ import annotations
@@ -26,8 +25,9 @@ _DEFAULT_LEVELS = {LZ4: 9, ZSTD: 3}
 
 
 def compress(codec: int, data: bytes, level: int | None = None) -> bytes | None:
-    """The payload of a batch in a codec; None if what it takes is not installed. `level`: as
-    compression.*.level has it, None for Kafka's default."""
+    """Compress a batch's payload; return None if the codec is not installed. `level`: as in
+    compression.*.level, None for Kafka's default.
+    """
     if codec == GZIP:
         return gzip.compress(data, 6 if level in (None, -1) else int(level or 0), mtime=0)
     packer = _cramjam()
@@ -44,7 +44,7 @@ def compress(codec: int, data: bytes, level: int | None = None) -> bytes | None:
 
 
 def _lz4_frame(packer: Any, data: bytes, level: int) -> bytes:
-    """A frame as Kafka's clients make and take them: independent blocks of 64 KiB at most."""
+    """Return a frame in the form of Kafka's clients: independent blocks of at most 64 KiB."""
     pieces = [_LZ4_HEADER]
     for at in range(0, len(data), _LZ4_BLOCK):
         block = data[at : at + _LZ4_BLOCK]
@@ -61,7 +61,7 @@ def _lz4_frame(packer: Any, data: bytes, level: int) -> bytes:
 
 
 def can_compress(codec: int) -> bool:
-    """True if a batch can be written in a codec here."""
+    """Return True if batches can be compressed with this codec here."""
     return codec in (0, GZIP) or _cramjam() is not None
 
 

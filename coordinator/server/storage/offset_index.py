@@ -1,8 +1,7 @@
-"""A log's sparse offset index, as Kafka keeps it beside a segment: which batch begins about where.
+"""Sparse offset index of a log, as Kafka keeps it beside each segment.
 
-Readers of the log have better look-ups. This one exists because its gaps are seen by clients: they
-bound the list of aborted transactions in a Fetch. It is brought up to date when it is asked, never
-by an append. Does not depend on batches' bytes.
+The log has better look-ups; this index exists because clients see its gaps: they bound the list
+of aborted transactions in a Fetch. It is updated when asked, never by an append.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ INTERVAL_BYTES = 4_096
 
 
 class OffsetIndex:
-    """Entries of one log: where a batch begins, and its last offset."""
+    """Index entries of one log: the position of a batch, and its last offset."""
 
     __slots__ = ("_indexed", "_last_offsets", "_positions", "_scanned")
 
@@ -28,9 +27,10 @@ class OffsetIndex:
     def extend(
         self, first_position: int, ends: list[int], last_offsets: list[int], segments: list[int]
     ) -> None:
-        """Look at the batches that came since: `ends` are the positions behind each,
-        `first_position` where the first begins, `segments` the offsets at which a segment begins,
-        which has an index of its own."""
+        """Index the batches appended since. `ends`: position behind each batch; `first_position`:
+        position of the first; `segments`: the first offsets of segments, each of which has its
+        own index.
+        """
         if first_position > self._scanned:
             self._indexed = first_position
         start = max(self._scanned, first_position)
@@ -48,6 +48,6 @@ class OffsetIndex:
         self._scanned = start
 
     def behind(self, position: int) -> int | None:
-        """The offset of the first entry behind a position; None if there is none."""
+        """Return the offset of the first entry behind a position, or None."""
         i = bisect_right(self._positions, position)
         return self._last_offsets[i] if i < len(self._positions) else None

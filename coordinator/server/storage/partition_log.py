@@ -1,16 +1,14 @@
-"""One partition's log, in memory: batches as their producers sent them, and everything that is
-asked about offsets.
+"""Log of one partition, in memory: batches as producers sent them, with look-ups by offset,
+timestamp and leader epoch.
 
-Owns offsets, the look-ups (by offset, by timestamp, by leader epoch), segments and where they begin,
-the log start that DeleteRecords and the deletion of segments move, and whether a batch may be
-appended under a topic's configuration. Which segments are to go is decided by `retention`. Rules:
-of a batch only base offset and leader epoch are changed (both lie outside its checksum), and its
-timestamps where the topic says LogAppendTime or the header lies; bytes are never copied record by
-record; all look-ups are bisections. A segment is no object: its first offset is noted, and what is
-asked of it follows from its batches. The high watermark is the log end, as nobody else holds the
-partition (`replica_log` is for those of several brokers). What transactions leave behind (markers,
-the last stable offset, who was aborted) is kept in `aborted`. Does not depend on who fetches, who
-waits, other replicas, and the time of day (`now_ms` is a wall clock given by the caller).
+Owns offsets, segments, the log start offset (moved by DeleteRecords and the deletion of
+segments), and whether a batch may be appended under a topic's configuration. `retention` decides
+which segments go. Of a batch only base offset and leader epoch are changed (both outside its
+checksum), and its timestamps under LogAppendTime or if the header is wrong; records are never
+copied one by one; all look-ups are bisections. A segment is no object: only its first offset is
+stored. The high watermark is the log end offset, as there are no other replicas (`replica_log`
+is for several brokers). Aborted transactions are in `aborted`. Does not know fetches, other
+replicas, or the time of day (`now_ms` is a wall clock passed by the caller).
 """
 
 from __future__ import annotations
@@ -47,8 +45,9 @@ from .records import (
 
 
 class Appended(NamedTuple):
-    """Where a batch lies now. `timestamp`: its append time, of a duplicate its maximum; -1 under
-    CreateTime. `sent`: the header with which it came, if it was compressed anew."""
+    """Position of an appended batch. `timestamp`: its append time, of a duplicate its maximum; -1
+    under CreateTime. `sent`: the original header, if the batch was recompressed.
+    """
 
     base_offset: int
     timestamp: int
@@ -57,7 +56,7 @@ class Appended(NamedTuple):
 
 
 class TimestampedOffset(NamedTuple):
-    """An answer about offsets; -1 for what there is not."""
+    """Answer to a look-up of an offset; -1 for missing values."""
 
     offset: int = -1
     timestamp: int = NO_TIMESTAMP
@@ -65,15 +64,16 @@ class TimestampedOffset(NamedTuple):
 
 
 class EpochEnd(NamedTuple):
-    """Where a leader epoch ends: the newest known epoch not above the one asked for, and the offset
-    behind it."""
+    """End of a leader epoch: the newest known epoch not above the one asked for, and the offset
+    behind it.
+    """
 
     epoch: int = -1
     end_offset: int = -1
 
 
 class Marker(NamedTuple):
-    """The end of a transaction, as it goes into each of its partitions (KIP-98)."""
+    """Transaction marker, as written to each partition of a transaction (KIP-98)."""
 
     producer_id: int
     producer_epoch: int
@@ -84,8 +84,9 @@ class Marker(NamedTuple):
     )
 
     def batch(self, timestamp: int) -> bytes:
-        """The control batch. Key: version 0 and what it is; value: version 0 and the coordinator's
-        epoch."""
+        """Return the control batch. Key: version 0 and the type; value: version 0 and the
+        coordinator's epoch.
+        """
         key = (0).to_bytes(2, "big") + int(self.committed).to_bytes(2, "big")
         value = (0).to_bytes(2, "big") + self.coordinator_epoch.to_bytes(4, "big", signed=True)
         return build_batch(
@@ -98,9 +99,10 @@ class Marker(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A segment of a log. `end_offset`: where the next one begins, of the active one the log's end;
-    `size`: bytes; `largest_timestamp`: of its batches, -1 if none has one; `modified_ms`: the wall
-    clock's time of its last change, as far as it is known."""
+    """A segment of a log. `end_offset`: the first offset of the next segment, of the active one the
+    log end offset; `size`: bytes; `largest_timestamp`: -1 if no batch has one; `modified_ms`:
+    wall clock time of its last change, if known.
+    """
 
     first_offset: int
     end_offset: int
@@ -111,21 +113,23 @@ class Segment(NamedTuple):
 
     @property
     def dated_ms(self) -> int | None:
-        """The time that its age is counted from: its largest timestamp, without one that of its
-        last change; None for a segment that never had a batch."""
+        """Time from which its age is counted: the largest timestamp, else the last change; None if
+        it never had a batch.
+        """
         return self.largest_timestamp if self.largest_timestamp >= 0 else self.modified_ms
 
 
 class StoredBatch(NamedTuple):
-    """A batch as the log keeps it: the stamp, and what its checksum covers. Both are empty if it
-    lies below the log start."""
+    """A batch as stored: the head before the checksummed part, and that part. Both are empty if it
+    lies below the log start offset.
+    """
 
     last_offset: int
     head: bytes
     body: bytes
 
     def header(self) -> BatchHeader:
-        """Its header; of one below the log start that of an empty batch."""
+        """Return the batch header; below the log start offset that of an empty batch."""
         if not self.head:
             return _NOTHING._replace(base_offset=self.last_offset)
         return parse_header(self.head + self.body[:RECORDS])
@@ -137,11 +141,11 @@ _NO_MARKER_LIMITS = LogConfig()
 
 
 class PartitionLog:
-    """The log of one partition. `leader_epoch`: the epoch it begins under.
+    """Log of one partition. `leader_epoch`: its first leader epoch.
 
-    `calls_cleaner`: True if whoever cleans this log has to be told of the next append, since it
-    waits for nothing yet, or a segment began. `began_by`: the setting by which the active segment
-    began, until the cleaner has told of it. Only the cleaner clears the two.
+    `calls_cleaner`: True if the cleaner must be told of the next append, because it has no
+    deadline for the log, or a segment began. `began_by`: the setting by which the active segment
+    began, until the cleaner has logged it. Only the cleaner clears these two.
     """
 
     __slots__ = (
@@ -227,8 +231,9 @@ class PartitionLog:
 
     @property
     def last_stable_offset(self) -> int:
-        """Where the oldest open transaction began; without one the high watermark. Readers of
-        committed records stop here."""
+        """The first offset of the oldest open transaction, or the high watermark without one: the
+        end for read_committed consumers.
+        """
         if not self.transactions:
             return self.high_watermark
         return min(
@@ -249,14 +254,14 @@ class PartitionLog:
         budget: Budget | None = None,
         elapsed_ms: int | None = None,
     ) -> Appended:
-        """Append the batch that `data` begins with (`records.sole_batch` gave its header).
+        """Append the batch at the beginning of `data`, whose header `records.sole_batch` returned.
 
-        `where` is Kafka's name of the partition, topic-index; `budget` what checking its request's
-        records may still cost. `now_ms`: wall clock; `elapsed_ms`: a clock that never jumps, for
-        timers (None: the wall clock does not jump). Whether a transactional batch may come was
-        asked of its coordinator before. Raises BatchRefused, and then nothing has changed. The
-        order of the checks is Kafka's: size (10), checksum (2), header (87), records (87, 32),
-        segment (18), producer (47, 45, 48).
+        `where`: Kafka's name of the partition, topic-index; `budget`: limit of the work of
+        checking records. `now_ms`: wall clock; `elapsed_ms`: a clock that never jumps, for
+        timers (None: the wall clock does not jump). The caller has asked the transaction
+        coordinator about a transactional batch. Raises BatchRefused, and then nothing has
+        changed, in Kafka's order of checks: size (10), checksum (2), header (87), records (87,
+        32), segment (18), producer (47, 45, 48).
         """
         if header.base_offset != 0:
             raise BatchRefused(
@@ -324,8 +329,9 @@ class PartitionLog:
         now_ms: int,
         config: LogConfig = _NO_MARKER_LIMITS,
     ) -> int:
-        """End a producer's transaction here, if it has one; answers the marker's offset. Raises
-        BatchRefused 47 and 52."""
+        """End a producer's transaction in this log, if it has one; return the marker's offset.
+        Raises BatchRefused 47 and 52.
+        """
         self.producers.check_marker(
             marker.producer_id,
             marker.producer_epoch,
@@ -360,9 +366,10 @@ class PartitionLog:
         self._keep(header, stamp(self.log_end_offset, leader_epoch, header), body)
 
     def _look_at_segment(self, timestamp: int, size: int, config: LogConfig, now_ms: int) -> None:
-        """Begin a segment with the next batch, of this highest timestamp and size, if it is to be
-        (SEG-1, SEG-2), and note up to when batches can be appended without another look. What the
-        active one's first batch has is not known yet of a copy, and of a log that was truncated."""
+        """Begin a segment before a batch with this highest timestamp and size if it is due (SEG-1,
+        SEG-2), and note the bounds up to which batches can be appended without another check.
+        For a copied or truncated log the active segment's first timestamp is not known yet.
+        """
         if self._created_ms is None:
             self._created_ms = now_ms
         if not self._last_offsets or self._last_offsets[-1] < self.active_offset:
@@ -383,7 +390,7 @@ class PartitionLog:
         self._full_position = self._segment_position + min(config.segment_bytes, config.index_bytes)
 
     def _why_new_segment(self, timestamp: int, size: int, config: LogConfig, now_ms: int) -> str:
-        """The setting by which the next batch begins a segment, or ""."""
+        """Return the setting by which the next batch begins a segment, or ""."""
         if self._segment_ms is None:
             first = bisect_left(self._last_offsets, self.active_offset)
             began_ms = self._header(first).max_timestamp if self._pieces[2 * first] else -1
@@ -403,7 +410,7 @@ class PartitionLog:
         return ""
 
     def _begin_segment(self, offset: int, by: str = "") -> None:
-        """A segment begins; an active one without batches begins there instead."""
+        """Begin a segment at an offset; an active segment without batches moves there instead."""
         if self._last_offsets and self._last_offsets[-1] >= self.active_offset:
             self._segments.append(offset)
             self._segment_position = self._bodies_end[-1]
@@ -415,9 +422,10 @@ class PartitionLog:
         self._limits_of, self.calls_cleaner, self.began_by = None, True, by
 
     def _index_is_full(self, config: LogConfig) -> bool:
-        """True if one of the active segment's indexes takes no more entries. There is an entry for
-        each `index_interval_bytes`; in the index of times, if the highest timestamp rose since the
-        last one."""
+        """Return True if an index of the active segment is full. There is an entry for each
+        `index_interval_bytes`; in the time index only if the highest timestamp rose since the
+        last one.
+        """
         first = bisect_left(self._last_offsets, self.active_offset)
         start = indexed = self._segment_position
         entries, dated, latest = 0, 0, _BELOW_ALL
@@ -444,19 +452,18 @@ class PartitionLog:
         self._last_offsets.append(self.log_end_offset - 1)
 
     def assign_epoch(self, leader_epoch: int) -> None:
-        """A leader of this epoch begins at the log end; older and known epochs change nothing.
-        Epochs without records are forgotten."""
+        """Start a leader epoch at the log end; older and known epochs change nothing. Epochs
+        without records are removed.
+        """
         if leader_epoch > self._epochs[-1].epoch:
             while self._epochs and self._epochs[-1].end_offset >= self.log_end_offset:
                 self._epochs.pop()
             self._epochs.append(EpochEnd(leader_epoch, self.log_end_offset))
 
     def delete_records(self, before: int) -> int:
-        """Move the log start up to `before` (-1: the high watermark), never back; answers the log
-        start (KIP-107).
-
-        Batches wholly below it are dropped. Raises BatchRefused 1 when `before` is behind the high
-        watermark or below 0.
+        """Move the log start offset up to `before` (-1: the high watermark), never back; return the
+        log start offset (KIP-107). Batches wholly below it are dropped. Raises BatchRefused 1 if
+        `before` is behind the high watermark or negative.
         """
         if before == -1:
             before = self.high_watermark
@@ -470,9 +477,10 @@ class PartitionLog:
         return before
 
     def _start_at(self, offset: int) -> None:
-        """The log starts later. Batches wholly below are dropped; how many bytes they had, and their
-        highest timestamp, is forgotten with their segment, as on a disk: one entry is left for all
-        of a segment."""
+        """Move the log start offset up and drop the batches wholly below it. Their bytes and
+        highest timestamp are kept until their whole segment goes, as on a disk: one entry for
+        each segment.
+        """
         self.log_start_offset = offset
         self.changes += 1
         dropped = self._live
@@ -490,7 +498,7 @@ class PartitionLog:
             self._epochs[: old[-1] + 1] = [EpochEnd(self._epochs[old[-1]].epoch, offset)]
 
     def _remember_highest(self, segment: int, first: int, stop: int) -> None:
-        """Of a segment's batches that are dropped, keep the one with the highest timestamp."""
+        """Keep the batch with the highest timestamp of a segment's batches to be dropped."""
         i = bisect_left(self._tops, self._tops[stop - 1], first, stop)
         head, body = self._pieces[2 * i : 2 * i + 2]
         if head:  # else it was dropped, and is remembered
@@ -499,27 +507,27 @@ class PartitionLog:
 
     @property
     def _live(self) -> int:
-        """The first batch that is not wholly below the log start."""
+        """Index of the first batch that is not wholly below the log start offset."""
         return bisect_left(self._last_offsets, self.log_start_offset)
 
     # -- segments
 
     @property
     def active_offset(self) -> int:
-        """Where the active segment begins."""
+        """The first offset of the active segment."""
         return self._segments[-1] if self._segments else self._first_segment
 
     def segments(self) -> list[Segment]:
-        """The segments, the oldest first; there is one at least. The last is the active one."""
+        """Return the segments, oldest first; there is at least the active one, which is last."""
         return [self._segment(at) for at in range(len(self._segments) + 1)]
 
     @property
     def has_one_segment(self) -> bool:
-        """True if its active segment is its only one."""
+        """True if the active segment is the only one."""
         return not self._segments
 
     def in_same_segment(self, offset: int, other: int) -> bool:
-        """True if two offsets lie in the same segment."""
+        """Return True if two offsets lie in the same segment."""
         starts = self._segments
         return not starts or bisect_right(starts, offset) == bisect_right(starts, other)
 
@@ -546,7 +554,7 @@ class PartitionLog:
         )
 
     def _batches(self, segment: int) -> tuple[int, int]:
-        """The first of a segment's batches, and the first behind them."""
+        """Return the indexes of a segment's first batch and of the first batch behind it."""
         offsets, starts = self._last_offsets, self._segments
         return (
             bisect_left(offsets, starts[segment - 1]) if segment else 0,
@@ -554,8 +562,9 @@ class PartitionLog:
         )
 
     def delete_segments(self, count: int) -> None:
-        """Delete so many segments, the oldest first. If that is all of them, a new one begins at
-        the log's end before that."""
+        """Delete the `count` oldest segments. If that is all of them, a new one begins at the log
+        end offset first.
+        """
         if count > len(self._segments):
             self._begin_segment(self.log_end_offset, "retention")
         count = min(count, len(self._segments))
@@ -579,14 +588,14 @@ class PartitionLog:
         self._find_highest()
 
     def begin_ms(self, segment: int) -> int | None:
-        """The highest timestamp of a segment's first batch; None if it has none any more."""
+        """Return the highest timestamp of a segment's first batch, or None if it has no batch left."""
         first, stop = self._batches(segment)
         if first >= stop or not self._pieces[2 * first]:
             return None
         return self._header(first).max_timestamp
 
     def stored(self, segments: int) -> list[StoredBatch]:
-        """The batches of so many of the oldest segments."""
+        """Return the batches of the oldest segments."""
         stop = self._batches(segments - 1)[1]
         pieces = self._pieces
         return [
@@ -601,8 +610,9 @@ class PartitionLog:
         batches: list[StoredBatch],
         aborted: list[AbortedTransaction],
     ) -> None:
-        """Put batches in the place of those of so many of the oldest segments. `firsts`: where the
-        new segments begin; `aborted`: the entries that are left of their aborted transactions."""
+        """Replace the batches of the `count` oldest segments. `firsts`: first offsets of the new
+        segments; `aborted`: their remaining aborted transactions.
+        """
         self.changes += 1
         stop = self._batches(count - 1)[1]
         ended = self._bodies_end[stop - 1] if stop else self._first_position
@@ -643,8 +653,9 @@ class PartitionLog:
         self._find_highest()
 
     def _find_highest(self) -> None:
-        """What has the highest timestamp, now that batches have gone: the first of equals in the
-        first segment of equals."""
+        """Find the batch with the highest timestamp again after batches were removed: of equal ones
+        the first in the first segment.
+        """
         self._highest = None
         for at in range(len(self._segments) + 1):
             first, stop = self._batches(at)
@@ -660,7 +671,7 @@ class PartitionLog:
                 ]
 
     def adopt(self, other: PartitionLog) -> None:
-        """Become what another log is now; nothing is shared that either of them changes later."""
+        """Become a copy of another log; nothing mutable is shared."""
         self.log_start_offset, self.log_end_offset = other.log_start_offset, other.log_end_offset
         self.producers, self.transactions = deepcopy(other.producers), dict(other.transactions)
         self.aborted = AbortedTransactions()
@@ -686,8 +697,9 @@ class PartitionLog:
         self.changes += 1
 
     def forget_producers(self) -> None:
-        """Whatever producer id and epoch comes next is taken: the coordinator of transactions goes
-        back to earlier ones."""
+        """Forget all producers, so that any producer id and epoch is accepted: a new transaction
+        coordinator starts with earlier ones.
+        """
         self.producers = Producers()
         self.transactions = {}
 
@@ -702,13 +714,13 @@ class PartitionLog:
         end: int | None = None,
         across: bool = False,
     ) -> bytes:
-        """Batches from the one that holds `offset` on, cut off at `max_bytes` even within a batch,
-        as Kafka does.
+        """Return batches from the one that contains `offset` on, cut at `max_bytes` even within a
+        batch, as Kafka does.
 
-        The first batch comes whole if `at_least_one`, and otherwise not at all where it would not
-        fit (KIP-74). `offset` must lie within log start and log end. `end`: nothing from this
-        offset on, where a batch must begin. Nothing from another segment than the first one's, either,
-        unless `across`.
+        `at_least_one`: return the first batch whole even if it does not fit; else nothing then
+        (KIP-74). `offset` must lie between log start and log end. `end`: stop before this
+        offset, where a batch must begin. Unless `across`, stop at the end of the first batch's
+        segment.
         """
         ends = self._bodies_end
         first = bisect_left(self._last_offsets, offset)
@@ -734,8 +746,9 @@ class PartitionLog:
         return b"".join(pieces)
 
     def bytes_from(self, offset: int, end: int | None = None) -> int:
-        """Bytes from the batch that holds `offset` to the end, or to that which begins at the
-        offset `end`."""
+        """Return the bytes from the batch that contains `offset` to the log end, or to the batch at
+        offset `end`.
+        """
         first = bisect_left(self._last_offsets, offset)
         stop = len(self._last_offsets) if end is None else bisect_left(self._last_offsets, end)
         if first >= stop:
@@ -745,21 +758,24 @@ class PartitionLog:
         )
 
     def behind(self, offset: int, batches: int) -> int:
-        """Where so many batches end, of which the first is the one that holds `offset`; the log's
-        end, if there are fewer."""
+        """Return the end offset of the `batches`-th batch, counted from the one that contains
+        `offset`, or the log end offset if there are fewer.
+        """
         last = bisect_left(self._last_offsets, offset) + batches - 1
         if last < len(self._last_offsets):
             return self._last_offsets[last] + 1
         return self.log_end_offset
 
     def aborted_in(self, offset: int, size: int) -> list[AbortedTransaction]:
-        """The aborted transactions that a reader needs to know who read `size` bytes from the batch
-        that holds `offset` on."""
+        """Return the aborted transactions that concern `size` bytes from the batch that contains
+        `offset` on.
+        """
         return self.aborted.between(offset, self._upper_bound(offset, size))
 
     def _upper_bound(self, offset: int, size: int) -> int:
-        """An offset behind what was read: Kafka asks its sparse index, so it may lie a few batches
-        further on than needed, and no further than the segment's end."""
+        """Return an offset behind the bytes that were read. Kafka uses its sparse index, so it may
+        lie a few batches further than needed, but within the segment.
+        """
         first = bisect_left(self._last_offsets, offset)
         start = self._bodies_end[first - 1] if first else self._first_position
         self._index.extend(
@@ -774,18 +790,18 @@ class PartitionLog:
         return self.log_end_offset if bound is None else bound
 
     def codec_at(self, offset: int) -> int:
-        """The compression of the batch that holds an offset."""
+        """Return the compression codec of the batch that contains an offset."""
         return self._header(bisect_left(self._last_offsets, offset)).codec
 
     @property
     def size(self) -> int:
-        """Bytes kept."""
+        """Bytes of all stored batches."""
         return self._bodies_end[-1] - self._first_position if self._bodies_end else 0
 
     # -- look-ups
 
     def earliest(self) -> TimestampedOffset:
-        """The log start, with the epoch it belongs to."""
+        """Return the log start offset with its leader epoch."""
         first = self._epochs[0]
         return TimestampedOffset(
             self.log_start_offset,
@@ -793,10 +809,9 @@ class PartitionLog:
         )
 
     def highest_timestamp(self, budget: Budget | None = None) -> TimestampedOffset:
-        """The record with the highest timestamp, the first of equals (KIP-734). Records below the
-        log start count as long as their segment is there.
-
-        As `first_at_or_after` for what the budget does, and for the refusal.
+        """Return the record with the highest timestamp, the first of equal ones (KIP-734). Records
+        below the log start offset count while their segment exists. Budget and refusal are as in
+        `first_at_or_after`.
         """
         if self._highest is None:
             return TimestampedOffset()
@@ -810,12 +825,12 @@ class PartitionLog:
         return TimestampedOffset(header.base_offset, timestamp, header.leader_epoch)
 
     def first_at_or_after(self, timestamp: int, budget: Budget | None = None) -> TimestampedOffset:
-        """The first record, by offset, whose timestamp is not below `timestamp`; all -1 if there is
-        none (KIP-79). As in Kafka, only the first segment is searched that is not older as a whole.
+        """Return the first record, by offset, whose timestamp is at least `timestamp`, or -1 values
+        (KIP-79). As in Kafka, only the first segment with such a timestamp is searched.
 
-        Batches are opened as far as `budget` goes (None: what one request may cost); of the rest
-        the header is believed. Raises BatchRefused INVALID_RECORD (87) where a record's size was
-        found wrong, which an append does not look at in a compressed batch.
+        Batches are decompressed within `budget` (None: the limit of one request); of the rest
+        the header is used. Raises BatchRefused INVALID_RECORD (87) for a wrong record size,
+        which an append does not check in a compressed batch.
         """
         first, stop = self._segment_for(timestamp)
         for i in range(max(bisect_left(self._tops, timestamp, first, stop), self._live), stop):
@@ -828,7 +843,7 @@ class PartitionLog:
         return TimestampedOffset()
 
     def _segment_for(self, timestamp: int) -> tuple[int, int]:
-        """The batches of the first segment that is not older than a timestamp."""
+        """Return the bounds of the batches of the first segment with a timestamp this high."""
         if not self._segments:
             return 0, len(self._tops)
         for at in range(len(self._segments) + 1):
@@ -841,8 +856,9 @@ class PartitionLog:
         return 0, 0
 
     def epoch_end(self, leader_epoch: int) -> EpochEnd:
-        """Where `leader_epoch` ends in this log; all -1 for an epoch newer than all, or -1
-        (KIP-101, KIP-279)."""
+        """Return the end of a leader epoch in this log; -1 values for an epoch newer than all, or
+        -1 (KIP-101, KIP-279).
+        """
         if leader_epoch == -1 or leader_epoch > self._epochs[-1].epoch:
             return EpochEnd()
         if leader_epoch == self._epochs[-1].epoch:
@@ -862,8 +878,9 @@ class _Stamped(NamedTuple):
 
 
 def _records(header: BatchHeader, body: bytes, budget: Budget | None) -> Iterator[_Stamped]:
-    """A stored batch's records. What cannot be opened, or not within the budget, counts as one: its
-    first, with its highest timestamp."""
+    """Yield a stored batch's records. A batch that cannot be decompressed within the budget counts
+    as one record: its first, with its highest timestamp.
+    """
     if budget is None:
         budget = Budget.for_request(0)
     try:

@@ -1,12 +1,10 @@
-"""Idempotent and transactional producers: what one partition remembers of them, and the ids handed
-out to new ones.
+"""Idempotent and transactional producers of one partition, and the assignment of producer ids.
 
-Owns sequence numbers and producer epochs (KIP-98, KIP-360), as Kafka 4.x keeps them: the last five
-batches of each producer are remembered, a batch sent again is answered with its first offset, and a
-producer without state may start at any sequence. Of a producer's open transaction it knows the
-first offset, of its markers the epochs they must have, and of batches that are to begin a
-transaction what was tried so far (KIP-890). Does not depend on logs, topics and clocks, and who
-coordinates.
+Owns sequence numbers and producer epochs (KIP-98, KIP-360), as in Kafka 4.x: the last five
+batches of each producer are kept, a repeated batch is answered with its original offset, and an
+unknown producer may start at any sequence. Keeps the first offset of an open transaction, the
+epochs required of markers, and the verification of batches that begin a transaction (KIP-890).
+Does not know logs, topics, clocks or coordinators.
 """
 
 from __future__ import annotations
@@ -40,12 +38,12 @@ class RememberedBatch(NamedTuple):
 
 
 class Verification:
-    """Batches that asked to begin a producer's transaction here, until one did or a marker came
-    (KIP-890).
+    """Verification of batches that ask to begin a producer's transaction here, until one does or a
+    marker arrives (KIP-890).
 
-    None of them may come in behind the first that was sent, so the lowest sequence is kept. `adds`:
-    the first to ask was of a version that takes its partition into the transaction by itself; then
-    a producer without batches has to begin at 0.
+    The lowest sequence is kept, because no batch may overtake the first that was sent. `adds`:
+    the first batch was of a version that adds its partition to the transaction by itself; then a
+    producer without batches must begin at sequence 0.
     """
 
     __slots__ = ("adds", "asked_ms", "epoch", "lowest_sequence")
@@ -57,7 +55,7 @@ class Verification:
         self.asked_ms = asked_ms
 
     def again(self, sequence: int, epoch: int) -> None:
-        """Another batch asks; a higher epoch begins anew, a lower one does not count."""
+        """Note another batch. A higher epoch starts anew, a lower one is ignored."""
         if epoch > self.epoch:
             self.epoch, self.lowest_sequence = epoch, sequence
         elif epoch == self.epoch:
@@ -65,7 +63,7 @@ class Verification:
 
 
 class ProducerState:
-    """One producer in one partition."""
+    """State of one producer in one partition."""
 
     __slots__ = ("batches", "coordinator_epoch", "epoch", "first_offset", "last_timestamp")
 
@@ -79,7 +77,7 @@ class ProducerState:
 
     @property
     def last_offset(self) -> int | None:
-        """Offset of its newest record, as far as batches of this epoch are remembered."""
+        """Offset of the newest record, or None if no batch of this epoch is kept."""
         if not self.batches:
             return None
         newest = self.batches[-1]
@@ -92,7 +90,7 @@ class ProducerState:
 
 
 class Producers:
-    """The producers of one partition, by producer id."""
+    """Producers of one partition, by producer id."""
 
     __slots__ = ("_checked_at", "states", "verifications")
 
@@ -102,7 +100,7 @@ class Producers:
         self._checked_at: int | None = None
 
     def duplicate(self, header: BatchHeader) -> RememberedBatch | None:
-        """The remembered batch that `header` is a repetition of."""
+        """Return the kept batch that a batch repeats, or None."""
         state = self.states.get(header.producer_id)
         if state is None or state.epoch != header.producer_epoch:
             return None
@@ -117,15 +115,14 @@ class Producers:
         )
 
     def in_transaction(self, producer_id: int, epoch: int) -> bool:
-        """True if the producer has an open transaction here, under this epoch."""
+        """Return True if the producer has an open transaction here under this epoch."""
         state = self.states.get(producer_id)
         return state is not None and state.first_offset is not None and state.epoch == epoch
 
     def asks_to_begin(self, header: BatchHeader, *, adds: bool, now_ms: int) -> None:
-        """A batch is about to begin its producer's transaction here, if the coordinator has it.
-        `adds`, `now_ms`: see Verification.
-
-        Raises BatchRefused 47 for an older epoch, which is not even asked about.
+        """Note a batch that will begin its producer's transaction here, if the coordinator agrees.
+        `adds`, `now_ms`: see `Verification`. Raises BatchRefused 47 for an older epoch, without
+        asking the coordinator.
         """
         state = self.states.get(header.producer_id)
         if state is not None and header.producer_epoch < state.epoch:
@@ -139,8 +136,9 @@ class Producers:
             known.again(header.base_sequence, header.producer_epoch)
 
     def check(self, header: BatchHeader) -> None:
-        """Refuse a batch of an older epoch (47), out of sequence (45), or outside the producer's
-        open transaction (48)."""
+        """Raise BatchRefused for a batch of an older epoch (47), out of sequence (45), or outside
+        the producer's open transaction (48).
+        """
         state = self.states.get(header.producer_id)
         current = NO_EPOCH if state is None else state.epoch
         if header.producer_epoch < current:
@@ -170,8 +168,9 @@ class Producers:
     def check_marker(
         self, producer_id: int, epoch: int, coordinator_epoch: int, transaction_version: int
     ) -> None:
-        """Refuse a marker of an older epoch (47), or of an older coordinator (52). Both are -1 of a
-        producer that nothing is known of; an id below 0 is no producer's."""
+        """Raise BatchRefused for a marker of an older epoch (47) or an older coordinator (52).
+        Unknown producers have -1 for both; a negative producer id is not checked.
+        """
         if producer_id < 0:
             return
         state = self.states.get(producer_id) or ProducerState(NO_EPOCH)
@@ -192,10 +191,8 @@ class Producers:
     def marked(
         self, producer_id: int, epoch: int, coordinator_epoch: int, timestamp: int
     ) -> int | None:
-        """A checked marker was appended; answers where the transaction that it ends began, None if
-        there was nothing to end.
-
-        Of an id below 0, which no producer has, nothing is remembered.
+        """Apply an appended marker; return the first offset of the transaction that it ends, or
+        None. For a negative producer id nothing is kept.
         """
         if producer_id < 0:
             return None
@@ -216,7 +213,7 @@ class Producers:
         return first_offset
 
     def appended(self, header: BatchHeader, base_offset: int) -> None:
-        """Remember a batch that was checked and appended at `base_offset`."""
+        """Record a batch that was checked and appended at `base_offset`."""
         state = self.states.get(header.producer_id)
         if state is None:
             state = self.states[header.producer_id] = ProducerState(header.producer_epoch)
@@ -235,10 +232,8 @@ class Producers:
                 state.first_offset = base_offset
 
     def as_written(self, now_ms: int, expiration_ms: int) -> Producers:
-        """A starting broker's view of these: of each producer the newest batch only, and
-        nothing of those that have expired.
-
-        Kafka's snapshots of producers hold no more. `now_ms`: wall clock; `expiration_ms`:
+        """Return the producers as a restarted broker reads them from Kafka's snapshots: only the
+        newest batch of each, without expired ones. `now_ms`: wall clock; `expiration_ms`:
         producer.id.expiration.ms.
         """
         read = Producers()
@@ -256,12 +251,11 @@ class Producers:
         return read
 
     def expire(self, now_ms: int, expiration_ms: int, elapsed_ms: int) -> None:
-        """Forget producers whose newest record is older than `expiration_ms`
-        (producer.id.expiration.ms), open transactions aside.
+        """Remove producers whose newest record is older than `expiration_ms`
+        (producer.id.expiration.ms), unless they have an open transaction.
 
-        Looks at most every ten minutes, as Kafka does: until then a silent producer is still known.
-        `now_ms`: wall clock, by which records are dated; `elapsed_ms`: a clock that never jumps, by
-        which Kafka's scheduler looks.
+        Checks at most every ten minutes, as Kafka does. `now_ms`: wall clock, by which records
+        are dated; `elapsed_ms`: a clock that never jumps, which Kafka's scheduler follows.
         """
         if self._checked_at is None:
             self._checked_at = elapsed_ms
@@ -295,10 +289,9 @@ def _out_of_order(header: BatchHeader, expected: int) -> BatchRefused:
 
 
 class ProducerIds:
-    """The ids that a broker gives to producers: each given once, ascending.
-
-    `block` fetches the next ids to give when those at hand are used up (Kafka's brokers take blocks
-    of 1,000 from the controller); without it all ids from `first` on are at hand.
+    """Source of a broker's producer ids, ascending and unique. `block` fetches the next block of
+    ids (Kafka's brokers get blocks of 1,000 from the controller); without it all ids from
+    `first` on are available.
     """
 
     __slots__ = ("_block", "_end", "_next")
@@ -309,7 +302,7 @@ class ProducerIds:
         self._block = block
 
     def next(self) -> int:
-        """A producer id never given before."""
+        """Return an unused producer id."""
         if self._block is not None and self._next == self._end:
             block = self._block()
             self._next, self._end = block.start, block.stop
@@ -318,7 +311,7 @@ class ProducerIds:
         return given
 
     def skip(self, highest: int) -> None:
-        """Give no id up to this one, -1 being none."""
+        """Never return ids up to `highest`; -1 means none."""
         while self._block is not None and self._end is not None and self._end <= highest:
             block = self._block()
             self._next, self._end = block.start, block.stop

@@ -1,7 +1,7 @@
-"""A batch in the codec of its topic (compression.type), where its producer sent it in another one.
+"""Recompression of a batch into the codec of its topic (compression.type).
 
-Owns Kafka's rule: a batch of the topic's codec stays as it is, whatever its level; any other is made
-anew from its records (CMP-10). Does not depend on logs and topics.
+A batch that has the topic's codec stays as it is, whatever its level; any other is rebuilt from
+its records (CMP-10). Does not know logs or topics.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ from .records import (
 def recompressed(
     header: BatchHeader, body: bytes, codec: int, level: int | None
 ) -> tuple[BatchHeader, bytes]:
-    """A checked batch in another codec: its header and what its checksum covers. Raises BatchRefused
-    76, which says what to install, where a codec cannot be read or written here."""
+    """Return a checked batch in another codec: its header and its checksummed part. Raises
+    BatchRefused 76, which says what to install, if a codec is not available.
+    """
     try:
         opened = decompress(header.codec, body[RECORDS:])
     except ValueError as error:
@@ -55,7 +56,7 @@ def recompressed(
 
 
 def _first_delta(payload: bytes) -> int:
-    """The first byte of the first record's timestamp difference; 0: it has the base timestamp."""
+    """Return the first byte of the first record's timestamp delta; 0: it has the base timestamp."""
     pos = 0
     while payload[pos] >= 0x80:
         pos += 1

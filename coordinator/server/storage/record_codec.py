@@ -1,10 +1,10 @@
-"""Single records of a batch (format v2): walked over, read, written; and whole batches built.
+"""Single records of a batch (format v2): walking over them, reading, writing; and building whole
+batches.
 
-Owns the varints and the layout of a record, apart from its batch's header. Rules: a walk (`survey`,
-`survey_opened`) costs well under a microsecond a record and is all that an append needs;
-`measure_records` is for questions about single records. Records that came compressed are looked at
-as far as a `Budget` goes. `read_records` and the builder serve tests, tools and demonstrations.
-Does not depend on logs and topics.
+Owns varints and the layout of a record. A walk (`survey`, `survey_opened`) costs well under a
+microsecond a record and is all that an append needs; `measure_records` is for details of single
+records. Compressed records are inspected within a `Budget`. `read_records` and the builder serve
+tests, tools and demonstrations. Does not know logs or topics; headers are in `records`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MASK = (1 << 64) - 1
 
 
 class _TooManyError(Exception):
-    """More headers than may be walked over."""
+    """Error for more record headers than may be walked over."""
 
 
 class Record(NamedTuple):
@@ -54,22 +54,23 @@ class Record(NamedTuple):
 
 
 class Survey(NamedTuple):
-    """The findings of one walk over a batch's records: timestamps relative to the batch's base, and
-    records without a key."""
+    """Result of a walk over a batch's records: timestamps relative to the batch's base, and the
+    indexes of records without a key.
+    """
 
     max_timestamp_delta: int
     min_timestamp_delta: int
     keyless: tuple[int, ...]
     in_order: bool = True
-    """True if each record's offset is one above that of the record before it, from 0."""
+    """True if the offset deltas are 0, 1, 2, ..."""
 
 
 def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
     """Walk over uncompressed records from `pos` to the end.
 
-    Raises BatchRefused INVALID_RECORD (87) when a part does not fit its record, or the records do
-    not fill the bytes exactly; UNKNOWN_SERVER_ERROR (-1) when a record's size has more than five
-    bytes. Kafka does not look at the offsets of such records.
+    Raises BatchRefused INVALID_RECORD (87) if a part does not fit its record or the records do
+    not fill the bytes exactly; UNKNOWN_SERVER_ERROR (-1) if a record's size has more than five
+    bytes. As in Kafka, offsets are not checked.
     """
     try:
         return _walk(data, record_count, pos, sized=True)
@@ -80,12 +81,12 @@ def survey(data: bytes, record_count: int, pos: int = 0) -> Survey:
 def survey_opened(
     opened: Opened, record_count: int, budget: Budget, largest: int | None = None
 ) -> Survey:
-    """Walk over records that came compressed, as far as they are open and the budget goes.
+    """Walk over decompressed records, as far as they and the budget go.
 
-    Kafka reads those from a stream, and does not look whether records fill their sizes (scenario
-    compressed_batches.records_that_are_damaged). `largest`: no size may be above it or below zero
-    (REC-44-1). Raises BatchRefused INVALID_RECORD (87) for such a size, and when the records end
-    early, or do not fill the bytes exactly.
+    Kafka reads those from a stream and does not check that records fill their sizes (scenario
+    compressed_batches.records_that_are_damaged). `largest`: maximal record size, and no size may
+    be negative (REC-44-1). Raises BatchRefused INVALID_RECORD (87) for such a size, and if the
+    records end early or do not fill the bytes exactly.
     """
     most = min(record_count, budget.left)
     try:
@@ -114,8 +115,9 @@ def _walk(  # noqa: C901
     most_headers: int = _MASK,
     largest: int | None = None,
 ) -> Survey:
-    """The hot path of Produce, so one loop. `sized`: each record must fill its size exactly.
-    IndexError where the bytes end early."""
+    """Walk over records in one loop, the hot path of Produce. `sized`: each record must fill its
+    size exactly. Raises IndexError if the bytes end early.
+    """
     highest, lowest = -1 << 63, 1 << 63
     keyless: list[int] = []
     in_order = True
@@ -176,10 +178,8 @@ def _walk(  # noqa: C901
 
 
 def _skip_headers(data: bytes, pos: int, most: int) -> tuple[int, int]:
-    """The position behind a record's headers, and how many there are. A header needs a key, and may
-    go without a value.
-
-    Raises _TooManyError when there are more than `most`.
+    """Return the position behind a record's headers, and their number. A header needs a key, but no
+    value. Raises _TooManyError if there are more than `most`.
     """
     count, pos = _signed(data, pos)
     if not 0 <= count <= len(data):
@@ -204,13 +204,14 @@ def _skip_headers(data: bytes, pos: int, most: int) -> tuple[int, int]:
 
 
 def too_large(size: int) -> BatchRefused:
-    """The refusal of a compressed record by its size (REC-44-1)."""
+    """Return the refusal of a compressed record's size (REC-44-1)."""
     return invalid(f"a record of {size} bytes")
 
 
 class Measured(NamedTuple):
-    """One record without its bytes. Offset and timestamp are relative to the batch's; sizes are -1
-    for what is null."""
+    """Sizes and deltas of one record. Offset and timestamp are relative to the batch's; a size is
+    -1 for null.
+    """
 
     offset_delta: int
     timestamp_delta: int
@@ -221,9 +222,8 @@ class Measured(NamedTuple):
 def measure_records(
     data: bytes, record_count: int, budget: Budget, *, sized: bool
 ) -> Iterator[Measured]:
-    """The records in plain bytes, each checked when its turn comes; they end where the budget does.
-
-    `sized`: each record must fill its size exactly. Raises BatchRefused INVALID_RECORD (87).
+    """Yield the records in plain bytes, checking each in turn, until the budget ends. `sized`: each
+    record must fill its size exactly. Raises BatchRefused INVALID_RECORD (87).
     """
     pos = 0
     try:
@@ -248,18 +248,17 @@ def measure_records(
 
 
 def _ends(fault: IndexError | VarintTooLong) -> BatchRefused:
-    """The name of a fault that ended a walk."""
+    """Return the refusal for the fault that ended a walk."""
     return invalid(str(fault) if isinstance(fault, VarintTooLong) else "the records end early")
 
 
 def wrapped(timestamp: int) -> int:
-    """A sum of timestamps as Java's 64 bits hold it."""
+    """Return a sum of timestamps as Java's 64 bits hold it."""
     return (timestamp + _SIGN & _MASK) - _SIGN
 
 
 def _record_size(data: bytes, pos: int) -> tuple[int, int]:
-    """The same as `read_varint`, but where a record begins: too many bytes there are a fault on
-    which Kafka fails (-1)."""
+    """Like `read_varint`, for a record's size: too many bytes make Kafka fail (-1)."""
     try:
         return read_varint(data, pos)
     except VarintTooLong:
@@ -283,8 +282,9 @@ def _bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
 
 
 def read_records(header: BatchHeader, payload: bytes) -> Iterator[Record]:
-    """The records in `payload`: the bytes behind the header, already decompressed. Raises
-    BatchRefused 87 and -1 as `survey`."""
+    """Yield the records in `payload`, the decompressed bytes behind the header. Raises BatchRefused
+    87 and -1 as `survey`.
+    """
     pos = 0
     append_time = header.attributes & LOG_APPEND_TIME
     try:
@@ -311,7 +311,7 @@ def read_records(header: BatchHeader, payload: bytes) -> Iterator[Record]:
 
 
 def encode_record(record: Record, base_offset: int, base_timestamp: int) -> bytes:
-    """One record, its length in front."""
+    """Return one record with its length in front."""
     body = bytearray(1)
     put_varint(body, record.timestamp - base_timestamp)
     put_varint(body, record.offset - base_offset)
@@ -338,10 +338,9 @@ def build_batch(
     attributes: int = 0,
     compress: Callable[[bytes], bytes] | None = None,
 ) -> bytes:
-    """A whole batch. `values`: values, (key, value) pairs or Records; the first two kinds get
-    `timestamp` and the next offset.
-
-    `attributes` carries the compression number that `compress` stands for.
+    """Build a whole batch. `values`: values, (key, value) pairs or Records; the first two kinds get
+    `timestamp` and the next offset. `attributes` contains the number of the codec that
+    `compress` uses.
     """
     records: list[Record] = []
     for offset, item in enumerate(values, base_offset):

@@ -1,11 +1,11 @@
-"""Record batches, format v2: what a broker reads of them and checks in them.
+"""Record batches, format v2: parsing and checking of the batch header.
 
-Owns the 61-byte batch header, CRC-32C, and the refusals of a bad batch in Kafka's order. Rule: a
-batch stays as its producer sent it, but for what lies outside its checksum. Does not depend on
-logs, offsets to come, topics, and records themselves (`record_codec`).
+Owns the 61-byte header, CRC-32C, and the refusals of invalid batches in Kafka's order. A batch
+stays as its producer sent it, except for the fields outside its checksum. Does not know logs,
+topics, or the records inside (`record_codec`).
 
 Sources: KIP-98 (format v2), KIP-32 (timestamps), KIP-467 (errors per record); order of checks as
-Kafka 4.4.0 was seen to have.
+seen in Kafka 4.4.0.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ _MIN_LENGTH = 14  # of anything that was ever called a message
 
 
 class RecordError(NamedTuple):
-    """One record's fault inside a refused batch (KIP-467). `at` counts records from the start of
-    the batch."""
+    """Fault of one record in a refused batch (KIP-467). `at`: index of the record in the batch."""
 
     at: int
     message: str
 
 
 class BatchRefused(Exception):
-    """A batch that may not be appended. `error` and `records` go on the wire; `message` too, where
-    Kafka sends one."""
+    """Refusal of a batch. `error` and `records` go on the wire; `message` too, where Kafka sends
+    one.
+    """
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class BatchRefused(Exception):
 
 
 def invalid(reason: str) -> BatchRefused:
-    """A refusal with INVALID_RECORD (87)."""
+    """Return a refusal with INVALID_RECORD (87)."""
     return BatchRefused(ErrorCode.INVALID_RECORD, reason)
 
 
@@ -79,8 +79,7 @@ def _corrupt(reason: str) -> BatchRefused:
 
 
 class BatchHeader(NamedTuple):
-    """The fixed part of a batch. `length` counts the bytes after itself; timestamps are wall-clock
-    milliseconds."""
+    """Header of a batch. `length`: bytes after this field; timestamps are wall-clock milliseconds."""
 
     base_offset: int
     length: int
@@ -103,22 +102,22 @@ class BatchHeader(NamedTuple):
 
     @property
     def codec(self) -> int:
-        """Compression: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."""
+        """Compression codec: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd."""
         return self.attributes & CODEC_MASK
 
     @property
     def has_producer(self) -> bool:
-        """True if an idempotent producer sent it."""
+        """True if the batch has a producer id, so an idempotent producer sent it."""
         return self.producer_id > NO_PRODUCER_ID
 
     @property
     def last_offset(self) -> int:
-        """Offset of the last record, as far as `base_offset` is true."""
+        """Offset of the last record, if `base_offset` is the real one."""
         return self.base_offset + self.last_offset_delta
 
     @property
     def last_sequence(self) -> int:
-        """The producer's sequence number of the last record; numbers wrap from 2^31-1 to 0."""
+        """Sequence number of the last record; numbers wrap from 2^31-1 to 0."""
         if self.base_sequence == NO_SEQUENCE:
             return NO_SEQUENCE
         return (self.base_sequence + self.last_offset_delta) & 0x7FFFFFFF
@@ -128,20 +127,19 @@ class BatchHeader(NamedTuple):
 
 
 def parse_header(data: bytes, pos: int = 0) -> BatchHeader:
-    """The header of the batch at `pos`; 61 bytes must be there."""
+    """Return the header of the batch at `pos`; 61 bytes must be there."""
     return BatchHeader._make(_HEADER.unpack_from(data, pos))
 
 
 def crc32c(data: bytes) -> int:
-    """CRC-32C (Castagnoli)."""
+    """Return the CRC-32C (Castagnoli)."""
     return _checksum()(data)
 
 
 @cache
 def _checksum() -> Callable[[bytes], int]:
-    """The library's function, loaded at first use: a start should not wait for it.
-
-    Where it cannot be installed (Python in a web page), a slow table does the same.
+    """Return the checksum function, imported at first use to keep start-up fast. If the library is
+    not available (Python in a web page), use a slow table.
     """
     value: Callable[[bytes], int]
     try:
@@ -152,8 +150,8 @@ def _checksum() -> Callable[[bytes], int]:
 
 
 def is_transactional(data: bytes) -> bool:
-    """True if the first batch belongs to a transaction. Raises BatchRefused 2 when there cannot be
-    a batch (with a message: Kafka looks here before anything else, and refuses the whole request).
+    """Return True if the first batch is transactional. Raises BatchRefused 2 if it cannot be a
+    batch (with a message: Kafka checks this first and refuses the whole request).
     """
     size = _next_size(data, 0)
     return (
@@ -165,12 +163,12 @@ def is_transactional(data: bytes) -> bool:
 
 
 def sole_batch(data: bytes, version: int) -> BatchHeader:
-    """The one batch that a Produce request of `version` may carry for a partition.
+    """Return the header of the one batch that a Produce of `version` may contain for a partition.
 
-    Bytes after it that make no whole batch are forgiven. Raises BatchRefused: 87 for none, several
-    or an old format, 2 for lengths that cannot be, 76 for zstd and -1 for an unknown compression
-    before v7 (later ones are looked at by `check_header`). A batch that ends within its header
-    comes with the missing fields 0: its `size` tells, and `PartitionLog.append` refuses it.
+    Bytes after it that are no whole batch are accepted. Raises BatchRefused: 87 for none,
+    several or an old format, 2 for impossible lengths, 76 for zstd and -1 for an unknown codec
+    before v7 (later versions: `check_header`). A batch that ends within its header is returned
+    with zeros in the missing fields: `PartitionLog.append` refuses it by its `size`.
     """
     size = _next_size(data, 0)
     if size is None:
@@ -188,7 +186,7 @@ def sole_batch(data: bytes, version: int) -> BatchHeader:
 
 
 def _next_size(data: bytes, pos: int) -> int | None:
-    """Bytes of the batch at `pos`, or None if no whole one is there."""
+    """Return the size of the whole batch at `pos`, or None if there is none."""
     left = len(data) - pos
     if left < 12:
         return None
@@ -207,8 +205,9 @@ def _next_size(data: bytes, pos: int) -> int | None:
 
 
 def check_header(header: BatchHeader) -> None:
-    """Compression number, counts, deltas, control flag and sequence of a client's batch: -1, as
-    Kafka, for the first, else 87."""
+    """Raise BatchRefused for an invalid codec (-1, as in Kafka), or an invalid count, delta,
+    control flag or sequence (87) in a client's batch.
+    """
     if header.codec > ZSTD:
         raise BatchRefused(ErrorCode.UNKNOWN_SERVER_ERROR, f"compression {header.codec}")
     if (
@@ -226,19 +225,19 @@ def check_header(header: BatchHeader) -> None:
 
 
 def stamp(base_offset: int, leader_epoch: int, header: BatchHeader) -> bytes:
-    """The first 21 bytes of a batch as the log keeps it: everything before the checksummed part."""
+    """Return the first 21 bytes of a batch as the log stores it: all before the checksummed part."""
     return _STAMP.pack(base_offset, header.length, leader_epoch, header.magic, header.crc)
 
 
 def with_max_timestamp(
     header: BatchHeader, body: bytes, max_timestamp: int, *, append_time: bool
 ) -> tuple[BatchHeader, bytes]:
-    """The batch under another maximum timestamp and timestamp type, its checksum computed anew
+    """Return the batch with another maximum timestamp and timestamp type, and a new checksum
     (KIP-32).
 
-    `body` is the checksummed part. The base timestamp stays: readers take the maximum for all
-    records of append time. Attribute bits without a meaning are lost, as Kafka puts the attributes
-    together anew.
+    `body`: the checksummed part. The base timestamp stays: under append time, readers use the
+    maximum for all records. Unknown attribute bits are lost, for Kafka composes the attributes
+    anew.
     """
     known = header.attributes & KNOWN_ATTRIBUTES
     attributes = known | LOG_APPEND_TIME if append_time else known & ~LOG_APPEND_TIME
@@ -256,7 +255,8 @@ def with_max_timestamp(
 
 
 def seal(header: BatchHeader, payload: bytes) -> bytes:
-    """Header and payload as one batch under a right checksum; whatever else the header says, true
-    or not, is kept."""
+    """Return header and payload as one batch with a correct checksum; all other header fields are
+    kept as given, valid or not.
+    """
     body = _HEADER.pack(*header)[CRC_START:] + payload
     return stamp(header.base_offset, header.leader_epoch, header._replace(crc=crc32c(body))) + body

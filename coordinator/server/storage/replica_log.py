@@ -1,10 +1,10 @@
-"""One broker's copy of a partition's log, where several brokers hold the partition.
+"""Replica of a partition's log at one of several brokers.
 
-Owns what a copy can do beyond a `PartitionLog`: follow its leader batch by batch (the bytes are
-shared, not copied), find where it diverges from the leader's log by leader epochs (KIP-101,
-KIP-279), truncate, and keep a high watermark that lags behind its end. Rule: what is told about
-producers and transactions always follows from the batches that are kept. Does not depend on who
-leads, who follows and when (`replication`).
+Owns what a replica adds to `PartitionLog`: copying from its leader batch by batch (bytes are
+shared), finding the offset where it diverges from the leader's log by leader epochs (KIP-101,
+KIP-279), truncation, and a high watermark behind its end. The state of producers and
+transactions always follows from the batches that are kept. Does not know who leads; see
+`cluster.replication`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .records import CONTROL, TRANSACTIONAL, parse_header
 
 
 class ReplicaLog(PartitionLog):
-    """A replica's log. `committed`: its high watermark, as far as this broker knows."""
+    """Log of one replica. `committed`: its high watermark, as far as this broker knows."""
 
     __slots__ = ("_known_at_start", "committed")
 
@@ -35,20 +35,20 @@ class ReplicaLog(PartitionLog):
 
     @property
     def high_watermark(self) -> int:
-        """The offset behind the last record that every replica in sync has."""
+        """The offset behind the last record that every in-sync replica has."""
         return self.committed
 
     @property
     def last_epoch(self) -> int:
-        """The newest leader epoch that this log knows."""
+        """The newest leader epoch in this log."""
         return self._epochs[-1].epoch
 
     def follow(self, leader: PartitionLog, max_bytes: int | None = None) -> int:
-        """Copy what the leader has beyond this log's end; at most so many bytes, but one batch at
-        least. Answers the bytes.
+        """Copy the leader's batches beyond this log's end, at most `max_bytes` but at least one
+        batch; return the bytes copied.
 
-        The logs must agree up to this one's end (`diverges_at`). A follower behind the leader's log
-        start begins there anew.
+        The logs must agree up to this one's end (`diverges_at`). A follower behind the leader's
+        log start offset starts anew there.
         """
         if self.log_end_offset < leader.log_start_offset:
             self._begin_at(leader.log_start_offset)
@@ -77,8 +77,9 @@ class ReplicaLog(PartitionLog):
         return copied
 
     def diverges_at(self, leader: PartitionLog) -> int:
-        """The offset from which on this log holds what the leader has not; its own end if there is
-        none."""
+        """Return the first offset at which this log differs from the leader's; its own end if there
+        is none.
+        """
         at = self.log_end_offset
         for entry in reversed(self._epochs):
             end = leader.epoch_end(entry.epoch)
@@ -92,8 +93,9 @@ class ReplicaLog(PartitionLog):
         return min(at, leader.log_end_offset)
 
     def restarted(self, now_ms: int, expiration_ms: int) -> None:
-        """The broker has started again: of producers it knows what Kafka's snapshots keep
-        (`Producers.as_written`)."""
+        """Reduce the producers' state to what a restarted broker reads from Kafka's snapshots
+        (`Producers.as_written`).
+        """
         self.producers = self.producers.as_written(now_ms, expiration_ms)
         end = self.log_end_offset
         if self._known_at_start and self._known_at_start[-1][0] == end:
@@ -103,9 +105,10 @@ class ReplicaLog(PartitionLog):
         )
 
     def truncate(self, end: int) -> None:
-        """Drop every batch that holds `end` or a later offset, and the epochs that begin there.
-        Producers and transactions are told again from what is left, those of batches from before a
-        start of the broker as it read them then."""
+        """Drop every batch that contains `end` or a later offset, and the leader epochs from there
+        on. Producers and transactions are computed again from the rest, where batches from
+        before a restart count as that restart read them.
+        """
         if end >= self.log_end_offset:
             while self._epochs and self._epochs[-1].end_offset >= end:
                 self._epochs.pop()
@@ -134,7 +137,7 @@ class ReplicaLog(PartitionLog):
         self.committed = min(self.committed, self.log_end_offset)
 
     def _begin_at(self, offset: int) -> None:
-        """Forget every batch, and go on at an offset."""
+        """Drop every batch, and continue at an offset."""
         self._last_offsets, self._bodies_end, self._tops, self._pieces = [], [], [], []
         self._index = OffsetIndex()
         self.producers, self.aborted = Producers(), AbortedTransactions()
@@ -150,7 +153,7 @@ class ReplicaLog(PartitionLog):
         self._known_at_start = []
 
     def _take(self, head: bytes, body: bytes) -> None:
-        """Append a batch as its leader stamped it."""
+        """Append a batch as its leader stored it."""
         header = parse_header(head + body[:RECORDS])
         offset = header.base_offset
         if offset > self.log_end_offset:  # compaction took what was between

@@ -1,10 +1,8 @@
-"""Retention: which segments of a log may be deleted by its configuration, and when the next one
-may.
+"""Retention: which segments of a log may be deleted by its configuration, and when.
 
-Owns Kafka's rules of retention (RET-1 to RET-7): whole segments, the oldest first; never what lies
-behind the high watermark; by size only as far as the rest has retention.bytes or more; by age, which
-is counted from a segment's largest timestamp. Time is told. Does not depend on who looks, and how
-often.
+Owns Kafka's rules (RET-1 to RET-7): whole segments, oldest first; never beyond the high
+watermark; by size only while the rest has at least retention.bytes; by age, counted from a
+segment's largest timestamp. Does not know the schedule; see `server.log_cleaning`.
 """
 
 from __future__ import annotations
@@ -20,8 +18,9 @@ BY_AGE: Final = "retention.ms"
 
 
 class Retention(NamedTuple):
-    """A topic's configuration of what is deleted. `deletes`, `compacts`: what is in cleanup.policy;
-    with neither nothing goes by size or age."""
+    """Topic configuration of retention. `deletes`, `compacts`: contents of cleanup.policy; with
+    neither nothing is deleted by size or age.
+    """
 
     deletes: bool = True
     compacts: bool = False
@@ -30,8 +29,9 @@ class Retention(NamedTuple):
 
 
 class Deleted(NamedTuple):
-    """Segments that were deleted together, by one rule. `first_offset`: where the log started
-    before; `end_offset`: where it starts now; `largest_timestamp`: of the last of them."""
+    """Segments deleted together by one rule. `first_offset`, `end_offset`: the log start offset
+    before and after; `largest_timestamp`: that of the last segment.
+    """
 
     reason: str
     segments: int
@@ -42,8 +42,9 @@ class Deleted(NamedTuple):
 
 
 def delete_old_segments(log: PartitionLog, retention: Retention, now_ms: int) -> list[Deleted]:
-    """Delete what may go at `now_ms` by the wall clock; tell what went, in Kafka's order of the
-    rules."""
+    """Delete the segments that may go at `now_ms` (wall clock); return the deletions in Kafka's
+    order of rules.
+    """
     deleted = [_delete(log, BY_START, lambda segment: segment.end_offset <= log.log_start_offset)]
     if retention.deletes:
         deleted += [_by_size(log, retention.retention_bytes), _by_age(log, retention, now_ms)]
@@ -75,8 +76,9 @@ def _by_age(log: PartitionLog, retention: Retention, now_ms: int) -> Deleted | N
 
 
 def _delete(log: PartitionLog, reason: str, goes: Callable[[Segment], bool]) -> Deleted | None:
-    """Delete the oldest segments for which this is so, up to the first for which it is not. An
-    empty active one stays, and so does any by the log start."""
+    """Delete the oldest segments up to the first for which `goes` is false. An empty active segment
+    stays; deletion by log start offset never takes the active one.
+    """
     count = size = 0
     last, high_watermark = None, log.high_watermark
     for segment in log.segments():
@@ -93,8 +95,9 @@ def _delete(log: PartitionLog, reason: str, goes: Callable[[Segment], bool]) -> 
 
 
 def next_deletion_ms(log: PartitionLog, retention: Retention, now_ms: int) -> int | None:
-    """The earliest instant, by the wall clock, at which the oldest segment may go if nothing is
-    appended to it; None: never. High watermarks are not looked at."""
+    """Return the earliest wall clock time at which the oldest segment may go if nothing is appended
+    to it; None: never. High watermarks are ignored.
+    """
     first = log.first_segment()
     if not first.active and first.end_offset <= log.log_start_offset:
         return now_ms

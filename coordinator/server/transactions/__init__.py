@@ -1,1 +1,3 @@
-"""Transactions where they meet logs and groups: markers, and offsets that come to count."""
+"""Effects of transactions on logs and groups: markers, and the offsets that a commit makes visible.
+The rules are in `core.transactions`. Begin with `outcomes.py`.
+"""

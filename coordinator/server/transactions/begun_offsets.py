@@ -1,8 +1,7 @@
-"""Producers that have written offsets of groups in a transaction that has no marker yet.
+"""Producers that have written group offsets in a transaction without a marker yet.
 
-As Kafka's group coordinator does, such a producer's next TxnOffsetCommit is not asked about at the
-transaction coordinator: only the first one in a partition is. Known as long as the partition's
-leader stays the same; afterwards it is asked about once more.
+As in Kafka's group coordinator, only a producer's first TxnOffsetCommit in a partition is
+verified with the transaction coordinator. The knowledge ends with the partition's leader epoch.
 """
 
 from __future__ import annotations
@@ -16,26 +15,27 @@ if TYPE_CHECKING:
 
 
 class BegunOffsets:
-    """By partition of __consumer_offsets and producer id: the epochs of the producer and of the
-    leader."""
+    """Epochs of the producer and of the leader, by partition of __consumer_offsets and producer id."""
 
     def __init__(self) -> None:
         self._epochs: dict[tuple[bytes, int, int], tuple[int, int]] = {}
 
     def add(self, topic_id: bytes, found: Partition, producer: Producer) -> None:
-        """A producer's offsets were written."""
+        """Note that a producer has written offsets."""
         self._epochs[topic_id, found.index, producer.producer_id] = (
             producer.epoch,
             found.leader_epoch,
         )
 
     def has(self, topic_id: bytes, found: Partition, producer: Producer) -> bool:
-        """True if a producer has written offsets there, under this epoch, since the last marker."""
+        """Return True if the producer has written offsets there, under this epoch, since the last
+        marker.
+        """
         return self._epochs.get((topic_id, found.index, producer.producer_id)) == (
             producer.epoch,
             found.leader_epoch,
         )
 
     def end(self, topic_id: bytes, found: Partition, producer_id: int) -> None:
-        """A producer's marker came."""
+        """Forget a producer whose marker was written."""
         self._epochs.pop((topic_id, found.index, producer_id), None)

@@ -1,9 +1,9 @@
-"""Actions of interceptors on the markers of a transaction on their way to a partition's leader.
+"""Interceptors' effect on transaction markers on their way to a partition's leader.
 
-A marker is one WriteTxnMarkers request with one partition, from the transaction coordinator's
-broker. Without interceptors at the leader nobody asks here, and markers are written at once. A
-marker that is refused or cut off is sent again after `RETRY_MS`, one that is lost, or whose answer
-is, after request.timeout.ms, as Kafka's coordinators do. Owns the markers that wait.
+A marker is one WriteTxnMarkers request with one partition, sent by the transaction coordinator's
+broker. Without interceptors at the leader markers are written at once. A marker that is refused
+or whose connection is closed is sent again after `RETRY_MS`, one that is lost, or whose answer
+is, after request.timeout.ms, as in Kafka's coordinators. Owns the markers that wait.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Key: TypeAlias = "tuple[int, int, tuple[str, int]]"
 
 
 class Leader(Protocol):
-    """The broker that leads a partition, as a marker meets it."""
+    """The part of a partition's leader that markers use."""
 
     interceptors: Interceptors
     parked: dict[int, Waiting]
@@ -57,13 +57,14 @@ class Leader(Protocol):
         """The broker's id."""
 
     def note_interceptor_error(self, error: InterceptorError) -> None:
-        """An interceptor of an embedder failed."""
+        """Keep an interceptor's error to be raised later."""
 
 
 @dataclass(slots=True)
 class _Sent:
-    """A marker that is under way. `until_ms` None: held until it is released; 0: due, as soon as its
-    leader can be reached."""
+    """A marker in progress. `until_ms` None: held until released; 0: due as soon as its leader can
+    be reached.
+    """
 
     call: Call
     until_ms: int | None
@@ -73,24 +74,24 @@ class _Sent:
 
 
 class _Held:
-    """Stands at the leader for a marker that an interceptor holds."""
+    """Entry for a held marker among the leader's held requests."""
 
     def __init__(self, sent: _Sent) -> None:
         self._sent = sent
 
     def deliver(self, response: object, now: int) -> None:
-        """A marker has no answer that anybody else could give."""
+        """Do nothing: no other part of the broker answers a marker."""
 
     def resume(self, now: int) -> None:
-        """Nothing waits behind a marker."""
+        """Do nothing: no request waits behind a marker."""
 
     def release(self, now: int) -> None:
-        """The marker goes on."""
+        """Continue the marker."""
         self._sent.until_ms = now
 
 
 class MarkerDoor:
-    """The markers of one transaction coordinator that wait at a leader's interceptors."""
+    """Markers of one transaction coordinator that wait at leaders' interceptors."""
 
     def __init__(self, node_id: int) -> None:
         self._node_id = node_id
@@ -98,7 +99,7 @@ class MarkerDoor:
         self._sent: dict[Key, _Sent] = {}
 
     def concerns(self, leader: Leader) -> bool:
-        """Does anybody look at markers for this leader, or wait any?"""
+        """Return True if interceptors of the leader see markers, or any marker waits."""
         return bool(self._sent) or bool(leader.interceptors and leader.interceptors.asked[_API])
 
     @property
@@ -107,13 +108,13 @@ class MarkerDoor:
         return not self._sent
 
     def next_deadline(self) -> int | None:
-        """When a marker goes on by itself."""
+        """Return the instant at which a marker continues by itself, or None."""
         return min((sent.until_ms for sent in self._sent.values() if sent.until_ms), default=None)
 
     def keep(self, wanted: Collection[Key], now: int) -> None:
-        """Forget the markers that nobody here wants to send any more, as another broker coordinates
-        their transactions. Those that were due by now wait for a leader, and go on when there is
-        one."""
+        """Drop the markers that are no longer wanted, because another broker coordinates their
+        transactions. Those that are due wait until their leader can be reached.
+        """
         for key in [key for key in self._sent if key not in wanted]:
             del self._sent[key]
         for sent in self._sent.values():
@@ -129,8 +130,9 @@ class MarkerDoor:
         cause: int | None,
         write: Callable[[], None],
     ) -> bool:
-        """Send a marker, or let it go on: `write` appends it to the leader's log. Whether the
-        coordinator has its answer now."""
+        """Send or continue a marker; `write` appends it to the leader's log. Return whether the
+        coordinator has its answer now.
+        """
         key = (marker.producer_id, marker.producer_epoch, partition)
         sent = self._sent.get(key)
         if sent is None or sent.again:
@@ -178,7 +180,7 @@ class MarkerDoor:
     def _answered(
         self, key: Key, leader: Leader, call: Call, after: object, now: int, timeout_ms: int
     ) -> bool:
-        """The outcome of the answer to a marker that is written."""
+        """Apply the interceptor to the answer of a written marker."""
         try:
             outgoing = changed(after, _success(call), call)  # type: ignore[arg-type]
         except InterceptorError as error:

@@ -1,10 +1,10 @@
-"""Effects of a transaction's end on logs and groups: the coordinator's topic, the markers that are
-written, and the offsets that become committed.
+"""End of transactions at a broker: the coordinator's topic, the markers in logs, and the offsets
+that become committed.
 
-Owns the order of an ending, which is Kafka's: the decision is written down, and the producer is
-answered once it is replicated; then markers go into each partition as soon as its leader can be
-reached, and the groups are told; then the transaction is complete. Who asks in between is told
-CONCURRENT_TRANSACTIONS. Does not depend on requests; handlers translate.
+Owns Kafka's order: the decision is logged, and the producer is answered once it is replicated;
+then markers are written to each partition as soon as its leader can be reached, and the groups
+are informed; then the transaction is complete. Requests in between get CONCURRENT_TRANSACTIONS.
+Does not know requests; handlers translate.
 """
 
 from __future__ import annotations
@@ -57,8 +57,9 @@ itself (KIP-890), understand 120."""
 
 
 def transaction_support(version: int, *, adds_since: int, abortable_since: int) -> int:
-    """Transaction support of a request of this version: ADDS_PARTITIONS, KNOWS_ABORTABLE, or
-    neither (0)."""
+    """Return the transaction support of a request version: ADDS_PARTITIONS, KNOWS_ABORTABLE, or
+    neither (0).
+    """
     return (
         ADDS_PARTITIONS
         if version >= adds_since
@@ -69,8 +70,9 @@ def transaction_support(version: int, *, adds_since: int, abortable_since: int) 
 
 
 def fenced(error: ErrorCode, knows: bool) -> ErrorCode:
-    """PRODUCER_FENCED (90) for requests that know it, INVALID_PRODUCER_EPOCH (47) for older ones
-    (KIP-588)."""
+    """Return PRODUCER_FENCED (90) for versions that have it, INVALID_PRODUCER_EPOCH (47) for older
+    ones (KIP-588); other errors unchanged.
+    """
     return (
         ErrorCode.INVALID_PRODUCER_EPOCH
         if error is ErrorCode.PRODUCER_FENCED and not knows
@@ -79,45 +81,48 @@ def fenced(error: ErrorCode, knows: bool) -> ErrorCode:
 
 
 class Cooperation(Protocol):
-    """How the transaction coordinators of several brokers work together. Each serves the partitions
-    of __transaction_state it leads."""
+    """Interface between the transaction coordinators of several brokers. Each serves the partitions
+    of __transaction_state that it leads.
+    """
 
     def sink(self, host: TransactionHost) -> EventSink:
-        """Where a broker's coordinator writes its events."""
+        """Return the sink for the events of a broker's coordinator."""
 
     def error(self, host: TransactionHost, transactional_id: str) -> ErrorCode:
-        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if a broker does not serve a
-        transactional id, by what it knows."""
+        """Return NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if the broker does not serve a
+        transactional id, by its own metadata; else NONE.
+        """
 
     def append_error(self, host: TransactionHost, transactional_id: str) -> ErrorCode:
-        """Why nothing can be written of a transactional id now, as its producer is told; NONE if it
-        can."""
+        """Return the error if nothing can be written about a transactional id now, else NONE."""
 
     def replicated(self, host: TransactionHost, transactional_id: str, now: int) -> bool:
-        """True if all that a broker wrote of a transactional id is replicated."""
+        """Return True if all writes of a broker about a transactional id are replicated."""
 
     def changing(self, host: TransactionHost, event: Event, now: int) -> None:
-        """An event of a transactional id is about to be folded at a broker."""
+        """Keep a transactional id's state before an event is folded into it."""
 
     def before(self, host: TransactionHost, transactional_id: str) -> Transaction | None:
-        """A transactional id's state before its last write, while that is not replicated as far as
-        the broker knows."""
+        """Return a transactional id's state before its last write while that is not replicated,
+        else None.
+        """
 
     def settled(self, host: TransactionHost, transactional_id: str) -> None:
-        """Nobody waits for what a broker wrote of a transactional id, nor the answer to the request
-        in hand."""
+        """Drop the previous state of a transactional id: no request waits for its last write."""
 
     def coordinator(self, host: TransactionHost, transactional_id: str) -> Transactions | None:
-        """The transactions of the broker that coordinates a transactional id, as far as a broker
-        knows and can ask it."""
+        """Return the transactions of the broker that coordinates a transactional id, or None if
+        `host` does not know or cannot reach it.
+        """
 
     def leader(self, host: TransactionHost, partition: Partition) -> Transactions | None:
-        """The transactions of the broker that leads a partition, if it can be asked to write a
-        marker now."""
+        """Return the transactions of the broker that leads a partition, or None if it cannot be
+        asked now to write a marker.
+        """
 
 
 class Unfinished(NamedTuple):
-    """A transaction that is being ended: the marker, and the partitions that have none yet."""
+    """A transaction that is being ended: its marker, and the partitions that do not have it yet."""
 
     ending: Ending
     marker: Marker
@@ -125,19 +130,19 @@ class Unfinished(NamedTuple):
 
 
 class TransactionHost(Leader, Protocol):
-    """The transactions' needs from the broker they belong to (`Broker` is one)."""
+    """The part of a broker that transactions use (`Broker` is one)."""
 
     @property
     def cluster(self) -> Cluster:
-        """Whose partitions get the markers."""
+        """The cluster whose partitions get markers."""
 
     @property
     def producer_ids(self) -> ProducerIds:
-        """Where new producers get their ids."""
+        """The source of ids for new producers."""
 
     @property
     def log(self) -> EventLog | None:
-        """The event log, if one is written."""
+        """The event log, or None."""
 
     @property
     def cleaning(self) -> LogCleaning:
@@ -145,26 +150,28 @@ class TransactionHost(Leader, Protocol):
 
     @property
     def parked_fetches(self) -> ParkedFetches:
-        """Fetches that a marker may wake."""
+        """The parked fetches, which a marker may complete."""
 
     @property
     def epoch_ms(self) -> int:
-        """The wall clock of the driver's zero, in milliseconds since 1970."""
+        """The wall clock at the driver's zero, in milliseconds since 1970."""
 
     @property
     def replication(self) -> Replication | None:
-        """The copier of a marker to followers; None: there are none."""
+        """The copier of markers to followers, or None in a cluster of one broker."""
 
     def end_transaction(
         self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None
     ) -> None:
-        """Tell the groups of a partition of __consumer_offsets that a producer's transaction ended
-        (TXN-5)."""
+        """Apply the end of a producer's transaction to the offsets that it committed in groups of a
+        partition of __consumer_offsets (TXN-5).
+        """
 
 
 class Transactions:
-    """The transactions of one broker. `unfinished`: those that are decided, and whose markers are
-    not all written."""
+    """Transactions of one broker. `unfinished`: those that are decided but whose markers are not
+    all written.
+    """
 
     def __init__(self, broker: TransactionHost, others: Cooperation | None = None) -> None:
         self.unfinished: list[Unfinished] = []
@@ -197,8 +204,9 @@ class Transactions:
     def init_producer(
         self, transactional_id: str, timeout_ms: int, expected: Producer | None, call: Call
     ) -> TransactionResult:
-        """`TransactionCoordinator.init_producer`; what it ends is ended after the answer. Every
-        broker looks at the timeout first."""
+        """Like `TransactionCoordinator.init_producer`. A transaction that it ends gets its markers
+        after the answer. The timeout is checked first, by any broker.
+        """
         error = self.coordinator.refuse_timeout(transactional_id, timeout_ms) or self.refuse(
             transactional_id, call.now
         )
@@ -229,7 +237,7 @@ class Transactions:
         epoch_rises: bool,
         call: Call,
     ) -> TransactionResult:
-        """`TransactionCoordinator.end`; markers are written after the answer."""
+        """Like `TransactionCoordinator.end`; markers are written after the answer."""
         error = self.refuse(transactional_id, call.now)
         if not error and epoch_rises and self._is_first_version_only():
             error = ErrorCode.UNSUPPORTED_VERSION
@@ -253,7 +261,7 @@ class Transactions:
         partitions: Collection[Partition],
         call: Call,
     ) -> ErrorCode:
-        """`TransactionCoordinator.add`."""
+        """Like `TransactionCoordinator.add`, if this broker serves the id."""
         error = self.refuse(transactional_id, call.now) or self.coordinator.add(
             transactional_id, producer, partitions, call.now, call.cause
         )
@@ -263,7 +271,7 @@ class Transactions:
     def verify(
         self, transactional_id: str, producer: Producer, partition: Partition, call: Call
     ) -> ErrorCode:
-        """`TransactionCoordinator.verify`."""
+        """Like `TransactionCoordinator.verify`, if this broker serves the id."""
         return self.refuse(transactional_id, call.now) or self.coordinator.verify(
             transactional_id, producer, partition
         )
@@ -276,10 +284,10 @@ class Transactions:
         support: int,
         call: Call,
     ) -> ErrorCode:
-        """True if a producer may write to a partition, which is added or only looked for, as far as
-        the request supports it.
+        """Return NONE if a producer may write to a partition, which is added or verified, depending
+        on the request's `support`.
 
-        Kafka answers INVALID_PRODUCER_EPOCH (47) there for PRODUCER_FENCED (90), and
+        In this place Kafka answers INVALID_PRODUCER_EPOCH (47) for PRODUCER_FENCED (90), and
         INVALID_TXN_STATE (48) for TRANSACTION_ABORTABLE (120) to requests that do not know it
         (TXN-8).
         """
@@ -312,19 +320,21 @@ class Transactions:
         return fenced(error, knows=False)
 
     def _is_first_version_only(self) -> bool:
-        """True if transaction.version is finalised at 0: what the second version of transactions asks
-        for cannot be written then (TXN-12)."""
+        """Return True if transaction.version is 0, so that the second version of transactions is
+        not available (TXN-12).
+        """
         return self._broker.cluster.features.get("transaction.version", 0) == 0
 
     def has_followers(self, transactional_id: str) -> bool:
-        """True if what is written of a transactional id has to reach other replicas, too."""
+        """Return True if writes about a transactional id must be replicated."""
         index = partition_for(self._broker.configs, TRANSACTION_STATE, transactional_id)
         found = self._broker.cluster.partition(TRANSACTION_STATE, index)
         return found is not None and len(found.isr) > 1
 
     def availability(self, transactional_id: str) -> ErrorCode:
-        """NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if this broker does not serve a
-        transactional id; NONE if it does."""
+        """Return NOT_COORDINATOR or COORDINATOR_LOAD_IN_PROGRESS if this broker does not serve a
+        transactional id, else NONE.
+        """
         if not transactional_id:
             return ErrorCode.NONE
         if self._others is None:
@@ -333,13 +343,13 @@ class Transactions:
         return self._others.error(self._broker, transactional_id)
 
     def refuse(self, transactional_id: str, now: int) -> ErrorCode:
-        """Why a transactional id is not looked at now; CONCURRENT_TRANSACTIONS while the last that
-        was written of it is not replicated."""
+        """Return the error if requests for a transactional id are refused now, else NONE."""
         return self.availability(transactional_id) or self.not_replicated(transactional_id, now)
 
     def not_replicated(self, transactional_id: str, now: int) -> ErrorCode:
-        """CONCURRENT_TRANSACTIONS while the last that was written of a transactional id is not
-        replicated."""
+        """Return CONCURRENT_TRANSACTIONS while the last write about a transactional id is not
+        replicated, else NONE.
+        """
         if self._others is None or not transactional_id:
             return ErrorCode.NONE
         if self._others.replicated(self._broker, transactional_id, now):
@@ -348,15 +358,16 @@ class Transactions:
         return ErrorCode.CONCURRENT_TRANSACTIONS
 
     def shown(self, transactional_id: str, now: int) -> Transaction | None:
-        """A transactional id as it is told to who asks: what is not replicated does not show."""
+        """Return a transactional id's state for clients: without writes that are not replicated."""
         if self.not_replicated(transactional_id, now):
             assert self._others is not None
             return self._others.before(self._broker, transactional_id)
         return self.coordinator.transactions.get(transactional_id)
 
     def partitions(self, known: Transaction) -> Collection[Partition]:
-        """The partitions of a transaction. While it is being ended, those that have no marker yet,
-        as Kafka tells them."""
+        """Return the partitions of a transaction, while it is being ended only those without a
+        marker yet, as in Kafka.
+        """
         if known.state in ENDING:
             for each in self.unfinished:
                 if each.ending.transactional_id == known.transactional_id:
@@ -364,8 +375,9 @@ class Transactions:
         return known.partitions
 
     def write_timeout_ms(self, message: Message) -> int:
-        """How long what a request wrote of transactional ids may take to be replicated: as long as
-        their transactions (ERR-1)."""
+        """Return how long a request's writes about transactional ids may take to be replicated:
+        their transaction timeout (ERR-1).
+        """
         named = [
             getattr(message, "transactional_id", ""),
             getattr(message, "v3_and_below_transactional_id", ""),
@@ -379,14 +391,15 @@ class Transactions:
         return min(known, default=self._broker.configs.get_int("request.timeout.ms"))
 
     def offsets_partition(self, group_id: str) -> Partition:
-        """Where a group's offsets are written."""
+        """Return the partition of __consumer_offsets for a group."""
         return CONSUMER_OFFSETS, partition_for(self._broker.configs, CONSUMER_OFFSETS, group_id)
 
     def write_marker(
         self, found: ClusterPartition, marker: Marker, now: int, cause: int | None
     ) -> None:
-        """Write a marker to a partition, and let readers and groups know. Raises BatchRefused 47
-        and 52."""
+        """Write a marker to a partition, wake readers and inform groups. Raises BatchRefused 47 and
+        52.
+        """
         broker = self._broker
         topic = broker.cluster.topics[found.topic]
         offset = found.log.append_marker(
@@ -411,7 +424,7 @@ class Transactions:
     # -- time
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None."""
         due = (
             self.coordinator.next_deadline(),
             self._give_up.next(),
@@ -421,8 +434,9 @@ class Transactions:
         return min((at for at in due if at is not None), default=None)
 
     def tick(self, now: int) -> None:
-        """Abort transactions that take too long, forget ids that nobody uses; what was not
-        replicated in time does not count. `go_on` writes the markers."""
+        """Abort transactions that have timed out, remove expired transactional ids, and undo writes
+        that were not replicated in time. `go_on` writes the markers.
+        """
         for name in self._give_up.due(now):
             self._go_back(name, now)
         for ending in self.coordinator.tick(now):
@@ -430,8 +444,7 @@ class Transactions:
             self._expect(ending.transactional_id, now)
 
     def _expect(self, transactional_id: str, now: int) -> None:
-        """A write of a transactional id has to be replicated within its transaction's
-        timeout."""
+        """Start the timeout for the replication of the last write about a transactional id."""
         if (
             self.not_replicated(transactional_id, now)
             and self._give_up.get(transactional_id) is None
@@ -441,8 +454,9 @@ class Transactions:
             )
 
     def _go_back(self, transactional_id: str, now: int) -> None:
-        """As in Kafka, a transactional id is what it was before the write that was not replicated
-        in time. The write stays in the log: a later one stands behind it."""
+        """Restore a transactional id's state before the write that was not replicated in time, as
+        in Kafka. The write stays in the log; a later one follows it.
+        """
         if not self.not_replicated(transactional_id, now):
             return
         assert self._others is not None
@@ -465,11 +479,11 @@ class Transactions:
     # -- how transactions end
 
     def go_on(self, now: int) -> None:
-        """Write the markers that can be written now, where the decision is replicated, and complete
-        what has all of them.
+        """Write the markers that can be written now, if the decision is replicated, and complete
+        transactions that have all of them.
 
-        To be called after answers were sent, and when leaders, hosts or links changed. Of many it
-        writes some, and the rest is due at once.
+        Call it after answers were sent, and after a change of leaders, hosts or links. It writes
+        a bounded number; the rest is due at once.
         """
         self._more = False
         unfinished, self.unfinished = self.unfinished, []
@@ -478,7 +492,7 @@ class Transactions:
         self._keep_waiting(now)
 
     def _keep_waiting(self, now: int) -> None:
-        """Let only those markers wait at leaders' interceptors that are still to be written."""
+        """Drop the markers waiting at leaders' interceptors that are no longer to be written."""
         if not self._door.is_empty:
             self._door.keep(
                 {
@@ -490,10 +504,9 @@ class Transactions:
             )
 
     def delete_all(self, now: int, cause: int | None) -> None:
-        """__transaction_state was deleted: its transactional ids are forgotten, and refused until
-        somebody has it made again (TXN-9).
-
-        With several brokers each forgets what it served when it learns of it.
+        """Forget all transactional ids after __transaction_state was deleted, and refuse them until
+        the topic is created again (TXN-9). With several brokers each forgets what it served when
+        it learns of the deletion.
         """
         self._deleted = True
         if self._others is None:
@@ -502,7 +515,7 @@ class Transactions:
             self.coordinator.delete_all(now, cause)
 
     def take_over(self, endings: Iterable[Ending]) -> None:
-        """End what another coordinator had decided to end."""
+        """Finish transactions that another coordinator had decided to end."""
         self.unfinished += [
             Unfinished(each, self._marker(each), each.partitions) for each in endings
         ]
@@ -520,8 +533,9 @@ class Transactions:
         )
 
     def _marker(self, ending: Ending, version: int = 0) -> Marker:
-        """The marker that ends a transaction. Its coordinator's epoch is the leader epoch of the
-        transactional id's partition."""
+        """Return the marker that ends a transaction. Its coordinator epoch is the leader epoch of
+        the transactional id's partition.
+        """
         epoch = 0
         if self._others is not None:
             configs, cluster = self._broker.configs, self._broker.cluster
@@ -553,12 +567,12 @@ class Transactions:
             self.coordinator.complete(ending, now)
 
     def _mark(self, partition: Partition, marker: Marker, now: int, cause: int | None) -> bool:
-        """Write a marker to a partition, wherever it is led; False: its leader cannot be reached
-        now.
+        """Write a marker to a partition, wherever it is led; return False if its leader cannot be
+        reached now.
 
-        As Kafka 4.4.0 does, a partition that has no leader is passed over like one that was
-        deleted: it gets no marker, and the transaction stays open in its log until the producer's
-        next one there ends.
+        As in Kafka 4.4.0, a partition without a leader is skipped like a deleted one: it gets no
+        marker, and the transaction stays open in its log until the producer's next one there
+        ends.
         """
         own = self._broker.cluster.partition(*partition)
         if own is None or own.leader < 0:

@@ -1,8 +1,8 @@
-"""Requests that wait for other replicas: what waiting is the same for all of them.
+"""Common part of requests that wait for other replicas.
 
-Owns the waiting of one request: its partitions, each until it can be told what became of it; those
-that are left get REQUEST_TIMED_OUT when its time is over. `ParkedFetches` keeps it, beside the
-fetches. What a partition waits for, and what it is told, are a subclass's (`delayed_produce`,
+Owns the waiting of one request: each of its partitions waits until its result is known; those
+without a result at the deadline get REQUEST_TIMED_OUT. `ParkedFetches` parks it beside fetches.
+The condition and the result of a partition are a subclass's (`delayed_produce`,
 `delayed_deletion`).
 """
 
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 
 
 class Awaited(Protocol):
-    """A partition of a request that waits. `answer`: its part of the response, which has an
-    `error_code`."""
+    """One partition of a waiting request. `answer`: its part of the response, with an `error_code`."""
 
     @property
     def topic(self) -> str: ...
@@ -38,8 +37,9 @@ A = TypeVar("A", bound=Awaited)
 
 
 class Delayed(Generic[A]):
-    """One request that waits. `respond` makes its response from the answers, which are written to
-    here."""
+    """One waiting request. `respond` builds the response from the partitions' answers, which are
+    filled in here.
+    """
 
     def __init__(
         self,
@@ -59,8 +59,9 @@ class Delayed(Generic[A]):
         self.partitions = list(self._waiting)
 
     def ready(self, woken: tuple[str, int] | None = None) -> bool:
-        """True if every partition can be told. A request may wait for thousands: only `woken` is
-        looked at, None: each of them."""
+        """Return True if the result of every partition is known. A request may wait for thousands
+        of partitions, so only `woken` is checked; None: all of them.
+        """
         waiting = self._waiting
         for partition in list(waiting) if woken is None else [woken]:
             left = [each for each in waiting.pop(partition, ()) if not self._told(each)]
@@ -69,7 +70,7 @@ class Delayed(Generic[A]):
         return not waiting
 
     def complete(self, now: int) -> None:
-        """Answer; what is still waiting has timed out."""
+        """Answer the request; partitions without a result get REQUEST_TIMED_OUT."""
         self.ready()
         for each in chain.from_iterable(self._waiting.values()):
             each.answer.error_code = ErrorCode.REQUEST_TIMED_OUT
@@ -77,4 +78,4 @@ class Delayed(Generic[A]):
 
     @abstractmethod
     def _told(self, awaited: A) -> bool:
-        """Write into a partition's answer what became of it; False if it has to wait longer."""
+        """Write the partition's result into its answer, if it is known; return whether it is."""

@@ -1,10 +1,9 @@
-"""DeleteRecords requests that wait until every replica has moved its log start, as far as its
-broker is alive.
+"""DeleteRecords requests that wait until every live replica has moved its log start offset.
 
-Owns what each of a request's partitions is told at the end: the least log start of those replicas,
-NOT_LEADER_OR_FOLLOWER if the leadership moved away, UNKNOWN_TOPIC_OR_PARTITION if the topic was
-deleted, REQUEST_TIMED_OUT with the least log start that there was at first when its time is over.
-Does not depend on how followers learn of it.
+Owns the result of each partition: the least log start offset of those replicas;
+NOT_LEADER_OR_FOLLOWER if the leader changed; UNKNOWN_TOPIC_OR_PARTITION if the topic was
+deleted; after the timeout REQUEST_TIMED_OUT, with the least log start offset at the beginning.
+Does not know how followers copy it.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Deleted(NamedTuple):
-    """Records below `offset` were deleted at the leader."""
+    """Deletion of the records below `offset` at the leader."""
 
     topic: str
     partition: int
@@ -29,8 +28,9 @@ class Deleted(NamedTuple):
 
 
 class DelayedDeletion(Delayed[Deleted]):
-    """One request that waits until every partition can be told how far its replicas are. Its broker
-    has other replicas."""
+    """One DeleteRecords that waits until the result of every partition is known. Its broker has
+    other replicas.
+    """
 
     def _told(self, awaited: Deleted) -> bool:
         broker, answer = self._broker, awaited.answer

@@ -1,9 +1,9 @@
-"""Produce requests with acks=all that wait until every replica in sync has their records.
+"""Produce requests with acks=all that wait until every in-sync replica has their records.
 
-Owns what each of a request's partitions is told at the end: nothing when the high watermark has
-passed its records, NOT_ENOUGH_REPLICAS_AFTER_APPEND if too few replicas are in sync by then,
-NOT_LEADER_OR_FOLLOWER if the leadership moved away, UNKNOWN_TOPIC_OR_PARTITION if the topic was
-deleted. Does not depend on how records were appended and how followers copy them.
+Owns the result of each partition: success once the high watermark has passed the records,
+NOT_ENOUGH_REPLICAS_AFTER_APPEND if the ISR is too small by then, NOT_LEADER_OR_FOLLOWER if the
+leader changed, UNKNOWN_TOPIC_OR_PARTITION if the topic was deleted. Does not know how records
+are appended or copied.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Appended(NamedTuple):
-    """Records that were appended: `end_offset` lies behind them."""
+    """Appended records; `end_offset` is the offset after the last one."""
 
     topic: str
     partition: int
@@ -28,7 +28,7 @@ class Appended(NamedTuple):
 
 
 class DelayedProduce(Delayed[Appended]):
-    """One request that waits until every partition can be told what became of its records."""
+    """One Produce that waits until the result of every partition is known."""
 
     def _told(self, awaited: Appended) -> bool:
         found = self._broker.cluster.partition(awaited.topic, awaited.partition)
@@ -48,5 +48,5 @@ class DelayedProduce(Delayed[Appended]):
 
 
 def _fail(appended: Appended, error: ErrorCode) -> None:
-    """The answer still says where the records stand, as Kafka's does."""
+    """Set the error; base offset and log start stay in the answer, as in Kafka."""
     appended.answer.error_code = error

@@ -1,9 +1,8 @@
-"""The controller: who is alive, who leads what, who is in sync, and where partitions are on their
-way to.
+"""The controller: broker registration and fencing, leader election, the ISR, and reassignments.
 
-`core.Controller` is what others use: it decides, folds its own events into its `Cluster`, and
-publishes them. `partition_change` computes a partition's next registration, `quorum` who is the
-controller. Pure: time is told. Does not depend on logs of partitions, groups, connections and how
+`controller.Controller` is the entry point: it decides, applies its own events to its `Cluster`,
+and publishes them. `partition_change` computes a partition's next registration, `quorum` elects
+the controller. Pure: time is given. Does not know partition logs, groups, connections, nor how
 events travel to brokers.
 """
 

@@ -1,11 +1,11 @@
-"""The controller: decides about brokers, topics and partitions, and folds what it decides into its
+"""The controller: decides about brokers, topics and partitions, and applies its decisions to its
 own `Cluster`.
 
-Owns broker sessions, fencing, elections and the ISR. Rules: every change is an event, folded here
-first and then published; a request that is refused changes nothing; without a majority of the
-quorum nothing is decided (`active`). With one broker its cluster is the broker's own.
-`reassignments` and `leaders` hold the rules of those two subjects. Time is told. Does not depend on
-how events reach brokers, on logs of partitions, and on requests' wire forms.
+Owns broker sessions, fencing, elections and the ISR. Every change is an event, applied here
+first and then published; a refused request changes nothing; without a majority of the quorum
+nothing is decided (`active`). With one broker the controller's cluster is the broker's own.
+`reassignments` and `leaders` have the rules of their subjects. Does not know how events reach
+brokers, partition logs, or wire formats.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Publish = Callable[[ev.Event, int, "int | None"], "int | None"]
 
 
 class ControllerSettings(NamedTuple):
-    """Durations in milliseconds; Kafka's names stand beside."""
+    """Settings of the controller; durations in milliseconds, with Kafka's names beside them."""
 
     session_timeout_ms: int = 9_000  # broker.session.timeout.ms
     imbalance_check_ms: int = 300_000  # leader.imbalance.check.interval.seconds
@@ -42,8 +42,9 @@ class ControllerSettings(NamedTuple):
 
 
 class Controller:
-    """The controller of a cluster. `cluster` is the newest metadata; `reaches` tells which brokers'
-    links are whole."""
+    """The controller of a cluster. `cluster`: the newest metadata; `reaches`: whether two brokers
+    can reach each other.
+    """
 
     def __init__(
         self,
@@ -79,8 +80,7 @@ class Controller:
 
     @property
     def active(self) -> bool:
-        """True if anything can be decided now: there is a controller, and a majority of the quorum
-        reaches it."""
+        """True if the controller can decide now: it exists and a majority of the quorum reaches it."""
         return self.quorum.can_act(self.reaches)
 
     @property
@@ -90,11 +90,11 @@ class Controller:
 
     @property
     def leader(self) -> int | None:
-        """The broker that is the controller."""
+        """The id of the broker that is the controller, or None."""
         return self.quorum.leader
 
     def apply(self, event: ev.Event, now: int, cause: int | None = None) -> int | None:
-        """Fold and publish one event; answers its number in the log."""
+        """Apply and publish one event; return its number in the event log."""
         evolve(self.cluster, event)
         return self._publish(event, now, cause)
 
@@ -110,13 +110,14 @@ class Controller:
         now: int,
         cause: int | None = None,
     ) -> Topic:
-        """Make a topic."""
+        """Create a topic; all checks were made before."""
         self.apply(ev.TopicCreated(name, topic_id, replicas, dict(configs)), now, cause)
         return self.cluster.topics[name]
 
     def delete_topic(self, topic: Topic, now: int, cause: int | None = None) -> None:
-        """Delete a topic; a reassignment of it ends with it. The older controller deletes it when
-        its reassignments have ended."""
+        """Delete a topic and end its reassignments. The ZooKeeper-style controller postpones the
+        deletion until the reassignments have ended.
+        """
         if self.settings.reassignments == ZOOKEEPER and any(
             one.reassigning for one in topic.partitions
         ):
@@ -128,7 +129,7 @@ class Controller:
     def add_partitions(
         self, name: str, replicas: list[list[int]], now: int, cause: int | None = None
     ) -> None:
-        """Let a topic grow."""
+        """Add partitions with these replicas to a topic."""
         self.apply(
             ev.PartitionsAdded(name, len(self.cluster.topics[name].partitions), replicas),
             now,
@@ -152,8 +153,7 @@ class Controller:
             )
 
     def forget_eligible(self, topics: Iterable[str], now: int, cause: int | None = None) -> None:
-        """min.insync.replicas was changed for these topics: nobody outside the ISR is eligible to
-        lead them any more (KIP-966)."""
+        """Clear the eligible leader replicas of topics whose min.insync.replicas changed (KIP-966)."""
         if not self.keeps_eligible:
             return
         for name in topics:
@@ -174,8 +174,9 @@ class Controller:
         clean: bool = True,
         kafka_version: str = "",
     ) -> None:
-        """A broker announces itself; `clean`: it was shut down in good order before, or is new. It
-        waits for a controller if need be."""
+        """Start the registration of a broker; it is admitted once the controller is reachable.
+        `clean`: its last shutdown was controlled, or the broker is new.
+        """
         node = self.cluster.brokers.get(broker)
         self._starting[broker] = ev.BrokerRegistered(
             broker, 1 if node is None else node.epoch + 1, rack, dict(endpoints), kafka_version
@@ -185,8 +186,9 @@ class Controller:
         self.look(now)
 
     def look(self, now: int) -> None:
-        """Hosts or links changed: see who is in contact, let starting brokers in, begin sessions'
-        ends, elect a controller."""
+        """Follow a change of hosts or links: which brokers are in contact, admit starting brokers,
+        start or stop session timers, elect a controller.
+        """
         self.quorum.look(self.reaches, now)
         if not self.active:
             return
@@ -208,12 +210,13 @@ class Controller:
         self._arm_rebalance(now)
 
     def in_contact(self, broker: int) -> bool:
-        """True if a broker's heartbeats reach the controller."""
+        """Return True if a broker's heartbeats reach the controller."""
         return self.leader is not None and self.reaches(self.leader, broker)
 
     def start_shutdown(self, broker: int, now: int, cause: int | None = None) -> None:
-        """A broker asks for a controlled shutdown: its leaderships move away, and it leaves every
-        ISR (KIP-841)."""
+        """Start a broker's controlled shutdown: its leaderships move away, and it leaves every ISR
+        (KIP-841).
+        """
         if self.active and self.in_contact(broker) and broker in self.cluster.brokers:
             self.apply(ev.BrokerShutdownStarted(broker), now, cause)
             self._leave_partitions(broker, f"broker {broker} shuts down", now, cause)
@@ -221,8 +224,9 @@ class Controller:
     def fence(
         self, broker: int, reason: str, now: int, cause: int | None = None, *, hold: bool = False
     ) -> None:
-        """Fence a broker: it leads nothing and is in no ISR. `hold`: until `release`, whatever it
-        says."""
+        """Fence a broker: it leads nothing and is in no ISR. `hold`: it stays fenced until
+        `release`.
+        """
         if hold:
             self.held.add(broker)
         self._sessions.pop(broker, None)
@@ -232,20 +236,21 @@ class Controller:
             self._leave_partitions(broker, reason, now, cause)
 
     def unregister(self, broker: int, now: int, cause: int | None = None) -> None:
-        """Forget a broker's registration: it leads nothing and is in no ISR; replicas that were
-        assigned to it stay so."""
+        """Remove a broker's registration: it leads nothing and is in no ISR, but stays in replica
+        lists.
+        """
         self._sessions.pop(broker, None)
         self.held.discard(broker)
         self.apply(ev.BrokerUnregistered(broker), now, cause)
         self._leave_partitions(broker, f"broker {broker} was unregistered", now, cause)
 
     def release(self, broker: int, now: int) -> None:
-        """Let a broker that was fenced on purpose come back with its next heartbeat."""
+        """Let a broker that was fenced with `hold` be unfenced at its next heartbeat."""
         self.held.discard(broker)
         self.look(now)
 
     def _admit(self, broker: int, now: int) -> None:
-        """Let a starting broker in, once it has left all partitions that it had before."""
+        """Register a starting broker, once all changes of its former leaderships and ISRs are made."""
         node = self.cluster.brokers.get(broker)
         if node is not None and not node.fenced:
             self.fence(broker, f"broker {broker} was started again", now)
@@ -306,8 +311,9 @@ class Controller:
         removing: list[int] | None = None,
         unclean_shutdown: Iterable[int] = (),
     ) -> ev.PartitionChanged | None:
-        """Bring a partition where it is wanted, with an election if it needs one; answers the
-        event, None if nothing changed."""
+        """Change a partition as given, and elect a leader if it needs one. Return the event, or
+        None if nothing changed.
+        """
         topic = self.cluster.topics[partition.topic]
         if election is None:
             election = Election.UNCLEAN if self._unclean_allowed(topic) else Election.ONLINE
@@ -334,7 +340,9 @@ class Controller:
     def _change(
         self, partition: Partition, event: ev.PartitionChanged, now: int, cause: int | None
     ) -> None:
-        """Apply a change; the older controller's reassignments begin and end in steps."""
+        """Apply a partition change; the ZooKeeper-style controller starts and ends a reassignment
+        in steps.
+        """
         steps = {
             ev.PartitionChange.REASSIGNMENT_STARTED: lambda: steps_of_start(event),
             ev.PartitionChange.REASSIGNMENT_COMPLETED: lambda: steps_of_end(partition, event),
@@ -358,7 +366,7 @@ class Controller:
     def elect_member(
         self, partition: Partition, broker: int, reason: str, now: int, cause: int | None = None
     ) -> None:
-        """Let one replica of the ISR lead, whoever is preferred."""
+        """Make one replica of the ISR the leader, regardless of the preferred one."""
         event = change(
             partition,
             Wanted(
@@ -373,7 +381,7 @@ class Controller:
             self._arm_rebalance(now, [partition])
 
     def acceptable(self, broker: int) -> bool:
-        """True if a broker may lead."""
+        """Return True if a broker may lead partitions."""
         node = self.cluster.brokers.get(broker)
         return node is not None and node.active
 
@@ -388,10 +396,8 @@ class Controller:
         *,
         reason: str,
     ) -> ErrorCode:
-        """AlterPartition of a leader (KIP-497, KIP-841).
-
-        Answers NOT_CONTROLLER, FENCED_LEADER_EPOCH, INVALID_UPDATE_VERSION, INELIGIBLE_REPLICA, or
-        NONE, and then it is done.
+        """Handle a leader's AlterPartition (KIP-497, KIP-841). Return NONE if it was applied, else
+        NOT_CONTROLLER, FENCED_LEADER_EPOCH, INVALID_UPDATE_VERSION or INELIGIBLE_REPLICA.
         """
         if not self.active or not self.in_contact(broker):
             return ErrorCode.NOT_CONTROLLER
@@ -416,11 +422,11 @@ class Controller:
 
     @property
     def is_changing(self) -> bool:
-        """True if partitions are still to be changed because of something that has happened."""
+        """True if partitions remain to be changed because of an earlier event."""
         return bool(self._many)
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do; 0 if it has something left to do."""
+        """Return the instant at which `tick` is due, 0 if partitions remain to be changed, or None."""
         if self._many and self.active:
             return 0
         first = min(self._sessions.values()) if self._sessions else None
@@ -430,8 +436,9 @@ class Controller:
         return first
 
     def tick(self, now: int) -> None:
-        """Elect a controller, end sessions of silent brokers, move leaderships back to preferred
-        replicas, as far as it is due."""
+        """Run what is due: elect a controller, end sessions of silent brokers, move leaderships
+        back to preferred replicas.
+        """
         if self.next_deadline() is None and not self._many:
             return
         if self.quorum.tick(self.reaches, now):
@@ -462,7 +469,9 @@ class Controller:
             )
 
     def leader_changed(self, now: int) -> None:
-        """The quorum has another leader, or none: it gives every broker a whole session anew."""
+        """Follow a change of the quorum's leader: a new controller starts every broker's session
+        anew.
+        """
         self._sessions.clear()
         former = self.cluster.controller_id
         if self.leader is None:
@@ -482,8 +491,9 @@ class Controller:
         )
 
     def _arm_rebalance(self, now: int, changed: Iterable[Partition] | None = None) -> None:
-        """Kafka looks at fixed intervals, if there is an imbalance: in a partition that changed, or
-        (None) in any, as brokers changed."""
+        """Schedule the next leader rebalance, at Kafka's fixed interval, if a changed partition
+        (None: any) is led by another than its preferred replica.
+        """
         if (
             self._rebalance_ms is None
             and self.settings.rebalances

@@ -1,7 +1,5 @@
-"""Elections that somebody asks for (KIP-460): preferred and unclean ones, with Kafka's refusals.
-
-Does not depend on the wire form of ElectLeaders; the verb that moves a leader to a named broker is
-here, too.
+"""Elections on request (KIP-460), preferred and unclean, with Kafka's refusals; and the control
+verb that moves a leader to a named broker. Does not know the wire format of ElectLeaders.
 """
 
 from __future__ import annotations
@@ -16,7 +14,9 @@ from .partition_change import NO_LEADER, Election
 
 
 class Refusal(NamedTuple):
-    """Why a partition's election or reassignment is refused. `error` NONE: it is not."""
+    """Error with which a partition's election or reassignment is refused; NONE if it is not
+    refused.
+    """
 
     error: ErrorCode = ErrorCode.NONE
     message: str | None = None
@@ -30,8 +30,9 @@ def elect(
     now: int,
     cause: int | None = None,
 ) -> Refusal:
-    """Elect a partition's leader: UNKNOWN_TOPIC_OR_PARTITION, ELECTION_NOT_NEEDED,
-    PREFERRED_LEADER_NOT_AVAILABLE or its unclean sister."""
+    """Elect a partition's leader. Errors: UNKNOWN_TOPIC_OR_PARTITION, ELECTION_NOT_NEEDED,
+    PREFERRED_LEADER_NOT_AVAILABLE, ELIGIBLE_LEADERS_NOT_AVAILABLE.
+    """
     if topic not in controller.cluster.topics:
         return Refusal(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {topic}")
     partition = controller.cluster.partition(topic, index)
@@ -65,8 +66,9 @@ def elect(
 def move_leader(
     controller: Controller, partition: Partition, broker: int, now: int, cause: int | None = None
 ) -> bool:
-    """Let a replica that is in sync lead a partition; whether it leads now. The order of the
-    replicas stays."""
+    """Make an in-sync replica the leader without changing the replicas' order. Return whether it
+    leads now.
+    """
     if broker not in partition.isr or not controller.acceptable(broker):
         return False
     if partition.leader != broker:

@@ -1,10 +1,9 @@
-"""Changes of many partitions by one occasion, such as the end of a broker's session: some at once,
-the rest when time is next told.
+"""Changes of many partitions for one reason, such as the end of a broker's session: a bounded
+number at once, the rest in later ticks.
 
-Owns what is left to be done and its order. Rules: so many partitions are changed at a time, by
-count, so that the same requests make the same log; what the change is to be is decided when a
-partition's turn has come; a partition that was deleted meanwhile is passed over. Does not depend on
-what the changes are.
+Owns the remaining changes and their order. The bound is a count, not a time, so the same
+requests produce the same log. The change of a partition is computed when its turn comes; deleted
+partitions are skipped. Does not know what the changes are.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class _Left(NamedTuple):
 
 
 class ManyChanges:
-    """The rest of changes of many partitions of a cluster."""
+    """Queue of the remaining partition changes of a cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -40,7 +39,7 @@ class ManyChanges:
         return bool(self._left)
 
     def concern(self, broker: int) -> bool:
-        """True if something is left to be done that a broker was the occasion of."""
+        """Return True if changes caused by this broker remain."""
         return any(left.broker == broker for left in self._left)
 
     def begin(
@@ -50,13 +49,14 @@ class ManyChanges:
         do: Callable[[Partition, int], object],
         now: int,
     ) -> None:
-        """`do(partition, now)` for each of the partitions, after what is left of earlier ones; the
-        first of them now."""
+        """Call `do(partition, now)` for each of the partitions, after all changes queued before;
+        the first ones at once.
+        """
         self._left.append(_Left(broker, iter(list(partitions)), do))
         self.go_on(now)
 
     def go_on(self, now: int) -> None:
-        """Change some more partitions."""
+        """Make the next queued changes, a bounded number."""
         left = PARTITIONS_A_STEP
         while self._left and left > 0:
             first = self._left[0]

@@ -1,10 +1,10 @@
-"""A partition's next registration: elections, the ISR, eligible leader replicas and reassignments,
-as Kafka's controller does it.
+"""Next registration of a partition: elections, the ISR, eligible leader replicas and reassignments,
+as in Kafka 4.4.0's PartitionChangeBuilder.
 
-Owns the rules of Kafka 4.4.0's PartitionChangeBuilder: in this order a reassignment is completed if
-it can be (REASN-2), the eligible leader replicas follow from the ISR (KIP-966), and a leader is
-elected. Each change raises the partition epoch; the leader epoch rises when the leader changes or a
-replica is removed. Does not depend on why a change is wanted, and on time.
+The order: a reassignment is completed if possible (REASN-2), the eligible leader replicas follow
+from the ISR (KIP-966), and a leader is elected. Each change raises the partition epoch; the
+leader epoch rises when the leader changes or a replica is removed. Does not know why a change is
+wanted.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ NO_LEADER = -1
 
 
 class Election(Enum):
-    """How a leader is chosen: keep the one there is, prefer the first replica, or take one that is
-    not in sync at last (unclean)."""
+    """Kind of a leader election: keep the leader if possible, prefer the first replica, or allow a
+    replica that is not in sync (unclean).
+    """
 
     ONLINE = "online"
     PREFERRED = "preferred"
@@ -32,11 +33,9 @@ class Election(Enum):
 
 @dataclass(kw_only=True)
 class Wanted:
-    """The wanted state of a partition; None: as it is. `min_isr`: the topic's min.insync.replicas;
-    `eligible`: eligible leader replicas are kept (KIP-966).
-
-    `acceptable` says whether a broker may lead. `unclean_shutdown`: a broker whose log cannot be
-    trusted to hold what it had.
+    """The wanted state of a partition; None: unchanged. `min_isr`: the topic's min.insync.replicas;
+    `eligible`: eligible leader replicas are kept (KIP-966); `acceptable`: whether a broker may
+    lead; `unclean_shutdown`: brokers whose logs may have lost records.
     """
 
     acceptable: Callable[[int], bool]
@@ -51,7 +50,7 @@ class Wanted:
 
 
 def change(partition: Partition, wanted: Wanted, reason: str) -> PartitionChanged | None:
-    """The event that brings a partition to where it is wanted; None if nothing changes."""
+    """Return the event that brings a partition to the wanted state, or None if nothing changes."""
     target = _Target(partition, wanted)
     target.complete_reassignment()
     target.follow_with_elr()
@@ -60,8 +59,9 @@ def change(partition: Partition, wanted: Wanted, reason: str) -> PartitionChange
 
 
 def without_eligible(partition: Partition, reason: str) -> PartitionChanged | None:
-    """The event after which nobody outside the ISR is eligible to lead; None if nobody is. The
-    leader stays, be it none."""
+    """Return the event that clears the eligible leader replicas, or None if there are none. The
+    leader stays as it is.
+    """
     if not partition.elr and not partition.last_known_elr:
         return None
     return PartitionChanged(
@@ -87,7 +87,7 @@ class _Completed(NamedTuple):
 
 
 class _Target:
-    """A registration on its way to the next one."""
+    """The partition's next registration under construction."""
 
     def __init__(self, partition: Partition, wanted: Wanted) -> None:
         self.before = partition
@@ -102,7 +102,7 @@ class _Target:
         self.completed = False
 
     def complete_reassignment(self) -> None:
-        """End a reassignment whose target replicas are all in sync (REASN-2)."""
+        """Complete a reassignment whose target replicas are all in sync (REASN-2)."""
         if not self.adding and not self.removing:
             return
         done = completed(self.replicas, self.isr, self.adding, self.removing)
@@ -112,9 +112,11 @@ class _Target:
             self.completed = True
 
     def follow_with_elr(self) -> None:
-        """Below the effective min ISR, who falls out of the ISR stays eligible to lead, unless its
-        shutdown was unclean. Without eligible leader replicas the last replica in sync stays that,
-        and those that are left over go as they come into sync (ELR-1)."""
+        """Update the eligible leader replicas. Below min ISR, a replica that leaves the ISR stays
+        eligible, unless its shutdown was unclean. Without the feature, the last in-sync replica
+        stays in the ISR, and eligible replicas that remain are removed as they come into sync
+        (ELR-1).
+        """
         if not self.wanted.eligible:
             self.isr = self.isr or list(self.before.isr)
             self.elr = [node for node in self.elr if node not in self.isr]
@@ -133,7 +135,7 @@ class _Target:
             self.last_known_elr = [self.before.leader] if self.before.leader != NO_LEADER else []
 
     def elect(self) -> None:
-        """Choose the leader. One from outside the ISR becomes the only replica in sync."""
+        """Choose the leader. A leader from outside the ISR becomes the only in-sync replica."""
         self.leader = self._leader()
         if self.leader != NO_LEADER and self.leader not in self.isr:
             if self.leader not in self.elr:  # unclean: what the others had beyond its log is lost
@@ -232,11 +234,11 @@ class _Target:
 def completed(
     replicas: list[int], isr: list[int], adding: list[int], removing: list[int]
 ) -> _Completed | None:
-    """The replicas and the ISR after a reassignment, if every target replica is in sync by now
-    (REASN-2); else None.
+    """Return replicas and ISR after a reassignment if every target replica is in sync (REASN-2),
+    else None.
 
-    A broker that is both adding and removing can never be in the next ISR, so such a reassignment
-    ends by being cancelled only.
+    A broker that is both adding and removing can never be in the next ISR, so such a
+    reassignment can only be cancelled.
     """
     next_replicas = [node for node in replicas if node not in removing]
     next_isr = [node for node in isr if node not in removing]

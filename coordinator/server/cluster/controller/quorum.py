@@ -1,10 +1,10 @@
-"""Election of the controller: the leader of a quorum of all brokers, as long as a majority can
-reach it (KIP-500, KIP-595).
+"""Election of the controller: the leader of a quorum of all brokers, while a majority reaches it
+(KIP-500, KIP-595).
 
-Rules: a leader that a majority cannot reach stays so until controller.quorum.fetch.timeout.ms has
-passed; then a broker that reaches a majority takes over, the one with the lowest id, or nobody if
-there is none. One that stops in good order hands over at once. Which brokers reach each other is
-told. Does not depend on what the controller does.
+A leader that loses its majority stays until controller.quorum.fetch.timeout.ms has passed; then
+the broker with the lowest id among those that reach a majority takes over, or there is no
+controller. A controlled shutdown hands over at once. The caller tells which brokers reach each
+other. Does not know what the controller does.
 """
 
 from __future__ import annotations
@@ -26,30 +26,32 @@ class Quorum:
         self._gives_up_ms: int | None = None
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None."""
         return self._gives_up_ms
 
     def look(self, reaches: Reaches, now: int) -> None:
-        """Something about hosts or links changed: begin to wait for a lost leader, or stop
-        waiting."""
+        """Follow a change of hosts or links: start the timeout if the leader lost its majority,
+        else stop it.
+        """
         if self.leader is not None and self._has_majority(self.leader, reaches):
             self._gives_up_ms = None
         elif self._gives_up_ms is None:
             self._gives_up_ms = now + self._fetch_timeout_ms
 
     def tick(self, reaches: Reaches, now: int) -> bool:
-        """Elect, if the time is over; whether the leader is another one now."""
+        """Elect a leader if the timeout is over. Return whether the leader changed."""
         if self._gives_up_ms is None or now < self._gives_up_ms:
             return False
         return self._elect(reaches)
 
     def resign(self, reaches: Reaches) -> bool:
-        """The leader stops in good order: elect another one at once. The leader must count as
-        unreachable already."""
+        """Elect another leader at once, for a controlled shutdown. The leader must be unreachable
+        already.
+        """
         return self._elect(reaches)
 
     def can_act(self, reaches: Reaches) -> bool:
-        """True if there is a leader that can write to the metadata log now."""
+        """Return True if there is a leader that a majority reaches."""
         return self.leader is not None and self._has_majority(self.leader, reaches)
 
     def _elect(self, reaches: Reaches) -> bool:

@@ -1,10 +1,7 @@
-"""Partitions on their way to other brokers (KIP-455): starting, replacing and cancelling a
-reassignment.
+"""Partition reassignments (KIP-455): start, replacement and cancellation.
 
-Owns REASN-1, REASN-3 and REASN-4; REASN-2, the completion, is checked at every change of a
-partition (`partition_change`). In the older controller's terms: AR is the list of all replicas, OAR
-the original ones, RAR the target. Does not depend on the wire forms, throttles and how replicas
-catch up.
+Owns REASN-1, REASN-3 and REASN-4; completion (REASN-2) is checked at every change of a partition
+(`partition_change`). Does not know wire formats, throttles, or how replicas catch up.
 """
 
 from __future__ import annotations
@@ -20,7 +17,7 @@ from .leaders import Refusal
 
 
 class Reassignment(NamedTuple):
-    """A partition's replica lists while it moves."""
+    """Replica lists of a partition during a reassignment."""
 
     replicas: list[int]
     adding: list[int]
@@ -28,7 +25,9 @@ class Reassignment(NamedTuple):
 
 
 def plan(current: Sequence[int], target: Sequence[int]) -> Reassignment:
-    """The lists on the way from the current replicas to the target (REASN-1)."""
+    """Return the replica lists for a reassignment from the current replicas to the target
+    (REASN-1).
+    """
     removing = sorted(set(current) - set(target))
     adding = sorted(set(target) - set(current))
     return Reassignment([*target, *removing], adding, removing)
@@ -37,8 +36,9 @@ def plan(current: Sequence[int], target: Sequence[int]) -> Reassignment:
 def why_invalid_target(
     index: int, target: Sequence[int], brokers: Mapping[int, BrokerNode]
 ) -> str | None:
-    """Why these brokers cannot be a partition's target (INVALID_REPLICA_ASSIGNMENT); None if they
-    can."""
+    """Return the reason why these brokers cannot be a partition's target
+    (INVALID_REPLICA_ASSIGNMENT), or None if they can.
+    """
     if not target:
         return "The manual partition assignment includes an empty replica list."
     previous = None
@@ -61,8 +61,9 @@ def reassign(
     *,
     allow_factor_change: bool = True,
 ) -> Refusal:
-    """AlterPartitionReassignments of one partition; `target` None cancels. Nothing changes if it is
-    refused (REASN-4)."""
+    """Apply an AlterPartitionReassignments to one partition; `target` None cancels. If it is
+    refused, nothing changes (REASN-4).
+    """
     if topic not in controller.cluster.topics:
         return Refusal(
             ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"Unable to find a topic named {topic}."
@@ -124,7 +125,7 @@ def _cancel(controller: Controller, partition: Partition, now: int, cause: int |
 
 
 def in_progress(partitions: Sequence[Partition]) -> list[Partition]:
-    """Those of the partitions that are being reassigned (REASN-5)."""
+    """Return the partitions that are being reassigned (REASN-5)."""
     return [partition for partition in partitions if partition.reassigning]
 
 

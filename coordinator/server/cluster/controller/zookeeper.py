@@ -1,12 +1,12 @@
-"""Reassignments as the older controller carried them out, over ZooKeeper (before KIP-455), for
-teaching: in thirteen steps.
+"""Reassignments as the older controller carried them out over ZooKeeper (before KIP-455), in
+thirteen steps, for teaching.
 
-Owns the words of the steps, and what differs from today's controller: a topic with a running
-reassignment is not eligible for deletion until it ends, and an end is several changes, not one:
-first a leader among the targets, then the replicas that go leave the ISR, then the assignment is
-the target. AR are all replicas, OAR the original ones, RAR the target. Steps 1 to 12 are those that
-the comment on KafkaController.onPartitionReassignment numbers (Kafka 1.1 to 2.3), with the requests
-that it names; the 13th is what the method does last. Does not depend on who asks, and on time.
+Owns the steps' texts, and the differences from today's controller: a topic with a running
+reassignment cannot be deleted until it ends, and the end is several changes: first a leader from
+the targets, then the removed replicas leave the ISR, then the assignment becomes the target. AR:
+all replicas, OAR: the original ones, RAR: the target. Steps 1 to 12 are numbered in the comment
+on KafkaController.onPartitionReassignment (Kafka 1.1 to 2.3); the 13th is the method's last
+action.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ KRAFT, ZOOKEEPER = "kraft", "zookeeper"
 
 
 class Told(NamedTuple):
-    """A step that was taken; `event`: the change of the partition that it is, if it is one."""
+    """One step, and the partition change it makes, if any."""
 
     step: int
     text: str
@@ -29,7 +29,7 @@ class Told(NamedTuple):
 
 
 def steps_of_start(event: PartitionChanged) -> list[Told]:
-    """The steps when a reassignment begins."""
+    """Return the steps that start a reassignment."""
     original = [node for node in event.replicas if node not in event.adding]
     target = [node for node in event.replicas if node not in event.removing]
     new = _text(event.adding)
@@ -47,8 +47,9 @@ def steps_of_start(event: PartitionChanged) -> list[Told]:
 
 
 def steps_of_end(before: Partition, event: PartitionChanged) -> list[Told]:
-    """The steps when all targets are in sync: `event` is the whole of it, and is told in
-    parts."""
+    """Return the steps that end a reassignment once all targets are in sync. `event`: the whole
+    change, which the steps make in parts.
+    """
     gone = [node for node in before.replicas if node not in event.replicas]
     epoch = before.leader_epoch + 1
     elected = event._replace(
