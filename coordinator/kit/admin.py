@@ -48,7 +48,7 @@ class AdminError(Exception):
 
 
 class Login(Protocol):
-    """One connection's login by SASL, message by message (`members.login.Login`)."""
+    """SASL login of one connection, message by message. `members.login.Login` is one."""
 
     mechanism: str
     first: bytes
@@ -58,14 +58,14 @@ class Login(Protocol):
 
 
 class Entry(Protocol):
-    """How a client gets in (`members.live.wire.Entry`)."""
+    """Transport security and login of a client. `members.live.wire.Entry` is one."""
 
     @property
     def tls(self) -> SSLContext | None:
         """Over TLS."""
 
     def login(self) -> Login | None:
-        """As somebody."""
+        """Return a new login, or None if the client does not log in."""
 
 
 class Moving(NamedTuple):
@@ -187,7 +187,8 @@ class Admin:
         _check(result.error_code, result.error_message)
 
     def ask(self, request: Request, version: int, node: int | None = None) -> Any:
-        """One request to a broker (None: any), and its answer. Raises AdminError."""
+        """Send a request to a broker (None: any broker) and return its response. Raises
+        AdminError."""
         return self._exchange(self._connection(node), request, version)
 
     def _exchange(self, connection: socket.socket, request: Request, version: int) -> Any:

@@ -1,10 +1,10 @@
-"""Letting the clock jump, from deadline to deadline, for clients that live in real time.
+"""Jumps of the clock, from deadline to deadline, for clients that live in real time.
 
-At each deadline what is due happens, as it would have by itself. Members that would have sent
-heartbeats meanwhile are spared: their sessions end so much later; who has no connection, stands
-still, or is called silent is not. A rebalance that begins on the way is given a bounded real time
-to be answered by the members that live, before the clock goes on. Steps are taken between two
-requests; waiting is the caller's.
+Everything that is due at a deadline happens there, as it would have by itself. A member that
+would have sent heartbeats meanwhile does not expire: its session is prolonged by as much. A
+member that has no connection, is paused, or is listed as silent can expire. If a rebalance
+begins on the way, the living members get a bounded real time to answer before the clock goes on.
+Each step is taken between two requests; the caller does the waiting (`Kit.advance`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 class Advance:
-    """One jump of the clock, in steps. `silent`: members, by any name, that sent nothing
-    meanwhile."""
+    """One jump of the clock, in steps. `silent`: members, by any of their names, that send
+    nothing meanwhile, so that their sessions can expire."""
 
     def __init__(self, session: KitSession, duration_ms: int, silent: Collection[str]) -> None:
         self._session = session
@@ -57,7 +57,8 @@ class Advance:
         return self._clock.now() >= self._target
 
     def awaited(self) -> tuple[str, ...]:
-        """Living members whom a rebalance waits for now, in words."""
+        """Return the living members that a rebalance waits for now, each as a phrase for a
+        message."""
         return tuple(
             f"{member.name} of group {group_id}"
             for group_id in self._session.group_ids()
@@ -85,7 +86,6 @@ class Advance:
         )
 
     def _put_off(self, living: Collection[tuple[str, str]], by_ms: int) -> None:
-        """Let the sessions of these members end so much later."""
         for group_id, member_id in living:
             shard = self._session.serving(group_id).coordinator.shard_of(group_id)
             if shard is not None:

@@ -1,5 +1,5 @@
-"""Checks of what verbs are given, the same here and at the other end of a control port: what is
-wrong, and what would be right."""
+"""Checks of the arguments of verbs. A remote kit makes the same checks as the emulator does, so
+both raise the same errors: each says what is wrong and what would be right."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""The kit's requests to brokers, as a client: it waits until whom it needs is there, asks, and
-waits for the answer.
+"""Requests that the kit sends to brokers, as a client would: it waits until a broker that can
+answer runs, sends the request, and waits for the answer.
 
     def truncated(reach, ...) -> Steps[int]:
         yield from until(lambda: reach.unready("orders", 0))
         answer = yield from asked(reach, leader, request, DeleteRecordsResponse)
         return ...
 
-A generator between two requests, which gives what is still missing whenever it has to wait. Drivers
-go on with it: `Kit` on a thread, the control port and `produce_when_ready` on a loop. It does not
-depend on clocks: how long to wait is the driver's own affair.
+Such work is a generator. It runs between two requests, and whenever it has to wait it yields a
+function that says what is still missing. Three drivers run it: `Kit` on a thread, the control
+port and `produce_when_ready` on an event loop. This module must not know a clock: each driver
+decides how long it waits.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ class Errand(Generic[T]):
         self._unmet: Unmet = tuple
 
     def go_on(self) -> LoopFuture[None] | None:
-        """Do what can be done now; what is to be waited for then, or None: it is done."""
+        """Run the steps until one has to wait. Return the future to wait for before the next
+        call, or None when the work is done."""
         try:
             self._unmet = next(self._steps)
         except StopIteration as end:
@@ -64,7 +66,7 @@ class Errand(Generic[T]):
         return self._reach.waits.begin(self._unmet, lambda: None)
 
     def ended(self, waited: Future[None], timeout: float) -> ControlError:
-        """The error of work that nobody waits for any more: what it lacks."""
+        """End work whose time is over. Return the error to raise, which says what was missing."""
         self._reach.waits.end(waited)
         waited.cancel()
         lacking = self._unmet()
@@ -127,7 +129,7 @@ def asked(
 
 
 def coordinated(reach: Reach, group_id: str, act: Callable[[Broker], Steps[T]]) -> Steps[T]:
-    """Do something at a group's coordinator, once it runs."""
+    """Wait until a group's coordinator runs, then act on it."""
     yield from until(lambda: reach.uncoordinated(group_id))
     broker = reach.coordinator_of(group_id)
     assert broker is not None

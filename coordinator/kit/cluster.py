@@ -1,12 +1,12 @@
-"""Verbs for a cluster, as data: what can be done to its brokers, links, leaders, coordinators and
-topics, and how each is undone.
+"""Carries out the verbs for a cluster, and checks their fields. The verbs themselves, as data,
+stand in `coordinator/verbs/`.
 
     StopBroker(2, how="crash")        MoveCoordinator("billing", to=3)        CutLink(1, 2)        SlowFollower(3, delay_ms=500)
 
-The words are those of `coordinator.verbs`; this owns their checks. `perform` carries a verb out and answers its inverse (None where
-there is none): performing that brings the cluster back to where it was, as far as Kafka can go
-back. `to_plain` and `from_plain` are the same as JSON values. Raises ClusterError at once for what
-cannot be done, naming what exists; then nothing has changed. Does not depend on sockets.
+`perform` carries a verb out and returns its inverse, or None if there is none. To perform the
+inverse brings the cluster back to its former state, as far as Kafka can go back. `to_plain` and
+`from_plain` convert verbs to JSON values and back. A verb that is impossible raises
+ClusterError, which names what exists, and changes nothing. This module must not know sockets.
 """
 
 from __future__ import annotations
@@ -191,7 +191,8 @@ def _slow_down(
 
 
 def _ask_controller(cluster: Brokers, verb: ControllerVerb, now: int) -> Verb | None:
-    """By the requests that any client would send, to the controller."""
+    """Send the controller the request that a client would send for this verb. Return the
+    inverse, or None."""
     broker = cluster.brokers[cluster.controller.cluster.controller_id]
     if not broker.reaches_controller:
         what = (
@@ -230,7 +231,8 @@ def _partition_of(cluster: Brokers, group: str) -> int:
 
 
 def _logged(verb: Verb) -> Verb:
-    """Return a verb as the log has it: a release is told by its exact number."""
+    """Return the verb as the log records it: a Kafka release such as "4.3" becomes its full
+    number."""
     if not isinstance(verb, StartBroker):
         return verb
     release = chosen(verb.kafka_version)
@@ -269,8 +271,8 @@ def from_plain(plain: Mapping[str, Any]) -> Verb:
 
 
 def wrong_fields(kind: type[Any], values: Iterable[str]) -> str | None:
-    """Which of these fields a verb has not, or else which it misses; None: it is as it should
-    be."""
+    """Return what is wrong with these field names of a verb: unknown ones, else missing ones.
+    None if they are right."""
     known = {field.name: field.default is MISSING for field in fields(kind)}
     needed = [name for name, required in known.items() if required]
     unknown = [name for name in values if name not in known]

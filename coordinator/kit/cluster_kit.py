@@ -1,8 +1,10 @@
-"""The verbs of a cluster as methods: each builds a verb's data, has it carried out, and can
-be undone.
+"""The verbs for a cluster as methods of the emulator: each builds a verb's data, carries it out,
+and returns a `Done` that can undo it.
 
-with kafka.stop_broker(2, how="crash"):      # started again at the end of the block
-    ...
+    with kafka.stop_broker(2, how="crash"):      # started again at the end of the block
+        ...
+
+`cluster.py` carries verbs out; this module does not know how.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 else:
 
     class _Verbs:
-        """The module of their data, which an emulator that is only served never loads."""
+        """Stands for the module of the verbs' data, and loads it at first use: an emulator that
+        is only served never needs it."""
 
         def __getattr__(self, name: str) -> object:
             from coordinator.verbs import brokers
@@ -60,8 +63,9 @@ class Done:
 
 
 class _CarriedOut(Generic[P]):
-    """A method that takes a verb's fields, and carries it out. `kind` gives the verb's data, which
-    are loaded when the method is first used."""
+    """A method that builds a verb from its arguments and carries it out. `kind` returns the
+    verb's class; it is called when the method is first used, because only then the class is
+    loaded."""
 
     def __init__(self, kind: Callable[[], Callable[P, Verb]]) -> None:
         self._kind = kind

@@ -1,7 +1,7 @@
-"""Waiting for lines of the event log: which lines are meant, as data, and who waits for them.
+"""Waits for lines of the event log: a pattern of lines, as data, and the waiter for it.
 
-A waiter sees the lines that are there already, and each one that is written after that. Called
-between two requests; how long to wait is the waiter's own affair.
+A waiter sees the lines that exist already and each one that is written later. Everything here is
+called between two requests. How long to wait is the caller's decision.
 """
 
 from __future__ import annotations

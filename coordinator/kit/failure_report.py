@@ -1,5 +1,6 @@
-"""The report of a failed test: each group as it stands, how it came there, what its members last
-sent and heard, and the faults."""
+"""The report of a failed test: the state of each group, its last rebalances, the last request
+and answer of each member, and the faults in force. The sentences are those of
+`coordinator/history/explain/`."""
 
 from __future__ import annotations
 
@@ -41,7 +42,8 @@ def story(session: KitSession, lines: list[Line]) -> str:
 
 
 def _last_entries(view: GroupView) -> MutableSequence[Entry]:
-    """The end of a group's story: its last rebalances, and what was told from then on."""
+    """Return the entries of a group from its last `_LAST_REBALANCES` rebalances on; without a
+    rebalance the last `_LAST_NOTES`."""
     begun = [at for at, entry in enumerate(view.entries) if isinstance(entry, Rebalance)]
     if not begun:
         return view.entries[-_LAST_NOTES:]
@@ -49,7 +51,7 @@ def _last_entries(view: GroupView) -> MutableSequence[Entry]:
 
 
 def _last_words(group: str, lines: Iterable[Line]) -> list[str]:
-    """For each client of a group, the last request of its that was logged, and its answer."""
+    """Return a line for each client of a group: its last request in the log, and the answer."""
     last: dict[str, list[Line]] = {}
     asked: dict[int, str] = {}
     for line in lines:

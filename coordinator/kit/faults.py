@@ -31,7 +31,8 @@ PHASES: dict[str, str] = {
     "assigning": "Assigning",
     "reconciling": "Reconciling",
 }
-"""Where a group is when the request comes: a short word, or the state as Kafka spells it."""
+"""Phases of a group that a fault can name: a short word and the states, as Kafka spells them,
+that it stands for."""
 
 
 class FaultError(ValueError):
@@ -81,14 +82,16 @@ _NUMBERS = frozenset({"partition", "generation", "broker", "offset", "delivery"}
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Which requests are meant. What is None does not matter; all that is given must fit.
+    """Selects requests. A field that is None selects all; a request must fit every field that is
+    given.
 
-    `api` is Kafka's name. `member` is a member id or its beginning. `partition` goes with `topic`.
-    `generation` is what the request says (of a KIP-848 group: the member epoch). `broker` is the
-    node that was asked. `phase` is where the group is when the request comes; of requests that name
-    no group (Fetch, Produce) `group` means those whose client id a member of it has. `offset`, with
-    `topic` and `partition`, is a record of a share group: requests that acknowledge it, or, with
-    `delivery`, answers that hand it out for the how manieth time.
+    `api`: Kafka's name of the API. `member`: a member id or the beginning of one. `partition`
+    needs `topic`. `generation`: the generation in the request (in a KIP-848 group the member
+    epoch). `broker`: the node that received the request. `phase`: the group's state when the
+    request arrives. Requests that name no group (Fetch, Produce) fit `group` if a member of the
+    group has their client id. `offset`, with `topic` and `partition`, is a record of a share
+    group: it selects requests that acknowledge the record or, with `delivery`, responses that
+    return the record with this delivery count.
     """
 
     api: str | None = None
@@ -278,7 +281,8 @@ ACTIONS: dict[str, type[Action]] = {action.kind: action for action in get_args(A
 
 
 def acts_on_answers(action: Action) -> bool:
-    """True if it happens once the answer is there."""
+    """Return True if the action takes place when the response exists, not when the request
+    arrives."""
     if isinstance(action, Delay):
         return action.answer
     if isinstance(action, Disconnect):

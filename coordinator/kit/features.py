@@ -1,7 +1,5 @@
-"""Features of a running cluster, as kafka-features.sh changes them (KIP-584).
-
-The request is the one that the tool would send; ControlError tells a refusal in Kafka's words.
-"""
+"""Changes features of a running cluster, as kafka-features.sh does (KIP-584), by the request
+that the tool sends. Raises ControlError with Kafka's words if the controller refuses."""
 
 from __future__ import annotations
 

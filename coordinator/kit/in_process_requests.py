@@ -1,8 +1,8 @@
-"""Requests of the kit itself: the same handlers that serve clients, asked without a connection.
+"""Requests of the kit itself, handled by the handlers that serve clients, without a connection.
 
-So topics are made, records written and offsets committed with the checks, events and error texts
-that any client meets. Faults do not touch these requests. It does not depend on sockets; an answer
-that has to wait comes by a callback.
+So topics are created, records produced and offsets committed with the same checks, events and
+error texts as for any client. Faults do not apply to these requests. An answer that has to wait
+is given to a callback. This module must not know sockets.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ControlError(Exception):
 
 
 class _Parked:
-    """Takes the place of a connection for one answer that comes later."""
+    """Takes the place of a connection for an answer that is given later."""
 
     def __init__(self, done: Callable[[Message | Encoded], None]) -> None:
         self._done = done

@@ -1,14 +1,13 @@
-"""The journal: requests of clients and their answers as typed records, to be looked at and asserted
-on.
+"""The journal: clients' requests and their responses as typed records, to look at and to assert on.
 
     journal = kafka.journal()
     ...
     journal.verify("OffsetCommit", group="billing", at_most=3)
 
-It begins when it is first asked for and keeps the latest `most` requests, as bytes until somebody
-looks; what is secret in them (passwords, keys, tokens) is left out. Once it had to let one go it
-does not judge any more: what was not looked at is not all right. Which requests are meant is said
-in the words of faults (`faults.Selector`).
+It begins with the first call of `journal()` and keeps the latest `most` requests, as bytes until
+somebody reads them. Secrets in them (passwords, keys, tokens) are left out. Once it has dropped
+a request it refuses to judge, because the dropped one may be the wrong one. Requests are
+selected as faults select them (`faults.Selector`).
 """
 
 from __future__ import annotations
@@ -47,8 +46,8 @@ _NEIGHBOURS = 2
 
 
 class Exchange:
-    """One request of a client, and its answer as it left: None while there is none, and for one
-    that was lost or cut off."""
+    """One request of a client and its response. The response is None while there is none, and if
+    it was lost or cut off."""
 
     __slots__ = (
         "_answer",
@@ -69,7 +68,7 @@ class Exchange:
         self.number = number
         self.broker = broker
         self.at_ms = at_ms
-        """When it came, since the emulator's zero."""
+        """The instant at which the request arrived, in ms since the emulator's zero."""
         self.answered_ms: int | None = None
         self._key, self.version, _, self.client_id, _ = read_request_header(frame)
         self._token = token
@@ -85,7 +84,8 @@ class Exchange:
 
     @property
     def _asked(self) -> Call:
-        """The request as interceptors had it, but for what the wire does not say."""
+        """The request as interceptors get it, without what only the broker knows (principal,
+        host)."""
         if self._call is None:
             *_, at = read_request_header(self._frame)
             message = request_type(self._key).decode(self.version, self._frame, at)
@@ -109,7 +109,7 @@ class Exchange:
         return self._asked.message
 
     def _take_answer(self, body: bytes, now: int) -> None:
-        """Its answer left."""
+        """Note the response and the instant at which it was sent."""
         self._answer, self.answered_ms = body, now
 
     @property
@@ -134,11 +134,11 @@ class Exchange:
 
 
 class Records:
-    """The latest requests of an emulator, of all brokers. Called between two requests.
+    """The latest requests to all brokers of an emulator. Called between two requests.
 
-    While nobody looks, a request is a row of bytes on the brokers' tape; rows become exchanges when
-    somebody does. From its beginning on, tokens number the requests of all brokers, so it is known,
-    too, how many were let go before anybody looked.
+    Until a test looks, a request is bytes on a broker's tape; a look turns them into exchanges.
+    Tokens number the requests of all brokers from the beginning of the journal, so the number of
+    requests that were dropped before the first look is known, too.
     """
 
     def __init__(self, brokers: Callable[[], list[Broker]], most: int) -> None:
@@ -181,12 +181,12 @@ class Records:
 
     @property
     def dropped(self) -> int:
-        """How many had to be let go."""
+        """The number of requests that were dropped."""
         kept = self.kept
         return self._count - self._cleared - len(kept)
 
     def chosen(self, selector: Selector) -> list[Exchange]:
-        """Those that a selector means."""
+        """Return the exchanges that a selector selects."""
         around = {broker.node_id: each for broker, each in self._watched}
         return [
             each
@@ -197,7 +197,7 @@ class Records:
         ]
 
     def unseen(self) -> str:
-        """Why it cannot judge; "" if it can."""
+        """Return the reason why the journal cannot judge, or "" if it can."""
         if self.dropped:
             return f"{how_many(self.dropped, 'request', 'were')} let go, as only {self.most} are kept: journal(most=...) keeps more"
         anew = [
@@ -227,12 +227,12 @@ class Journal:
 
     @property
     def most(self) -> int:
-        """How many requests it keeps, the latest."""
+        """The number of requests that the journal keeps, the latest ones."""
         return self._records.most
 
     @property
     def dropped(self) -> int:
-        """How many requests it had to let go."""
+        """The number of requests that the journal dropped, because it keeps only `most`."""
         return self._records.dropped
 
     def requests(self, api: str | None = None, /, **which: Any) -> list[Exchange]:
@@ -300,7 +300,8 @@ class Journal:
         return "".join(f"\n {'>' if each is offending else ' '} {each}" for each in near)
 
     def _near(self, selector: Selector) -> str:
-        """Requests that lack one word of what was asked."""
+        """Return requests that fit all fields of the selector but one, as text for a failed
+        assertion."""
         rows = []
         for entry in fields(selector):
             value = getattr(selector, entry.name)

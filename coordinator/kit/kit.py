@@ -1,10 +1,10 @@
-"""The control verbs in Python: what a test can ask of a running emulator, in one line each.
+"""What a test can do with a running emulator, in Python: one method for each.
 
-`Kit` is what `Emulator` inherits: topics and records, groups, faults, waits, the clock. It builds
-the data of this package and applies it between two requests; all of its methods may be called from
-any thread. It does not depend on sockets or asyncio: the emulator gives it `run` and what runs
-there. What carries the methods out is loaded when it is first used: an emulator that is only served
-pays nothing.
+`Kit` is the base class of `Emulator`: topics and records, groups, faults, waits, the clock. It
+applies the data of this package between two requests; all methods may be called from any thread.
+It must not know sockets or asyncio: the emulator gives it `run` and the brokers. The code behind
+a method is loaded when the method is first used, so that an emulator that only serves does not
+load it.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 DEFAULT_GRACE_S = 5.0
-"""How long `advance` waits, in real time, for living members that a rebalance awaits."""
+"""Seconds of real time that `advance` waits for living members that a rebalance waits for."""
 
 
 @nearest_keywords
@@ -245,7 +245,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
     def timed_out(
         self, pattern: EventPattern, future: Future[Any], timeout: float
     ) -> WaitTimeoutError:
-        """The error of a wait for events whose time is over; nobody waits for it any more."""
+        """End a wait for events whose time is over. Return the error to raise."""
         from .event_waits import timed_out
 
         session, obstacles = self._session, self.obstacles(pattern.group)
@@ -254,8 +254,8 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         )
 
     def explain(self, group: str | None = None, generation: int | None = None) -> str:
-        """Why each rebalance happened, in sentences: what `coordinator explain` prints of this
-        run."""
+        """Return why each rebalance happened, in sentences: what `coordinator explain` prints
+        for this run."""
         from coordinator.history.explain.output import as_text, timeline_of
 
         lines = self.run(self._log_lines)
@@ -411,8 +411,8 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
 
 
 def _views(timeline: Timeline, group: str | None, lines: list[Line]) -> list[GroupView]:
-    """The events of a group, or of each; none of a group that clients only tried to reach. Raises
-    ControlError for one that no line names."""
+    """Return the timeline of a group, or of each group; nothing for a group that clients only
+    tried to reach. Raises ControlError for a group that no line names."""
     from coordinator.history.world.obstacles import obstacles
 
     from .in_process_requests import ControlError

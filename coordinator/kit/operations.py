@@ -1,8 +1,8 @@
-"""An operator's actions on groups: end a session, start a rebalance, spare members while the clock
-jumps. Called between two requests.
+"""An operator's actions on groups: end a session, start a rebalance, prolong sessions while the
+clock jumps. Called between two requests.
 
-Nothing here is a rule of its own: the coordinator does what it does when a session ends or a
-rebalance begins, and its log says so.
+Nothing here is a rule of its own: the coordinator does what it always does when a session ends
+or a rebalance begins, and its log says so.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Brokers as a client would reach them: which of them run, which one leads, coordinates or
-controls, and why none does.
+"""Brokers as a client can reach them: which run, which one leads a partition, coordinates a group
+or is the controller, and why none does.
 
-The controller's own view decides, not what a broker believes that is cut off. Called between two
-requests; it does not depend on time.
+The controller's view decides, not that of a broker that is cut off. Called between two requests;
+this module must not know time.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ class Reach:
         )
 
     def is_up(self, broker: Broker) -> bool:
-        """True if this very broker runs: one that was started again is another."""
+        """Return True if this broker object runs. A broker that was started again is another
+        object."""
         return self.running(broker.node_id) and broker in self.brokers()
 
     def controlling(self) -> Broker | None:
@@ -75,8 +76,8 @@ class Reach:
         return f"broker {node} does not run; {those}"
 
     def leader_of(self, topic: str, index: int) -> Broker:
-        """The broker that leads a partition, runs, and knows of it. Raises ControlError that says
-        why there is none."""
+        """Return the leader of a partition, if it runs and knows that it leads. Raises
+        ControlError, which says why there is none."""
         lacking = self.unready(topic, index)
         if lacking:
             raise ControlError(lacking[0])
@@ -97,8 +98,9 @@ class Reach:
         return max(logs, key=lambda log: log.high_watermark, default=None)
 
     def coordinator_of(self, group_id: str) -> Broker | None:
-        """The broker that clients find as a group's coordinator, if it runs and knows of it. The
-        only broker is it even while it does not serve the group: it says so itself."""
+        """Return the broker that clients find as a group's coordinator, if it runs and serves
+        the group; else None. An emulator's only broker is returned even if it does not serve the
+        group: its response says so."""
         asked = self.any_broker()
         if asked.replication is None:
             return asked
@@ -130,7 +132,7 @@ class Reach:
     # -- who is missing
 
     def nobody(self) -> tuple[str, ...]:
-        """True if no broker runs, in words."""
+        """Return the sentence that no broker runs, or nothing if one does."""
         if any(self.running(broker.node_id) for broker in self.brokers()):
             return ()
         return ("no broker runs",)
@@ -138,11 +140,9 @@ class Reach:
     def unready(
         self, topic: str, index: int, *, writing: bool = False, at_once: bool = False
     ) -> tuple[str, ...]:
-        """Why a client could not read a partition now, or write to it and be told that all replicas
-        in sync have it (`writing`).
-
-        `at_once`: neither could the answer come before anything else happens.
-        """
+        """Return why a client cannot read a partition now, or nothing if it can. With `writing`:
+        why it cannot write to it with acks=all. With `at_once`: also why the response would have
+        to wait for something else to happen."""
         if self.nobody():
             return self.nobody()
         found = self.any_broker().controller.cluster.partition(topic, index)
@@ -160,7 +160,7 @@ class Reach:
         return (f"{where}: {why} ({replicas})",) if why else ()
 
     def _unwritable(self, leader: Broker, own: Partition, *, at_once: bool) -> str:
-        """Why a leader cannot take records that all replicas in sync are to have."""
+        """Return why a leader cannot take records with acks=all, or "" if it can."""
         topic = leader.cluster.topics[own.topic]
         least = min(topic.effective_int("min.insync.replicas"), len(own.replicas))
         if len(own.isr) < least:
@@ -173,7 +173,7 @@ class Reach:
         return ""
 
     def uncoordinated(self, group_id: str) -> tuple[str, ...]:
-        """Why no client could reach a group's coordinator now."""
+        """Return why a client cannot reach a group's coordinator now, or nothing if it can."""
         if self.nobody():
             return self.nobody()
         if self.coordinator_of(group_id) is not None:
@@ -181,7 +181,7 @@ class Reach:
         return (f"group {group_id!r} has no coordinator that runs ({self.about(None)})",)
 
     def uncontrolled(self) -> tuple[str, ...]:
-        """Why no client could change a topic now."""
+        """Return why a client cannot change a topic now, or nothing if it can."""
         if self.nobody():
             return self.nobody()
         if self.controlling() is not None:

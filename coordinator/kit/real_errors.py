@@ -1,8 +1,8 @@
-"""Errors that brokers really return, by API. A test that injects another error tests something that
-no application meets.
+"""Errors that brokers really return, for each API. A test that injects any other error tests
+something that no application meets.
 
-The sets are those that Kafka names for its responses, with the codes that any request may get. An
-API that is not listed is not judged.
+The sets are those that Kafka names for its responses, with the codes that any request may get.
+An API that is not listed is not judged.
 """
 
 from __future__ import annotations
@@ -155,8 +155,8 @@ ANSWERED: Final[dict[str, frozenset[E]]] = {
 
 
 def improbable(api: str | None, error: E | None) -> str:
-    """Why no broker answers an API (None: any) with an error, and what it would answer; "" if one
-    does, or if that is not known."""
+    """Return why no broker answers an API (None: any) with an error, and which errors it
+    returns. "" if a broker returns the error, or if that is not known."""
     answered = ANSWERED.get(api or "")
     if answered is None or error is None or error in answered or error in _ANY:
         return ""

@@ -1,5 +1,5 @@
-"""Parts of requests and answers shown to nobody: passwords, keys, salts, tokens. Does not depend
-on who shows them."""
+"""Removes secrets from requests and responses before they are shown: passwords, keys, salts,
+tokens."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The kit's state for a running emulator: faults, waits and who has acted. Made when the first
-of them is asked for."""
+"""The kit's state for a running emulator: faults, waits and members' activity. It is made when a
+test first uses one of them."""
 
 from __future__ import annotations
 
@@ -34,14 +34,15 @@ _BEFORE_TOPICS = ("CreateTopics", "DescribeTopicPartitions", "Metadata")
 
 
 class KitSession(Reach):
-    """One emulator's faults, waits and activity. Everything here is called between two requests.
+    """Faults, waits and activity of one emulator. Everything here is called between two requests.
 
-    `brokers`: all there are, `running` says which of them run; `clock`: the emulator's; `clients`: client ids with an open
-    connection; `own`: member ids of peers of this emulator, with the partitions that each took
-    over; `paused`: those of them that stand still; `disconnect` closes all connections; `on_loop`:
-    whether who calls holds up the brokers meanwhile; `failed_peers`: of a group, by client id, the
-    peers that ended by a fault, and by which; `end_peers` lets all peers crash, and nothing that they sent
-    is read any more.
+    `brokers`: all brokers; `running` says whether the broker with an id runs. `clock`: the
+    emulator's. `clients`: client ids with an open connection. `own`: member ids of the
+    emulator's own peers, with the partitions that each took over. `paused`: those of them that
+    are paused. `disconnect` closes all connections. `on_loop` returns True if the calling thread
+    is the brokers' own, so that it must not wait. `failed_peers`: of a group, the peers that
+    ended by a fault, and the fault, by client id. `end_peers` crashes all peers; their unread
+    requests are discarded.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class KitSession(Reach):
         self.faults = FaultBoard(brokers, seed)
         self.records: Records | None = None
         self.onlookers: dict[Future[Any], Onlooker] = {}
-        """Who looks on while somebody waits for a group that does not exist."""
+        """The onlooker of each wait for a group that does not exist."""
         self.clients = clients
         self._own = own
         self._activity: dict[int, tuple[Broker, Activity]] = {}
@@ -120,7 +121,7 @@ class KitSession(Reach):
         )
 
     def _reads(self, group_id: str, member_id: str, partition: TopicPartition) -> bool:
-        """True if a share session of a member, at whichever broker, has a partition."""
+        """Return True if a share session of the member, at any broker, contains the partition."""
         topic, index = partition
         for broker in self.brokers():
             found = broker.cluster.topics.get(topic)
@@ -199,8 +200,8 @@ class KitSession(Reach):
         partition_of(self.any_broker(), topic, index)
 
     def most_members(self, group_id: str) -> int:
-        """How many members a group can have: by the setting of its protocol, by either as long as
-        it has none."""
+        """Return the highest number of members that a group may have, by the setting of its
+        protocol; for a group without members the highest of all protocols."""
         broker = self.serving(group_id)
         kind = snapshot(
             broker, group_id, self.now(), lambda *_: False, lambda _: False, lambda _: None
@@ -214,6 +215,6 @@ class KitSession(Reach):
         return max(broker.configs.get_int(name) for name in known)
 
     def partitions_of(self, topic: str) -> int | None:
-        """How many partitions a topic has; None: there is none."""
+        """Return the number of partitions of a topic, or None if it does not exist."""
         found = self.any_broker().cluster.topics.get(topic)
         return None if found is None else len(found.partitions)

@@ -1,5 +1,5 @@
-"""Calls from a test's thread into the emulator: a function is called between two requests. Also the
-kit's view of the emulator's clock."""
+"""Calls from a test's thread into the emulator, which are made between two requests, and the
+emulator's clock as the kit uses it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 T = TypeVar("T")
 DEFAULT_TIMEOUT_S = 30.0
-"""How long the kit waits for something, unless told otherwise."""
+"""Seconds that the kit waits for something by default."""
 
 
 class Runner(Protocol):
@@ -23,8 +23,7 @@ class Clock(Protocol):
     def now(self) -> int:
         """Milliseconds since the emulator's zero."""
 
-    def next_deadline(self) -> int | None:
-        """When something falls due next."""
+    def next_deadline(self) -> int | None: ...
 
     def jump(self, duration_ms: int) -> None:
         """Let so much time have passed; connections have not been idle meanwhile."""

@@ -1,4 +1,4 @@
-"""A topic as a test holds it: what its logs are made of.
+"""A topic as a test holds it, and the segments of its logs.
 
 kafka.topic("orders").log(0)    # LogView: its segments, the oldest first
 """
@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SegmentView:
-    """One segment of a log. `last_offset`: of its last record, one below `first_offset` if it never
-    had any; `size`: bytes; `largest_timestamp_ms`: Unix milliseconds, -1 if no record has a time;
-    `state`: `active` (appended to) or `closed` (retention and compaction take only such)."""
+    """One segment of a log. `last_offset`: offset of its last record, or `first_offset` - 1 if
+    it never had one. `size`: bytes. `largest_timestamp_ms`: Unix milliseconds, or -1 if no
+    record has a timestamp. `state`: `active` (records are appended to it) or `closed` (only
+    closed segments are deleted or compacted)."""
 
     first_offset: int
     last_offset: int
@@ -53,7 +54,7 @@ class LogView:
 
     @classmethod
     def read(cls, plain: dict[str, Any]) -> LogView:
-        """What the control port answers."""
+        """Read the value from the control port's answer."""
         segments = tuple(SegmentView(**each) for each in plain["segments"])
         return cls(**{**plain, "segments": segments})
 
@@ -66,8 +67,8 @@ class TopicHandle:
         self._log_of = log_of
 
     def log(self, partition: int = 0) -> LogView:
-        """The log of a partition, with its segments. Raises ControlError for a partition that there
-        is not, or that nobody leads."""
+        """Return the log of a partition, with its segments. Raises ControlError for a partition
+        that does not exist or has no leader."""
         return self._log_of(self.name, partition)
 
     def __repr__(self) -> str:

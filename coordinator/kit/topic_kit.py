@@ -1,8 +1,9 @@
-"""Topics and records in Python: the methods of the kit that make, grow and delete topics, and
-write, read and truncate what is in them.
+"""Topics and records in Python: methods of the kit that create and delete topics, and write, read
+and truncate records.
 
-They do as clients do: where nobody leads a partition, or too few replicas are in sync, they wait
-for that, up to `timeout` seconds. On the emulator's own loop they never wait.
+They behave like clients: if a partition has no leader, or too few replicas in sync, they wait
+for that, up to `timeout` seconds. On the emulator's own loop they never wait. The requests stand
+in `topics.py`.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class TopicKit:
         return topic_handle.TopicHandle(name, log_of)
 
     def topics(self) -> dict[str, int]:
-        """How many partitions each topic has, Kafka's internal ones left out."""
+        """Return the number of partitions of each topic, without Kafka's internal topics."""
         session = self._session
         return self.run(
             lambda: {
@@ -187,18 +188,19 @@ class TopicKit:
     def _controlled(
         self, change: Callable[[Broker, int], None], timeout: float = DEFAULT_TIMEOUT_S
     ) -> None:
-        """Change topics at a broker that reaches the controller, once there is one."""
+        """Change topics at a broker that reaches the controller; wait until there is one."""
         from .topics import controlled
 
         return self._done(controlled(self._session, change), timeout)
 
     def _waits(self) -> bool:
-        """True if what takes time can be waited for: not where who calls holds up the brokers."""
+        """Return True if the caller may wait: it is not on the brokers' own thread."""
         return not self._session.on_loop()
 
     def _done(self, steps: Steps[T], timeout: float, instead: str = "") -> T:
-        """The result of work in steps, which may take so many seconds. On the emulator's own loop
-        it waits for nothing: `instead` says what to call there."""
+        """Run work in steps and return its result, waiting up to `timeout` seconds. On the
+        emulator's own loop nothing can be waited for; the error then names the call to use there
+        (`instead`)."""
         from . import arguments
         from .client_requests import Errand, without_waiting
 

@@ -1,7 +1,8 @@
-"""Topics of a running broker, in the words of a test: make, grow, delete, write, read, truncate.
+"""Requests about topics and records, as a client sends them: create, add partitions, delete,
+produce, read, truncate.
 
-Each function builds the request that a client would send, and reads its answer. They raise
-ControlError where Kafka refuses, in Kafka's words.
+Each function builds a request and reads its response. It raises ControlError, with Kafka's
+words, if Kafka refuses. `topic_kit.py` has the methods for tests.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ _BY_NAME = 12
 (KIP-890)."""
 
 _ASKED_AGAIN = (ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, ErrorCode.REQUEST_TIMED_OUT)
-"""The batch is in its leader's log, and what becomes of it is not known: an idempotent producer
-asks again."""
+"""Errors after which the batch is in its leader's log, but not known to be replicated: an
+idempotent producer sends it again."""
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Response")
@@ -86,7 +87,7 @@ Value = bytes | str | None
 
 
 class Producer(NamedTuple):
-    """Who writes: a producer id and epoch, of a transactional id or of none."""
+    """Identity of the writer: a producer id and epoch, with or without a transactional id."""
 
     transactional_id: str | None
     producer_id: int
@@ -94,7 +95,7 @@ class Producer(NamedTuple):
 
 
 class Written(NamedTuple):
-    """Where a record was put."""
+    """The place of a written record."""
 
     topic: str
     partition: int
@@ -250,7 +251,8 @@ def partition_of(broker: Broker, name: str, index: int) -> Partition:
 
 
 def ends(reach: Reach, name: str, *, committed: bool) -> Steps[dict[int, int]]:
-    """Where each partition ends for readers; for those of committed records only, if asked for."""
+    """Return the end offset of each partition: the high watermark or, with `committed`, the last
+    stable offset."""
     yield from until(reach.nobody)
     count = len(topic_of(reach.any_broker(), name).partitions)
     yield from until(lambda: _unready(reach, name, range(count)))
@@ -340,7 +342,7 @@ def produced(
 
 
 def _noting(steps: Steps[T], done: int, total: int) -> Steps[T]:
-    """Steps that say, where they wait, how much of a call is done."""
+    """Run these steps; whenever they wait, add how much of the whole call is done."""
     note = (f"{done} of the {total} records are written",) if done else ()
     while True:
         try:
@@ -359,7 +361,7 @@ def _unready(
     writing: bool = False,
     at_once: bool = False,
 ) -> tuple[str, ...]:
-    """Why not all of these partitions can be read or written now."""
+    """Return why not all of these partitions can be read or written now, or nothing if they can."""
     each = (reach.unready(name, index, writing=writing, at_once=at_once) for index in indexes)
     return tuple(text for texts in each for text in texts)
 
@@ -446,20 +448,21 @@ def led(
 
 
 def _leads(leader: Broker, name: str, index: int) -> bool:
-    """True if the controller has this broker lead a partition."""
+    """Return True if this broker leads a partition by the controller's view, or if the
+    controller does not know it."""
     found = leader.controller.cluster.partition(name, index)
     return found is None or found.leader == leader.node_id
 
 
 def _next_sequence(log: PartitionLog, producer: Producer) -> int:
-    """The sequence number that a producer's next batch carries in a partition: it goes on behind
-    its last (KIP-98)."""
+    """Return the sequence number of the producer's next batch in a partition: one more than its
+    last (KIP-98), or 0."""
     state = log.producers.states.get(producer.producer_id)
     return 0 if state is None or state.epoch != producer.epoch else state.last_sequence + 1
 
 
 def _idempotent(reach: Reach) -> Steps[Producer]:
-    """An idempotent producer: what it writes again counts once."""
+    """Return an idempotent producer, so that a batch that is sent again is written once."""
     answer = yield from asked(
         reach,
         reach.any_broker(),
@@ -501,7 +504,7 @@ def ended(reach: Reach, producer: Producer, *, commit: bool) -> Steps[Producer]:
 
 
 def _coordinating(reach: Reach, transactional_id: str) -> Steps[Broker]:
-    """The coordinator of a transactional id, once it runs."""
+    """Wait until the coordinator of a transactional id runs, and return it."""
 
     def unmet() -> tuple[str, ...]:
         if reach.nobody():

@@ -1,10 +1,9 @@
-"""Waits of tests: conditions that are looked at again after everything that happens, until they
-hold.
+"""Waits of tests: conditions that are checked after everything that happens, until they hold.
 
-A condition is a function that says what is still missing; it is called between two requests.
-Waiters on other threads and on event loops get a `concurrent.futures.Future`; one that would hold
-up the loop which has to bring it about refuses to be waited for. It does not depend on clocks: how
-long to wait is the waiter's own affair.
+A condition is a function that returns what is still missing; it is called between two requests.
+A waiter on another thread or event loop gets a `concurrent.futures.Future`. A wait on the
+emulator's own loop would block the brokers that must bring the condition about, so it is
+refused. This module must not know a clock: how long to wait is the caller's decision.
 """
 
 from __future__ import annotations
@@ -21,8 +20,8 @@ Unmet = Callable[[], tuple[str, ...]]
 
 
 class WaitTimeoutError(AssertionError):
-    """A condition did not come about in time: what is missing, what was seen instead, and whom
-    everybody waits for."""
+    """A condition did not hold in time. The text says what is missing, what was seen instead,
+    and which members the group waits for."""
 
 
 def not_in_time(text: str) -> WaitTimeoutError:
@@ -67,7 +66,7 @@ class _Wait:
         self.future: LoopFuture[Any] = LoopFuture()
 
     def look(self) -> bool:
-        """True if the wait is over."""
+        """Check the condition; return True if the wait is over."""
         if self.future.done():
             return True
         try:
@@ -101,7 +100,7 @@ class WaitBoard:
         self._waits = [wait for wait in self._waits if not wait.look()]
 
     def end(self, future: Future[Any]) -> None:
-        """Nobody waits for this any more."""
+        """Drop a wait that its caller gave up."""
         self._waits = [wait for wait in self._waits if wait.future is not future]
 
     def fail_all(self, error: Exception) -> None:

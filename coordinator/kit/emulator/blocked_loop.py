@@ -1,12 +1,11 @@
-"""A blocking client on the emulator's own loop: found, named and interrupted, instead of a
-bootstrap time-out.
+"""Finds a blocking client on the emulator's own event loop, names it and interrupts it.
 
-In the form `async with Emulator()` the emulator runs on its caller's loop. A client that blocks
-(kafka-python, confluent-kafka) and is called on that loop waits for a broker that waits for the
-loop. A thread looks now and then whether the loop still turns; when it does not, and a client
-library stands on its stack, that is logged at once, and the block ends in an exception that says so
-as soon as Python runs again on its thread: kafka-python 3 waits on a lock until its own bootstrap
-time-out.
+With `async with Emulator()` the emulator runs on its caller's loop. A blocking client
+(kafka-python, confluent-kafka) that is called on that loop waits for a broker that waits for the
+loop, so the test would hang until the client's bootstrap timeout. A thread checks that the loop
+still runs. If it does not, and a client library is on its stack, the thread logs that at once.
+It also raises an exception in the blocked call; Python delivers it when that thread runs Python
+code again (kafka-python 3 waits on a lock until its own bootstrap timeout).
 """
 
 from __future__ import annotations
@@ -124,8 +123,8 @@ def _outwards(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _holds_confluent(frame: FrameType) -> bool:
-    """Return whether a function uses an object of confluent-kafka, whose calls are in C and stand
-    on no stack."""
+    """Return True if a function uses an object of confluent-kafka. Its calls are C code and
+    appear on no Python stack."""
     values = list(frame.f_locals.values())
     owner = frame.f_locals.get("self")
     values += vars(owner).values() if hasattr(owner, "__dict__") else ()

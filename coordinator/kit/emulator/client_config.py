@@ -1,7 +1,7 @@
-"""Settings for a client library to reach a listener: plain values under the library's own names,
-which another process can use too.
+"""Settings with which a client library connects to a listener: plain values under the library's own
+names, so that another process can use them too.
 
-Owns one row a library. Does not depend on a running emulator.
+One entry of `LIBRARIES` for each library. This module must not need a running emulator.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Access(NamedTuple):
 
 
 def _dotted(access: Access) -> dict[str, Any]:
-    """librdkafka's names: confluent-kafka of every language."""
+    """Return settings by librdkafka's names, which confluent-kafka uses in every language."""
     given: dict[str, Any] = {"bootstrap.servers": access.servers}
     if access.protocol != "PLAINTEXT":
         given["security.protocol"] = str(access.protocol)
@@ -93,7 +93,7 @@ def _java(access: Access) -> dict[str, Any]:
 
 
 def _underscored(access: Access) -> dict[str, Any]:
-    """The names of kafka-python and aiokafka."""
+    """Return settings by the names of kafka-python and aiokafka."""
     given: dict[str, Any] = {"bootstrap_servers": access.servers}
     if access.protocol != "PLAINTEXT":
         given["security_protocol"] = str(access.protocol)
@@ -121,8 +121,8 @@ LIBRARIES: Final[Mapping[str, Callable[[Access], dict[str, Any]]]] = {
     "kafka-python": _underscored,
     "librdkafka": _dotted,
 }
-"""How each library's settings are written. aiokafka wants a context in place of `ssl_cafile`:
-`with_ssl_context`."""
+"""The function that writes each library's settings. aiokafka needs a context instead of
+`ssl_cafile`: see `with_ssl_context`."""
 
 
 FILES: Final = frozenset(

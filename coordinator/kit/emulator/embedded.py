@@ -1,4 +1,5 @@
-"""The embeddable emulator: `Emulator`, a broker on real sockets for as long as a `with` lasts.
+"""The embeddable emulator: `Emulator`, a broker on real sockets for as long as a `with` block
+lasts.
 
     async with Emulator({"orders": 12}) as kafka:            # on the caller's own loop
         consumer = AIOKafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
@@ -6,9 +7,10 @@
     with Emulator(["orders:12"]) as kafka:                   # its own thread and loop
         consumer = KafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
 
-A client that blocks (kafka-python, confluent-kafka) holds up the first form's loop:
-BlockingClientError names it after some seconds. Call it in a thread, or take the second form. Owns
-the options, the thread, and the life of the parts. Does not depend on the protocol.
+In the first form a client that blocks (kafka-python, confluent-kafka) blocks the emulator's
+loop, too: after some seconds BlockingClientError names the client. Call it in a thread, or use
+the second form. This module owns the options, the thread, and the order in which the parts start
+and stop. It must not know the protocol. What a test can ask stands in `coordinator/kit/kit.py`.
 """
 
 from __future__ import annotations
@@ -68,34 +70,41 @@ T = TypeVar("T")
 @await_is_watched
 @nearest_keywords
 class Emulator(LoopKit):
-    """A Kafka broker with its group coordinator, on loopback sockets unless told otherwise.
+    """A Kafka broker with its group coordinator, on loopback sockets unless `listen` says
+    otherwise.
 
-    `topics`: `{"orders": 12}` or `["orders:12", "payments"]`. `config`: Kafka's names and values;
-    defaults are Kafka's, except that group.initial.rebalance.delay.ms is 0 unless `kafka_defaults`;
-    so a session timeout below 6 s is refused unless `config` lowers group.min.session.timeout.ms, as
-    the fixtures do.
-    `listen`: one address or several, `host:port` or `NAME://host:port`, port 0 for a free one.
-    `advertise`: addresses to tell clients instead, in the same form. `log`: path of the event log;
-    `log_mode` says what becomes of a file that is there: "new" refuses it, "append" adds a run to
-    it, "replace" starts it anew. `remember`: without a file, keep so many lines in memory, for
-    `explain`, `events`, `verify`. `kafka_log`: path of a file that gets the lines which a Kafka broker of that
-    release would log for the same. `seed`: fixes every id that is drawn. `auto_create_topics=False`:
-    a topic that a client misspells is not made, as it is by Kafka's default
-    (auto.create.topics.enable). `kafka_version`: which release it behaves as, such as "4.3"
-    (docs/releases.md); the newest that it knows. `features`: levels at which features are finalised
-    where they are others than that release's, such as `{"share.version": 0}`. `allow_remote`: may listen beyond
-    loopback. `cluster_id`: instead of one that is drawn. `max_output_bytes`: how much clients may leave unread before larger
-    answers wait; `max_response_bytes`: of one answer, a larger one closes its connection.
+    Topics and settings. `topics`: `{"orders": 12}` or `["orders:12", "payments"]`. `config`:
+    Kafka's names and values. Defaults are Kafka's, except that group.initial.rebalance.delay.ms is
+    0 unless `kafka_defaults`. A session timeout below 6 s is refused, as by Kafka, unless `config`
+    lowers group.min.session.timeout.ms; the pytest fixtures lower it. `auto_create_topics=False`: a
+    client that asks for an unknown topic does not create it, as it would by Kafka's default
+    (auto.create.topics.enable). `kafka_version`: the release of Kafka to behave as, such as "4.3"
+    (docs/releases.md); by default the newest one known. `features`: feature levels that differ from
+    that release's, such as `{"share.version": 0}`. `cluster_id`: the cluster id; by default one is
+    drawn. `seed`: fixes every id that is drawn.
 
-    `brokers`: how many, with the ids 1, 2, ...; each listens one port further on than the one
-    before. `security`: what listeners without a name of their own speak, such as "SASL_SSL";
-    `users`: names and passwords of who may log in; `acls`: who may do what, `super_users`: who may do
-    everything (docs/security.md). `racks`: one for each.
-    `broker_config`: settings of single brokers, by id. With several
-    brokers `broker` and `coordinator` mean none of them.
+    Addresses. `listen`: one address or several, `host:port` or `NAME://host:port`; port 0 takes a
+    free one. `advertise`: addresses that clients get instead, in the same form. `allow_remote`:
+    allow addresses beyond loopback. `max_output_bytes`: bytes that a client may leave unread before
+    larger answers wait; `max_response_bytes`: size of one answer beyond which its connection is
+    closed.
 
-    Raises ConfigError, TopicError or EmulatorError for options that cannot be, EmulatorError for an
-    address not to be had. Entered once.
+    The event log. `log`: path of its file; `log_mode`: what happens if the file exists: "new"
+    refuses it, "append" adds a run to it, "replace" overwrites it. `remember`: without a file, the
+    number of lines kept in memory for `explain`, `events` and `verify`. `kafka_log`: path of a file
+    for the lines that a Kafka broker of that release would log.
+
+    Several brokers. `brokers`: how many, with the ids 1, 2, ...; each listens on the port after
+    that of the one before. `broker_config`: settings of single brokers, by id. `racks`: one for
+    each broker. With several brokers, `broker` and `coordinator` raise an error, because they would
+    be ambiguous.
+
+    Security (docs/security.md). `security`: the protocol of listeners without a name of their own,
+    such as "SASL_SSL". `users`: names and passwords. `acls`: who may do what. `super_users`: users
+    who may do everything.
+
+    Raises ConfigError, TopicError or EmulatorError for wrong options, and EmulatorError for an
+    address that cannot be bound. An object can be entered once.
     """
 
     def __init__(
@@ -205,7 +214,8 @@ class Emulator(LoopKit):
 
     @property
     def _first_listener(self) -> str:
-        """The first that asks something of clients; if there is none, the first."""
+        """The name of the first listener that demands TLS or a login, else of the first
+        listener."""
         secured = [] if self._security is None else self._security.secured
         return next(iter(secured), self._listen[0].name)
 
@@ -275,7 +285,7 @@ class Emulator(LoopKit):
         return self._server
 
     def is_running(self, broker: int) -> bool:
-        """True if a broker is neither stopped nor paused."""
+        """Return True if a broker runs: it is neither stopped nor paused."""
         if self._cluster is not None:
             return self._cluster.brokers.network.running(broker)
         return self._lone is None or self._lone.state.value == "running"
@@ -383,7 +393,6 @@ class Emulator(LoopKit):
         return inverse
 
     def _control_alone(self, verb: Verb) -> Verb | None:
-        """Stop or start the only broker, or change its features."""
         from coordinator.server.net.lone_broker import LoneBroker
 
         from ..restoring.restarts import perform_alone
@@ -552,7 +561,6 @@ class Emulator(LoopKit):
         self._server = server
 
     async def _start_cluster(self, epoch_ms: int) -> None:
-        """Start several brokers."""
         from coordinator.server.cluster_runtime import Brokers, ClusterOptions
         from coordinator.server.net.cluster_server import ClusterServer
 
@@ -654,7 +662,8 @@ class Emulator(LoopKit):
         raise_interceptor_errors(self.interceptor_errors, error)
 
     async def _live(self, started: Future[asyncio.Event]) -> None:
-        """The life of the thread: start, tell how that went, stop when asked."""
+        """Run the emulator in its own thread: start, report the outcome through `started`, and
+        stop when the event is set."""
         try:
             await self.start()
         except BaseException as error:

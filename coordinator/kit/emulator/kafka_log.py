@@ -1,5 +1,6 @@
-"""The file that gets the lines a Kafka broker would log for what happens to the emulator's groups, so that
-tools which read such logs can be tried."""
+"""The file with the lines that a Kafka broker would log for what happens to the emulator's
+groups. With it, tools that read brokers' logs can be tried. The lines themselves are made
+elsewhere; this module only follows the event log and writes."""
 
 from __future__ import annotations
 

@@ -1,20 +1,19 @@
-"""The event log in a Kafka topic: each line that is in the file becomes a record, in order
-(`coordinator serve --log-topic`).
+"""The event log as a Kafka topic: each line of the file becomes a record, in order (`coordinator
+serve --log-topic`).
 
 The publisher follows the log's file on the serving loop, with a producer of `members`. Rules:
 
-- Nothing is dropped: as long as the brokers do not take records, the file is not read further. At
-  most `MOST_LINES` and `MOST_BYTES` wait.
+- Nothing is dropped: while the brokers accept no records, the file is not read further. At most
+`MOST_LINES` and `MOST_BYTES` wait.
 - All records go to partition 0, so that they stay in order. The producer is idempotent: a batch
-  that is sent again is written once. After a refusal that ends a producer another one begins with
-  the first line that was not acknowledged; then lines may be written twice, and a reader knows them
-  by `run` and `seq`.
-- Lines about the publisher's own requests stay in the file alone, so publishing to the emulator
-  itself comes to an end. So do lines of more than `MOST_LINE_BYTES`, which Kafka would refuse
-  (max.message.bytes); they are counted and told.
+that is sent again is written once. If an error ends the producer, a new one begins with the first
+line that was not acknowledged. Lines may then be written twice; a reader recognises them by `run`
+and `seq`.
+- Lines about the publisher's own requests are not published: on the emulator itself publishing
+would never end. Lines of more than `MOST_LINE_BYTES`, which Kafka would refuse (max.message.bytes),
+are not published either; they are counted and reported.
 
-Owns the place up to which the log is published. Depends on the log's file alone, not on who writes
-it.
+This module knows the log's file alone, not the code that writes it.
 """
 
 from __future__ import annotations
@@ -99,11 +98,11 @@ class LogPublisher:
         most_lines: int = MOST_LINES,
     ) -> None:
         self.published = 0
-        """How many lines are acknowledged."""
+        """Number of lines that brokers acknowledged."""
         self.left_out = 0
-        """How many lines were too long."""
+        """Number of lines that were too long to be published."""
         self.ended: str | None = None
-        """Why nothing is published any more; None: it goes on."""
+        """The reason why publishing ended, or None while it goes on."""
         self._place = TopicPartition(topic, 0)
         self._bootstrap = bootstrap
         self._tell = tell
@@ -142,8 +141,8 @@ class LogPublisher:
             await self._at_end.wait()
 
     async def stop(self, silence_s: float = 8.0) -> bool:
-        """Publish what is left and end; give up when no record was taken for so long. Whether all
-        of it was published."""
+        """Publish the rest and end, but give up if no record is acknowledged for `silence_s`.
+        Return True if everything was published."""
         self._finishing = True
         self._woken.set()
         loop, task = self._transport.loop, self._task
@@ -238,7 +237,8 @@ class LogPublisher:
             self._tell("event log: records are taken again")
 
     async def _begin_again(self, fault: MemberFault) -> None:
-        """Another producer goes on with the first line that was not acknowledged."""
+        """Replace a failed producer by a new one, which begins with the first line that was not
+        acknowledged."""
         self._tries += 1
         if self._tries > _MOST_TRIES:
             self._end(str(fault))

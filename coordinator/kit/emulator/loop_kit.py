@@ -1,8 +1,8 @@
-"""The kit on an event loop: peers that live there, and what waits there is awaited, by any loop and
-thread.
+"""The kit on an event loop: peers that live on the emulator's loop, and waits that can be awaited
+from any loop and thread.
 
-Owns how a peer is asked for, and how work in steps is driven without blocking. What a peer fits is
-`peers`, which is loaded with the first of them; the steps are those of `control`.
+This module starts peers and drives work in steps (`kit/client_requests.py`) without blocking.
+How a peer fits its group stands in `peers.py`, which is loaded with the first peer.
 """
 
 from __future__ import annotations
@@ -110,14 +110,14 @@ class LoopKit(Kit):
         config: Mapping[str, object] | None = None,
         user: str | None = None,
     ) -> SharePeerHandle:
-        """A live consumer of a share group here (KIP-932), which works on what it is given: `with
+        """Start a consumer of a share group (KIP-932) that processes what it fetches: `with
         kafka.share_peer("workers", ["jobs"], processing_ms=50, reject=0.1) as peer: ...`.
 
-        `processing_ms`: how long it takes over a record. `release`, `reject`: how probable it is
-        that a record is given back, or refused for good. `renew_ms`: after so much work it renews
-        the locks of what it has in hand, again and again; 0: never. These three need, and bring,
-        explicit acknowledgement. `config`: settings by Kafka's names, such as share.acknowledgement.mode and
-        max.poll.records. Raises MemberConfigError for what cannot be. Safe from any thread.
+        `processing_ms`: time for each record. `release`, `reject`: probability, from 0 to 1,
+        that it releases or rejects a record. `renew_ms`: interval at which it renews the locks
+        of records that it is processing; 0: never. These three need explicit acknowledgement and
+        switch it on. `config`: settings by Kafka's names, such as share.acknowledgement.mode and
+        max.poll.records. Raises MemberConfigError for impossible settings. Safe from any thread.
         """
         from coordinator.members.applications.sharing import Work
         from coordinator.members.live.sharing import SharePeer, SharePeerHandle
@@ -135,7 +135,7 @@ class LoopKit(Kit):
         )
 
     def _stable_members(self, group: str) -> int:
-        """Return the number of members of a group; 0 while the group is not Stable."""
+        """Return the number of members of a group, or 0 if the group is not Stable."""
         now = self._instant()
         return max((_stable_members(each, group, now) for each in self._every_broker()), default=0)
 
@@ -180,7 +180,7 @@ class LoopKit(Kit):
 
 
 class _Awaited(Kit):
-    """A kit whose topics and groups do their work in steps that are awaited."""
+    """The kit whose work in steps is awaited instead of blocking."""
 
     def __init__(self, kafka: LoopKit) -> None:
         self._kafka = kafka
@@ -201,8 +201,8 @@ class _Awaited(Kit):
 
 
 def _stable_members(broker: Broker, group_id: str, now: int) -> int:
-    """Return the number of members of a group, of whichever protocol; 0 while it is not Stable, and
-    where it is not served."""
+    """Return the number of members of a group of any protocol, or 0 if the group is not Stable
+    or this broker does not coordinate it."""
     from coordinator.core.groups.requests import Request, RequestContext
     from coordinator.wire.messages.describe_groups import (
         DescribeGroupsRequest,

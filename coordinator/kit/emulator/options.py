@@ -1,8 +1,6 @@
-"""The options of an emulator, read and checked: each wrong one is refused with what is wrong and
-what would be right.
-
-Does not depend on a running emulator, on its loop or its thread.
-"""
+"""The options of an emulator, read and checked. A wrong option is refused with what is wrong and
+what would be right. This module must not need a running emulator; options about security stand
+in `security_options.py`."""
 
 from __future__ import annotations
 
@@ -99,7 +97,8 @@ def read_configs_of_brokers(
 
 
 def read_endpoints(option: str, given: Any, default_name: str = DEFAULT_LISTENER) -> list[Endpoint]:
-    """One address or several; one without a name has the default's. Raises EmulatorError."""
+    """Read one address or several; an address without a name gets `default_name`. Raises
+    EmulatorError."""
     texts = (
         [given]
         if isinstance(given, str)
@@ -155,8 +154,8 @@ def read_configs(
 
 
 def _lower_bounds(texts: dict[str, str]) -> None:
-    """Share groups in tests are quick: what is asked for is allowed, too, unless its lower bound is
-    given."""
+    """Lower Kafka's lower bounds for share groups to the values that the user set, unless a
+    bound is set as well. Tests need short times."""
     for name in ("heartbeat.interval.ms", "record.lock.duration.ms", "session.timeout.ms"):
         asked, bound = texts.get(f"group.share.{name}", ""), f"group.share.min.{name}"
         if asked.isdecimal() and bound not in texts and int(asked) < _LEAST[name]:
@@ -196,7 +195,8 @@ def read_protocol(security: Any) -> str:
 def asks_for_security(
     users: Any, acls: Any, super_users: Any, endpoints: Sequence[Endpoint], configs: BrokerConfigs
 ) -> bool:
-    """True if a listener may ask something of clients: what of, `security_options` reads."""
+    """Return True if any option or setting concerns security; `security_options` then reads
+    them."""
     plain = all(endpoint.name.upper() not in _SECURITY_PROTOCOLS[1:] for endpoint in endpoints)
     given = users is not None or bool(acls) or bool(super_users)
     of_configs = configs.security or not configs.static.keys().isdisjoint(_OF_SECURITY)
@@ -225,7 +225,8 @@ def check_kinds(*, seed: Any, node_id: Any, log: Any, remember: Any, racks: Any)
 
 
 def _texts(option: str, config: Any) -> dict[str, str]:
-    """Configuration values as Kafka writes them. Raises ConfigError for what are none."""
+    """Return settings as Kafka writes them: all values as text. Raises ConfigError for a value
+    of another kind."""
     if not isinstance(config, Mapping):
         raise ConfigError(
             f"{option}={config!r}: give Kafka's names and values, such as {{'num.partitions': 3}}"

@@ -1,7 +1,7 @@
-"""The fit of a peer to its group, the testing kit's view of all peers, and the fate of their
-faults and callbacks.
+"""Fits a peer to its group: assignor, protocol, what the kit sees of all peers, and where their
+faults and callbacks are reported.
 
-Does not depend on where the brokers are: on sockets or in virtual time.
+This module must not know where the brokers are: on sockets or in virtual time.
 """
 
 from __future__ import annotations
@@ -191,7 +191,8 @@ def _membership(
 
 
 def callback_logger(log: EventLog, now: Callable[[], int]) -> Callable[[Peer, Callback], None]:
-    """Writes what a peer's application is told into the log's stream `member`."""
+    """Return a function that writes what a peer's application is called with (partitions
+    assigned, revoked, lost) to the log's stream `member`."""
 
     def note(peer: Peer, callback: Callback) -> None:
         config, number = (

@@ -1,9 +1,9 @@
-"""The options `security`, `users` and what Kafka's settings say of listeners: read, checked, and
-put into force.
+"""The options about security (`security`, `users`, `acls`, ...) and Kafka's settings of listeners:
+read, checked, and applied.
 
-A listener speaks what `listener.security.protocol.map` says of its name; without that setting a
-name that is a protocol means itself, and any other is plaintext. Each wrong option is refused with
-what is wrong and what would be right. Does not depend on a running emulator.
+A listener's protocol is given by `listener.security.protocol.map`. Without that setting a
+listener named like a protocol uses that protocol, and any other is PLAINTEXT. A wrong option is
+refused with what is wrong and what would be right. This module must not need a running emulator.
 """
 
 from __future__ import annotations
@@ -222,8 +222,8 @@ def _several(option: str, given: Any) -> list[Any]:
 
 
 def _own_settings(names: Iterable[str], configs: BrokerConfigs) -> dict[str, dict[str, str]]:
-    """The settings of each listener, without their prefix. Raises EmulatorError for those of a
-    listener that there is not, and for such as nothing depends on here."""
+    """Return the settings of each listener, without their prefix. Raises EmulatorError for an
+    unknown listener, and for a setting that has no effect here."""
     names = list(names)
     own: dict[str, dict[str, str]] = {name: {} for name in names}
     by_prefix = {f"listener.name.{name.lower()}.": name for name in names}
@@ -282,7 +282,7 @@ def _number(listener: str, text: str) -> int:
 
 
 def _users_of_jaas(own: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """The users that JAAS lines of PLAIN name: user_NAME="PASSWORD"."""
+    """Return the users in JAAS lines of PLAIN: user_NAME="PASSWORD"."""
     found: dict[str, str] = {}
     for settings in own.values():
         text = settings.get(f"plain.{_JAAS}", "")
@@ -348,7 +348,8 @@ def _mechanisms(given: str | None) -> tuple[str, ...]:
 
 
 def _store(configs: BrokerConfigs, location: str, kind: str) -> Store | None:
-    """A file of one's own. Raises EmulatorError for one of a kind that cannot be read."""
+    """Return the key store or trust store that the settings name, or None. Raises EmulatorError
+    for a type that cannot be read."""
     path = configs.static.get(location)
     if path is None:
         return None
@@ -406,7 +407,8 @@ def access(
 
 
 def _certificate_of(certificates: Any, settings: ListenerSecurity, user: str) -> str:
-    """A certificate that says who a client is. Raises EmulatorError where none is looked at."""
+    """Return the file of a client certificate for this user. Raises EmulatorError if the
+    listener does not authenticate by certificates."""
     if not settings.protocol.has_tls:
         raise EmulatorError(
             f"user={user!r}: nobody logs in at the listener {settings.name}: leave user out, "

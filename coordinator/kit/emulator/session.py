@@ -1,8 +1,8 @@
-"""Facts of an emulator for its testing kit: who is connected, which members are its own peers, and
-the lines of its log.
+"""What the testing kit can learn from a running emulator: which clients are connected, which
+members are its own peers, and the lines of its log.
 
-It stands between the sockets, which `control` does not depend on, and the kit. Loaded when a test
-first asks for something.
+It connects the kit, which must not know sockets, with the servers. It is loaded when a test
+first uses the kit.
 """
 
 from __future__ import annotations
@@ -158,8 +158,9 @@ def new_fleet(
     access: Access | None = None,
     listener: str = "",
 ) -> Fleet:
-    """Peers of these brokers. They connect to where each listens: what it advertises to clients may
-    not be reached from here. `access`: as whom, at this listener; None: as the testing kit."""
+    """Return the peers of these brokers. Peers connect to the address on which a broker listens,
+    because the advertised one may not be reachable from this machine. `access`: user and
+    listener to log in with; None: as the testing kit."""
     from coordinator.members.live import Fleet
 
     routes = own_routes(servers, listener if access is not None else None)

@@ -1,1 +1,2 @@
-"""A group in the hands of a test: its properties, waits and verbs."""
+"""A group as a test holds it: properties (`properties.py`), waits and verbs (`handle.py`), and
+reasons why a wait ended in vain (`in_vain.py`)."""

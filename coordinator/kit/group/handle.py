@@ -1,7 +1,9 @@
-"""A group in the hands of a test: look at it, wait for it, act on its members.
+"""A group as a test holds it: look at it, wait for it, act on its members. Begin with
+`GroupHandle.wait`.
 
-Every property is a look at one instant; `wait` returns when everything that was asked for holds at
-the same instant. It builds the data of this package and applies it between two requests.
+Every property shows one instant; `wait` returns when all its conditions hold at the same
+instant. Views stand in `kit/views/`, conditions in `kit/waits/`; this module applies them
+between two requests.
 """
 
 from __future__ import annotations
@@ -57,8 +59,8 @@ _BY_NAME = 9
 
 @nearest_keywords
 class GroupHandle(GroupLooks):
-    """One group of a running emulator. The same object serves before the group exists and after it
-    is gone."""
+    """One group of a running emulator. The object can be made before the group exists and used
+    after the group is gone."""
 
     def __init__(
         self,
@@ -112,11 +114,11 @@ class GroupHandle(GroupLooks):
         heard: bool | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> GroupSnapshot:
-        """Wait until all that is given holds at once; returns the group as it is then. See
-        `GroupExpectation` for the words.
+        """Wait until everything that is given holds at the same instant. Return the group as it is
+        then. See `GroupExpectation` for the arguments.
 
-        `timeout` in seconds. Raises WaitTimeoutError that says what is missing, what was seen, and
-        whom the group waits for.
+        `timeout` in seconds. Raises WaitTimeoutError, which says what is missing, what was seen,
+        and which members the group waits for.
         """
         arguments.seconds("timeout", timeout)
         expectation = GroupExpectation(
@@ -163,7 +165,7 @@ class GroupHandle(GroupLooks):
     def timed_out(
         self, expectation: GroupExpectation, future: Future[Any], timeout: float
     ) -> WaitTimeoutError:
-        """The error of a wait whose time is over; nobody waits for it any more."""
+        """End a wait whose time is over. Return the error to raise."""
         obstacles = self.obstacles()
 
         def look() -> WaitTimeoutError:
@@ -204,8 +206,10 @@ class GroupHandle(GroupLooks):
         return self._peer(self.group_id, topics, config=config, **options)
 
     def remove(self, name: str, reason: str = "removed by a test") -> None:
-        """Take a member out, as an administrator does (LeaveGroup; of a share group by a heartbeat
-        that leaves): it learns of it by UNKNOWN_MEMBER_ID. Raises LookupError."""
+        """Remove a member, as an administrator does: by LeaveGroup, in a share group by a
+        heartbeat with the leaving epoch. The member's next request is refused with
+        UNKNOWN_MEMBER_ID. `name`: any name of the member. Raises LookupError if there is no such
+        member."""
 
         def leave(broker: Broker) -> Steps[None]:
             group = self._session.group(self.group_id)
@@ -340,5 +344,4 @@ class GroupHandle(GroupLooks):
     def _act(
         self, act: Callable[[Broker], Steps[None]], timeout: float = DEFAULT_TIMEOUT_S
     ) -> None:
-        """Do something at the group's coordinator, once it runs."""
         return self._done(coordinated(self._session, self.group_id, act), timeout)

@@ -1,5 +1,5 @@
-"""Reasons why a wait for a group ended in vain, as far as brokers, clients and peers are concerned.
-What the group itself lacks is said by the expectation."""
+"""Reasons why a wait for a group ended in vain that lie outside the group: brokers, clients and
+peers. What the group itself lacks is said by the expectation (`kit/waits/expectations.py`)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ def reasons(
 def _of_partitions(
     session: KitSession, expectation: GroupExpectation, seen: GroupSnapshot
 ) -> Iterable[str]:
-    """Yield why members cannot read partitions that they are to read."""
+    """Yield the reasons why members cannot read partitions that the expectation wants them to
+    read."""
     read: set[TopicPartition] = set()
     if expectation.lag is not None:
         read |= {partition for partition, lag in seen.lag.items() if lag}

@@ -1,5 +1,5 @@
-"""A test's view of a group, each property a look at one instant: the same here and at the other
-end of a control port."""
+"""Properties of a group as a test sees it, each at one instant. `GroupHandle` and the remote kit
+share them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class NoOffsetError(KeyError):
 
 
 class _ByPartition(dict[TopicPartition, V]):
-    """Values by partition; one that is not there is told with those that are."""
+    """Values by partition. The error for a missing partition names the partitions that exist."""
 
     def __init__(self, values: Mapping[TopicPartition, V], what: str) -> None:
         super().__init__(values)
@@ -44,17 +44,17 @@ class GroupLooks:
 
     @property
     def rebalances(self) -> list[dict[str, Any]]:
-        """Its rebalances so far: why each began (`because`), when, how long its phases took, who
-        got and lost what. None: an empty list.
+        """The rebalances so far: the reason (`because`), the time, the duration of the phases, and
+        the partitions that each member got and lost. Empty if there was none.
 
-        They are those of `coordinator explain --format json` (docs/event_log.md). In a consumer
-        group (KIP-848) each group epoch is one.
+        The values are those of `coordinator explain --format json` (docs/event_log.md). In a
+        consumer group (KIP-848) each group epoch is one rebalance.
         """
         raise NotImplementedError
 
     @property
     def state(self) -> str:
-        """Its state as Kafka spells it; Dead if there is no such group."""
+        """The group's state, spelled as Kafka does; "Dead" if the group does not exist."""
         return self.snapshot().state
 
     @property
@@ -69,7 +69,7 @@ class GroupLooks:
 
     @property
     def members(self) -> tuple[MemberSnapshot, ...]:
-        """Its members, in the order in which Kafka shows them."""
+        """The members, in the order in which Kafka lists them."""
         return self.snapshot().members
 
     def member(self, name: str) -> MemberSnapshot:

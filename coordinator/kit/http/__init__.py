@@ -1,10 +1,10 @@
-"""The control port: everything of the testing kit over HTTP and JSON, for tests that are not
-written in Python (docs/control.md).
+"""The control port: the testing kit over HTTP and JSON, for tests that are not written in Python
+(docs/control.md).
 
-Owns one table of operations (`operations`), from which the routes, the checks of what comes in and
-`/openapi.json` are made. The words are those of `coordinator.kit`: nothing here has a word of
-its own. `serving` and `application` need the extra `control`; `remote`, the same API as the kit's
-on the other side of the wire, needs the standard library only.
+One table of operations (`operations/`) gives the routes, the checks of requests and
+`/openapi.json`. An operation uses the names of `coordinator.kit` and adds none. `serving` and
+`application` need the extra `control`; `remote`, the kit's API at the other end of the port,
+needs the standard library alone. Begin with `operation.py`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The control port as an ASGI application: routes from the table of operations, checks before them,
 problem documents after them.
 
-Rules: a body is bounded and read whole before anything is done; what waits ends when its client
-hangs up; what acts is not interrupted. Depends on Starlette for routing, requests and answers.
+A body is bounded, and read whole before the operation begins. An operation that waits is
+cancelled when its client hangs up; one that acts is not interrupted. Uses Starlette for routing,
+requests and responses.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ class Application:
 
 
 def _json(data: bytes | bytearray) -> Any:
-    """The value of a body; without one an empty object. Raises ShapeError."""
+    """Return the value of a JSON body; an empty body is an empty object. Raises ShapeError."""
     try:
         return json.loads(data or b"{}", object_pairs_hook=lambda pairs: _once(pairs, "the body"))
     except ShapeError:
@@ -214,7 +215,7 @@ def _json(data: bytes | bytearray) -> Any:
 
 
 def _once(pairs: Iterable[tuple[str, Any]], where: str) -> dict[str, Any]:
-    """These names with their values. Raises ShapeError for a name that is there twice."""
+    """Return a JSON object's names and values. Raises ShapeError for a name that occurs twice."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
@@ -224,7 +225,7 @@ def _once(pairs: Iterable[tuple[str, Any]], where: str) -> dict[str, Any]:
 
 
 def _methods_of(path: str) -> str:
-    """All methods that operations have at this path, "" if none is there."""
+    """Return the methods of all operations at a path, or "" if there is none."""
     parts = path.split("/")
     found = [
         entry.method
@@ -246,7 +247,8 @@ def _answer(problem: Problem) -> Response:
 
 
 def _allowing(send: Send, origin: str) -> Send:
-    """Send what a browser needs to let a page of an allowed origin read the answer."""
+    """Return a `send` that adds the headers with which a browser lets a page of an allowed
+    origin read the response."""
     allowed = [
         (b"access-control-allow-origin", origin.encode("latin-1")),
         (b"vary", b"origin"),
@@ -263,7 +265,7 @@ def _allowing(send: Send, origin: str) -> Send:
 
 
 async def _unless_gone(request: Request, work: Awaitable[Any]) -> Any:
-    """What the work answers; it is ended if the client hangs up before that."""
+    """Return the result of the work; cancel the work if the client hangs up first."""
     task = asyncio.ensure_future(work)
     gone = asyncio.ensure_future(_hung_up(request))
     try:

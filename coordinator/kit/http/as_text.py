@@ -1,4 +1,5 @@
-"""Answers of the control port as text, for the command line."""
+"""Answers of the control port as text for the command line, one function for each kind of
+answer."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ def partition(row: Any) -> str:
 
 
 def checks(answer: Any) -> str:
-    """What was asserted, and what speaks against it."""
+    """Return a line for each assertion, and the evidence against those that do not hold."""
     rows = [
         f"{'holds' if row['holds'] else 'DOES NOT HOLD'}: {row['check']}"
         for row in answer["checks"]

@@ -1,7 +1,8 @@
-"""A caller of the control port: requests and problem documents, by the standard library alone.
+"""A client of the control port: requests and problem documents, with the standard library alone.
 
-What is refused comes as `Refused`, which has the whole problem document; whoever cannot be reached
-as `NoControlPort`. Owns no word of the kit: `remote` and the command line build on it.
+A refused request raises `Refused`, which has the whole problem document. If the port cannot be
+reached, the call raises `NoControlPort`. `remote` and the command line build on this module; it
+knows no operation.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _GRACE_S = 30.0
 
 
 class NoControlPort(Exception):
-    """Nobody answers as a control port does: where, what happened, and what would be right."""
+    """No control port answers at this address: the address, what happened, and what would be
+    right."""
 
 
 class Refused(Exception):
@@ -63,7 +65,8 @@ class Client:
         return cls(found, os.environ.get(TOKEN_VARIABLE, ""))
 
     def get(self, path: str, **query: Any) -> Any:
-        """What a path answers. `query`: what is None is left out; a `timeout` is waited for."""
+        """Return the response to GET. `query`: values that are None are left out; with a
+        `timeout` the call waits that long."""
         given = {
             name: str(value).lower() if isinstance(value, bool) else value
             for name, value in query.items()
@@ -75,19 +78,19 @@ class Client:
     def post(
         self, path: str, body: Mapping[str, Any] | None = None, *, limit_s: float = DEFAULT_LIMIT_S
     ) -> Any:
-        """What a path answers to a body. A `timeout` in the body is waited for."""
+        """Return the response to POST with a JSON body. With a `timeout` in the body the call
+        waits that long."""
         given = dict(body or {})
         return self.call("POST", path, json.dumps(given).encode(), _limit_s(given, limit_s))
 
     def delete(self, path: str) -> Any:
-        """What a path answers to DELETE."""
         return self.call("DELETE", path)
 
     def ask(
         self, method: str, path: str, given: Mapping[str, Any], limit_s: float = DEFAULT_LIMIT_S
     ) -> Any:
-        """What a path answers to a method; `given`: its body, or its query; what is None is left
-        out."""
+        """Return the response to a request. `given`: the body of a POST, else the query; values
+        that are None are left out."""
         if method == "POST":
             body = {name: value for name, value in given.items() if value is not None}
             return self.post(path, body, limit_s=limit_s)
@@ -96,7 +99,8 @@ class Client:
     def call(
         self, method: str, path: str, body: bytes | None = None, limit_s: float = DEFAULT_LIMIT_S
     ) -> Any:
-        """One request; its JSON, or its text where it is none. Raises Refused, NoControlPort."""
+        """Send one request. Return its JSON, or its text if it is not JSON. Raises Refused,
+        NoControlPort."""
         headers = {"Accept": "application/json"}
         if body is not None:
             headers["Content-Type"] = "application/json"
@@ -130,7 +134,8 @@ class Client:
 
 
 def _limit_s(given: Mapping[str, Any], limit_s: float) -> float:
-    """How long to wait for the answer to what may name a `timeout` of its own."""
+    """Return the seconds to wait for a response: longer than the `timeout` in the request, if it
+    has one."""
     timeout = given.get("timeout")
     return max(limit_s, timeout + _GRACE_S) if isinstance(timeout, int | float) else limit_s
 

@@ -1,9 +1,9 @@
 """Admission of HTTP requests by Host, Origin, token and content type.
 
-Rules: a request names loopback or the advertised name as its Host, so that a page whose name was
-rebound to this machine gets nothing; a browser's Origin is refused unless it was allowed; beyond
-loopback a token is needed; a body is declared as JSON, which a form of another site cannot do.
-Depends on headers only.
+The Host of a request must be loopback or the advertised name, so that a page whose host name was
+rebound to this machine gets nothing. A browser's Origin is refused unless it is allowed. Beyond
+loopback a token is needed. A body must be declared as JSON, which a form of another site cannot
+do. This module reads headers only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Guard:
     token: str = ""
 
     def objection(self, method: str, headers: Mapping[str, str], path: str) -> Problem | None:
-        """Why a request is not let in; None: it is."""
+        """Return the reason to refuse a request, or None to admit it."""
         host = _name(headers.get("host", ""))
         if not _is_loopback(host) and host not in self.hosts:
             known = ", ".join(("localhost", *self.hosts))
@@ -60,12 +60,10 @@ class Guard:
 
 
 def _has_body(headers: Mapping[str, str]) -> bool:
-    """Whether a body comes with a request."""
     return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
 
 
 def _name(host: str) -> str:
-    """The name in a Host header, without its port."""
     if host.startswith("["):
         return host[1:].partition("]")[0].lower()
     return host.partition(":")[0].lower()

@@ -1,5 +1,5 @@
-"""Values of the kit as JSON values, and back: records' bytes, partitions as keys of JSON
-objects."""
+"""Conversion of the kit's values to JSON and back: bytes of records, and partitions as keys of
+JSON objects. Schemas for answers stand here, too."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ BYTES = {
 
 
 def to_bytes(plain: Any, where: str) -> bytes | None:
-    """What a record is to hold. Raises ShapeError."""
+    """Return the bytes of a record's key or value: a text, null, or {"base64": ...}. Raises
+    ShapeError."""
     if plain is None:
         return None
     if isinstance(plain, str):
@@ -69,7 +70,7 @@ def of_record(record: ReadRecord) -> dict[str, Any]:
 
 
 def of_written(written: Written) -> dict[str, Any]:
-    """Where a record was put."""
+    """Return the place of a written record as a JSON object."""
     return dict(written._asdict())
 
 

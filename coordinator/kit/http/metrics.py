@@ -1,12 +1,13 @@
 """Metrics in Prometheus' text format, by the names of Kafka's own group coordinator
 (`GroupCoordinatorMetrics` of 4.3).
 
-An MBean `kafka.server:type=group-coordinator-metrics` with the attribute `group-count` and the tag
-`protocol` is written as `kafka_server_group_coordinator_metrics_group_count{protocol="classic"}`,
-and Yammer's `kafka.coordinator.group:type=GroupMetadataManager, name=NumGroups` as
-`kafka_coordinator_group_groupmetadatamanager_numgroups`: so Prometheus' JMX exporter writes them,
-and dashboards read them. Gauges are read off the groups; counts are taken from the event log while
-it is written, since the port was opened.
+The names are those that Prometheus' JMX exporter makes of Kafka's MBeans, so that dashboards can
+read them. An MBean `kafka.server:type=group-coordinator-metrics` with the attribute
+`group-count` and the tag `protocol` becomes
+`kafka_server_group_coordinator_metrics_group_count{protocol="classic"}`; Yammer's
+`kafka.coordinator.group:type=GroupMetadataManager, name=NumGroups` becomes
+`kafka_coordinator_group_groupmetadatamanager_numgroups`. Gauges are read from the groups.
+Counters count lines of the event log since the port was opened.
 """
 
 from __future__ import annotations

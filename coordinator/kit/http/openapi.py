@@ -54,7 +54,7 @@ _EXTRA: dict[str, Any] = {
 
 
 def document() -> dict[str, Any]:
-    """All of it, as JSON values."""
+    """Return the whole document as JSON values."""
     paths: dict[str, Any] = {}
     for entry in all_operations().values():
         paths.setdefault(entry.path, {})[entry.method.lower()] = _operation(entry)

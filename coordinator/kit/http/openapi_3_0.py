@@ -1,8 +1,8 @@
-"""The OpenAPI document in its form 3.0, for generators of clients that do not read 3.1.
+"""Translates the OpenAPI document to version 3.0, for generators of clients that do not read 3.1.
 
-Owns the translation alone: what 3.0 cannot say becomes the nearest that it can. `const` is an
-`enum` of one, null is `nullable`, a value of several kinds is any value, whose description names
-them. It does not depend on what is described.
+What 3.0 cannot express becomes the nearest form: `const` an `enum` of one value, null
+`nullable`, and a value of several types any value, with a description that names the types. This
+module must not know what the document describes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def as_3_0(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _walked(value: Any) -> Any:
-    """A part of the document, with the schemas in it translated."""
+    """Return a part of the document with its schemas translated."""
     if isinstance(value, list):
         return [_walked(each) for each in value]
     if not isinstance(value, dict):
@@ -65,7 +65,7 @@ def _schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _union(options: list[dict[str, Any]], rest: dict[str, Any]) -> dict[str, Any]:
-    """A value of one of several kinds."""
+    """Return the schema of a value that has one of several types."""
     others = [each for each in options if each.get("type") != _NULL]
     nullable = {"nullable": True} if len(others) < len(options) else {}
     if len(others) == 1:
@@ -76,7 +76,8 @@ def _union(options: list[dict[str, Any]], rest: dict[str, Any]) -> dict[str, Any
 
 
 def _kind_of(values: list[Any]) -> dict[str, str]:
-    """The type of values that are all of one."""
+    """Return the common type of these values as a schema, or an empty schema if they have
+    several."""
     if all(isinstance(each, bool) for each in values):
         return {"type": "boolean"}
     if all(isinstance(each, int) for each in values):

@@ -1,12 +1,12 @@
-"""One entry of the table of operations, and the table: what is asked, where, with which body, and
-what does it.
+"""One entry of the table of operations, and the table.
 
     @operation("POST", "/groups/{group}/rebalance", summary="Let a group rebalance.", body=Reason)
     def group_rebalance(port, body, group): ...
 
-Routes, checks, `/openapi.json`, the commands of `coordinator ctl` and the methods of the remote kit
-are made of the table. A function may be a coroutine; it raises the kit's own errors. It does not
-depend on a web framework.
+The table gives the routes, the checks of requests, `/openapi.json`, the commands of `coordinator
+ctl` and the methods of the remote kit. An operation's function may be a coroutine, and raises
+the kit's own errors. This module must not know a web framework. The operations stand in
+`operations/`.
 """
 
 from __future__ import annotations
@@ -67,7 +67,8 @@ class Operation:
 
     @property
     def judges(self) -> bool:
-        """Whether its answer says if something `holds`; what does not is answered with 409."""
+        """True if the answer says whether an assertion `holds`. If it does not hold, the status
+        is 409."""
         return "holds" in self.answer.get("properties", {})
 
     @property
@@ -77,12 +78,12 @@ class Operation:
 
     @property
     def words_of_the_query(self) -> str:
-        """What may stand in its query, where it has no body."""
+        """A phrase for errors: the names that the query of an operation without a body may have."""
         names = [entry.name for entry in fields(self.body)]
         return f"its query may have: {', '.join(names)}" if names else "nor a query"
 
     def address(self, places: Mapping[str, object]) -> str:
-        """Its path with these values in place of the names."""
+        """Return the path with the given values in place of its names."""
         parts = self.path.split("/")[1:]
         return path_of(*(places[part[1:-1]] if part.startswith("{") else part for part in parts))
 
@@ -124,7 +125,7 @@ class Operation:
 
 
 def _number(text: str) -> float | str:
-    """A number in a query; what is none stays as it is."""
+    """Return a number in a query; other text is returned unchanged, for a later check to refuse."""
     try:
         return float(text) if len(text) < 20 else text
     except ValueError:

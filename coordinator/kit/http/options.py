@@ -1,5 +1,5 @@
-"""Words of the command line as values of a body's fields. Each raises ShapeError that says how the
-option is written."""
+"""Reads options of `coordinator ctl` as values of a body's fields. Each function raises
+ShapeError, which says how the option is written."""
 
 from __future__ import annotations
 

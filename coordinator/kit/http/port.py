@@ -1,8 +1,5 @@
-"""State of the control port: the running emulator, the peers that were started over HTTP, and how
-to wait on the emulator's loop.
-
-Everything here runs on the emulator's loop.
-"""
+"""State of the control port: the running emulator, the peers and snapshots that were made over
+HTTP, and waits on the emulator's loop. Everything here runs on that loop; `operations/` uses it."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ LONGEST_WAIT_S = 3600.0
 
 
 class NotThereError(ControlError, LookupError):
-    """What a path names is not there: what, and what is."""
+    """The path names something that does not exist: what, and what exists."""
 
 
 class Live(Protocol):
@@ -35,7 +32,7 @@ class Live(Protocol):
 
     @property
     def client_id(self) -> str:
-        """Its client.id."""
+        """The client.id of the member."""
 
 
 H = TypeVar("H", bound=Live)
@@ -81,7 +78,7 @@ class Register(Generic[H]):
         raise NotThereError(f"there is no {self._kind} {name!r}; there are: {known}")
 
     def forget(self, of: Registered[H]) -> None:
-        """It has ended."""
+        """Drop an entry whose member has ended."""
         self._known.pop(of.number, None)
 
     def forget_all(self) -> None:
@@ -90,14 +87,14 @@ class Register(Generic[H]):
 
 
 class Port:
-    """One emulator, as the operations see it."""
+    """One emulator, as the operations use it."""
 
     def __init__(self, kafka: Emulator) -> None:
         self.kafka = kafka
         self.peers: Register[PeerHandle] = Register("peer")
         self.share_peers: Register[SharePeerHandle] = Register("share peer")
         self.snapshots: dict[int, Snapshot] = {}
-        """Those that are kept, by the number under which they were taken."""
+        """The snapshots that are kept, by number."""
         self._taken = 0
 
     def fault(self, number: str) -> FaultHandle:
@@ -148,7 +145,7 @@ async def until(future: Future[Any], timeout: float) -> bool:
 
 
 def timeout_of(seconds: float | None) -> float:
-    """How long to wait, in seconds. Raises ShapeError."""
+    """Return a wait's timeout in seconds, with the default for None. Raises ShapeError."""
     if seconds is None:
         return DEFAULT_TIMEOUT_S
     if not 0 <= seconds <= LONGEST_WAIT_S:

@@ -1,8 +1,8 @@
 """Problem documents (RFC 9457): a status, a sentence, and the name of the error, by which a client
 can tell errors apart.
 
-Owns which error of the kit is which status. A fault of our own is 500, one sentence; its traceback
-goes to the log of the process.
+This module decides which error of the kit has which status. A mistake of the emulator itself is
+500 with one sentence; its traceback goes to the process's log.
 """
 
 from __future__ import annotations
@@ -53,8 +53,9 @@ STATUSES: dict[type[BaseException], int] = {
 """The first that an error is an instance of decides; 409 says that what is asked cannot be done as
 things stand, or did not come about."""
 _OF_OUR_OWN = (KeyError, IndexError)
-"""What a key or index that is not there raises by itself: nobody has chosen it for a caller, so it
-is a mistake of the emulator. A lookup's own errors are LookupError or a subclass with a name."""
+"""Errors of Python for a missing key or index. No code raises them on purpose for a caller, so
+they are a mistake of the emulator. A lookup that may fail raises LookupError or a subclass with
+a name of its own."""
 TITLES = {
     400: "The request is not as it should be",
     401: "A token is needed",

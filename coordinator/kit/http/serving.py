@@ -1,11 +1,11 @@
-"""The control port on a socket: uvicorn beside the emulator, on the same loop, without threads and
-without a timer of its own.
+"""The control port on a socket: uvicorn beside the emulator, on the same event loop, without
+threads or timers of its own.
 
     async with ControlPort(kafka, "127.0.0.1:0") as port:
         port.url
 
-Rules: loopback unless `allow_remote`; beyond loopback a token is needed, given or drawn. Its end
-ends what waits.
+It listens on loopback unless `allow_remote`. Beyond loopback a token is needed; one is drawn if
+none is given. When the port closes, operations that wait are cancelled.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class ControlPort:
 
     @property
     def url(self) -> str:
-        """Where it is reached, as advertised. Known once it is started."""
+        """The port's URL, with the advertised host. Known once the port is started."""
         shown = self.endpoint
         if self._advertised is not None:
             shown = shown._replace(

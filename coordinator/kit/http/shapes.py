@@ -1,9 +1,9 @@
-"""Bodies of requests as dataclasses: read from JSON with errors that say what is wrong, and told as
-JSON Schema.
+"""Bodies of requests as dataclasses: read from JSON, with errors that say what is wrong, and
+described as JSON Schema.
 
 A field's type is one of str, int, float, bool, Any, `X | None`, `list[X]`, `dict[str, X]`, a
-Literal, or another such dataclass; its comment for readers stands in `field(metadata={"doc":
-...})`, which `told` makes. It does not depend on HTTP.
+Literal, or another such dataclass. Its description for users stands in `field(metadata={"doc":
+...})`, which `told` makes. This module must not know HTTP.
 """
 
 from __future__ import annotations
@@ -30,10 +30,12 @@ class ShapeError(ValueError):
 
 
 class Option(NamedTuple):
-    """How the command line takes a field, where that does not follow from its name and type.
+    """The form of a field as an option of `coordinator ctl`, if it does not follow from name and
+    type.
 
-    `read`: from the option's name, its words and all other arguments to the field's value; it
-    raises ShapeError. `spread`: that value has further fields, too. `hidden`: it takes it not at all.
+    `read`: function from the option's name, its texts and all other arguments to the field's
+    value; raises ShapeError. `spread`: the value sets further fields, too. `hidden`: there is no
+    option.
     """
 
     name: str = ""

@@ -1,7 +1,7 @@
-"""The event log as server-sent events: what is there first, then each line as it is written.
+"""The event log as server-sent events: first the lines that exist, then each line as it is written.
 
-A reader that is slower than the log is cut off when too many lines wait for it: it may come again
-with Last-Event-ID. Nothing waits for a reader.
+A client that reads too slowly is disconnected when too many lines wait for it; it can continue
+with Last-Event-ID. Nothing else waits for a slow client.
 """
 
 from __future__ import annotations

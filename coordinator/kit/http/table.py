@@ -1,4 +1,4 @@
-"""The whole table of operations, and how one of them is done."""
+"""The whole table of operations, loaded from `operations/`, and the call of one of them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def all_operations() -> dict[str, Operation]:
 
 
 async def perform(entry: Operation, port: Port, body: Any, path: dict[str, str]) -> Any:
-    """Do it; what it answers, as JSON values. Raises the kit's errors."""
+    """Call an operation; await it if it is a coroutine. Return its answer as JSON values. Raises
+    the kit's errors."""
     result = entry.call(port, body, **path)
     if hasattr(result, "__await__"):
         result = await result

@@ -1,3 +1,4 @@
-"""Injected faults of requests: which request meets which fault, and what it is answered."""
+"""Injected faults of requests: which request meets which fault, and the response. The faults
+themselves, as data, stand in `coordinator/kit/faults.py`; begin with `engine.py`."""
 
 from __future__ import annotations

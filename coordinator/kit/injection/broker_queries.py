@@ -1,5 +1,4 @@
-"""Faults' and snapshots' questions to a running broker about groups and topics: read-only looks, in
-one place."""
+"""Read-only queries about groups and topics of a running broker, for faults and snapshots."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ class BrokerSurroundings:
         return None if shard is None else str(shard.groups[group].state)
 
     def has_client(self, group: str, client_id: str) -> bool:
-        """True if a member of the group has this client id."""
+        """Return True if a member of the group has this client id."""
         shard = self._broker.coordinator.shard_of(group)
         members: Iterable[Any] = () if shard is None else shard.groups[group].members.values()
         return any(member.client_id == client_id for member in members)

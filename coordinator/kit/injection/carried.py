@@ -1,10 +1,10 @@
-"""Places in requests: where the requests of an API name topics, partitions, groups and
-transactional ids, derived from the message tables.
+"""Where the requests of each API name topics, partitions, groups and transactional ids, derived
+from the message tables.
 
-A new API is known as soon as it has a table; nothing here lists APIs. It must not know what a
-request means to a broker: a Fetch within a session names less than it reads, which
-`coordinator.server.fetched` completes. `matching` reads requests with it, and `selector_fields`
-says which words of a Selector an API can fit at all.
+A new API is known as soon as it has a table; this module lists no API. It must not know what a
+request means to a broker: a Fetch within a fetch session names fewer partitions than it reads
+(`coordinator.server.fetched` completes it). `matching` reads requests with this module, and
+`selector_fields` finds out which fields of a Selector an API can match.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ _TOPIC_RESOURCE: Final = 2
 
 
 class _Topics(NamedTuple):
-    """A list whose entries name a topic, and perhaps partitions of it. `partitions`: the list of
-    them; `number`: the field of its entries, or None where they are plain numbers."""
+    """A list in a request whose elements name a topic, and perhaps partitions of it.
+    `partitions`: the name of the list of partitions; `number`: the field of its elements with
+    the partition's number, or None if the elements are numbers."""
 
     path: tuple[str, ...]
     name: str | None
@@ -37,7 +38,8 @@ class _Topics(NamedTuple):
 
 
 class _Texts(NamedTuple):
-    """Fields that hold one text, or a list of texts, in each struct that the path leads to."""
+    """A field with one text, or with a list of texts (`many`), in each struct at the end of
+    `path`."""
 
     path: tuple[str, ...]
     field: str
@@ -113,7 +115,8 @@ def _read(message: Request, fields: tuple[_Texts, ...]) -> list[str]:
 def _structs(
     kind: StructType, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], StructType]]:
-    """A struct and those in its lists, each with the names of the lists that lead to it."""
+    """Yield a struct and the structs in its lists, each with the names of the lists that lead to
+    it."""
     yield path, kind
     for field in kind.fields:
         if field.kind == "array" and isinstance(field.elem, StructType):
@@ -139,7 +142,8 @@ def _topics(kind: type[Request]) -> tuple[_Topics, ...]:
 
 
 def _partitions(struct: StructType) -> tuple[str | None, str | None]:
-    """The list of partitions in an entry for a topic, and the field of their numbers."""
+    """Return the name of the list of partitions in a struct that names a topic, and the field of
+    the partition's number in its elements. None for what does not exist."""
     for field in struct.fields:
         if field.kind != "array" or "partition" not in field.name:
             continue
@@ -154,8 +158,8 @@ def _partitions(struct: StructType) -> tuple[str | None, str | None]:
 
 
 def _texts(kind: type[Request], one: str | None, many: str) -> tuple[_Texts, ...]:
-    """Fields with a text whose name ends with `one` (None: no such field), and lists of texts whose
-    name has `many` in it."""
+    """Return the fields with one text whose name ends with `one` (None: no such field), and the
+    lists of texts whose name contains `many`."""
     found = []
     for path, struct in _structs(kind):
         for field in struct.fields:

@@ -1,9 +1,10 @@
-"""The faults in force at a broker: which request meets which, in the order in which they were
-added.
+"""The faults in force at one broker: finds out which of them a request meets, in the order in which
+they were added.
 
-Owns the active faults, their counters and who waits for them. It is one interceptor: without faults
-it is not installed, and requests pay nothing for it. Chance is drawn from the generator it is
-given. It does not depend on sockets and clocks.
+Owns the active faults, their counters and the tests that wait for them. The engine is one
+interceptor; without faults it is not installed and costs nothing. Random numbers come from a
+generator that it is given. It must not know sockets or clocks. `matching.py` compares requests
+with selectors.
 """
 
 from __future__ import annotations
@@ -53,8 +54,8 @@ class Active:
 
 
 class FaultEngine:
-    """The faults of one broker, as an interceptor. `log` is told of each hit: fault, call, and what
-    else there is to say."""
+    """The faults of one broker, as an interceptor. `log` is called for each request that meets a
+    fault, with the fault, the request and a further remark for the log."""
 
     def __init__(
         self,
@@ -96,8 +97,8 @@ class FaultEngine:
         self.active = {known: active for known, active in self._active.items() if known != number}
 
     def asked_about(self, key: int) -> Interceptor:
-        """Who is asked about requests of an API: where all its faults name groups, nobody about
-        requests of others."""
+        """Return the interceptor for requests of an API: this engine or, if the API names one group
+        and so do all its faults, one that ignores requests of other groups."""
         api = API_KEYS[key]
         groups = {
             each.fault.selector.group
@@ -136,7 +137,8 @@ class FaultEngine:
         return plan.verdict()
 
     def _meets_now(self, active: Active, call: Call, api: str) -> bool:
-        """True if the answer to a request, which is one that a fault selects, meets its action."""
+        """Return True if a fault that selects the request, and whose condition is in the
+        response, applies to it."""
         if active.spent or active.number not in self._active or not self._meets(active):
             return False
         self._hit(active, call, api)
@@ -161,7 +163,7 @@ _DELIVERS = "ShareFetch"
 
 
 class _Plan:
-    """The sum of the faults that one request meets, in order."""
+    """The combined effect of the faults that one request meets, in order."""
 
     def __init__(self, call: Call, around: Surroundings) -> None:
         self._call = call
@@ -217,8 +219,8 @@ class _Plan:
     def _fail_shares(
         self, message: ShareFetchRequest, error: int, chosen: Callable[[Place], bool]
     ) -> bool:
-        """Let chosen partitions of a share session fail: nothing is taken from them. The answer does
-        not wait for records of others."""
+        """Let chosen partitions of a share session fail: nothing is acquired from them. The
+        response does not wait for records of other partitions."""
         failed = {
             (place.topic_id or b"", place.partition or 0): error
             for place in self._around.share_fetched(message)
@@ -240,7 +242,7 @@ class _Plan:
         return refuse(self._message, self._call.version, error, chosen)
 
     def verdict(self) -> Verdict:
-        """All of it as the connection understands it."""
+        """The combined effect, in the form that a connection understands."""
         verdict = self._end
         if not self.ended and (self._merges or self._after or self._watched or self._fails):
             message = None if self._answered else self._message
@@ -251,7 +253,8 @@ class _Plan:
         return Hold(self._delay_ms, verdict) if self._delay_ms else verdict
 
     def _finish(self, answer: Message | Encoded | None) -> Message | Encoded | Late | Drop | Close:
-        """The outcome of the handler's answer; None: it was not asked."""
+        """Apply the faults to the handler's response. `answer` is None if the handler was not
+        called."""
         response: Any = answer
         if self._watched and answer is not None:
             response = self._decoded(answer)
@@ -282,7 +285,8 @@ class _Plan:
         return Late(delay_ms, response) if delay_ms else response
 
     def _decoded(self, answer: Message | Encoded | None) -> Any:
-        """The answer as a value of its own: handlers may give the same one to many."""
+        """Return the response as a value of its own: handlers may give the same value to many
+        requests."""
         if isinstance(answer, Encoded):
             return response_type(self._call.message.api_key).decode(self._call.version, answer.body)
         return None if answer is None else copied(answer)
@@ -294,5 +298,5 @@ def _encoded(answer: Any, version: int) -> bytes:
 
 
 def _garbled(body: bytes) -> bytes:
-    """The body with every byte turned over: no length, count or text in it is what it was."""
+    """Return the body with every bit inverted, so that no length, count or text in it is valid."""
     return bytes(byte ^ 0xFF for byte in body)

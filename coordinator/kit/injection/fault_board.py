@@ -1,8 +1,8 @@
 """All faults in force at an emulator, and the handle that a test has on each.
 
-Owns the engines, one a broker, and puts them before the broker's handlers only while there is a
-fault. Everything here is called between two requests; `FaultHandle` is for other threads and goes
-through a `Runner`.
+Owns the engines, one for each broker, and installs them before the broker's handlers only while
+there is a fault. Everything here is called between two requests, except `FaultHandle`: it may be
+used on any thread and calls the rest through a `Runner`.
 """
 
 from __future__ import annotations
@@ -139,27 +139,28 @@ class FaultHandle:
 
     @property
     def fault(self) -> f.Fault:
-        """Its action, and on which requests."""
+        """The fault as data: its selector and its action."""
         return self._active.fault
 
     @property
     def hits(self) -> int:
-        """How many requests met it."""
+        """The number of requests that met the fault."""
         return self._active.hits
 
     @property
     def seen(self) -> int:
-        """How many requests it selected, met or not (`nth`, `probability`)."""
+        """The number of requests that the fault selected, including those that it spared (`nth`,
+        `probability`)."""
         return self._active.seen
 
     @property
     def held(self) -> int:
-        """How many requests it keeps back now."""
+        """The number of requests that the fault holds now."""
         return len(self._active.held)
 
     @property
     def number(self) -> int:
-        """Which of the emulator's faults it is, counted from 1."""
+        """The number of the fault among all faults of the emulator, from 1 on."""
         return self._active.number
 
     @property

@@ -1,5 +1,5 @@
-"""The faults as methods: each builds the data of `faults` and hands it to `add_fault`, here or at
-the other end of a control port."""
+"""The faults as methods of the kit: each builds a fault, as data, and passes it to `add_fault`,
+here or at the other end of a control port."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class FaultWords(Generic[H]):
 
 
 def _by_name(verb: str, api: str | None, unnamed: tuple[object, ...], seconds: object) -> None:
-    """Raise TypeError for a time that is missing or has no name."""
+    """Raise TypeError if the duration is missing, or given without its keyword."""
     if unnamed or seconds is None:
         given = unnamed[0] if unnamed else 0.5
         raise TypeError(f"{verb} takes its time by name: {verb}({api!r}, seconds={given!r})")

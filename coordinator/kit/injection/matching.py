@@ -1,9 +1,9 @@
-"""True if a request is one that a fault selects, and which of its items.
+"""Decides whether a fault selects a request, and which items of the request it selects.
 
-Owns how each word of a Selector is read off a request: names, ids and generations stand in fields
-of their own, items in lists. What a request does not say itself (the phase of its group, the groups
-of a client id, the name of a topic id) is asked of a `Surroundings`. It does not depend on what
-happens to the request then.
+Knows where each field of a Selector is found in a request: names, ids and generations in fields
+of their own, items in lists. What a request does not say (the phase of its group, the group of a
+client id, the name of a topic id) is asked of a `Surroundings`. This module must not know what a
+fault does to the request.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Surroundings(Protocol):
         """The group's state as Kafka spells it; None if there is no such group."""
 
     def has_client(self, group: str, client_id: str) -> bool:
-        """True if a member of the group has this client id."""
+        """Return True if a member of the group has this client id."""
 
     def topic_name(self, topic_id: bytes) -> str | None:
         """The name of a topic; None if there is none with this id."""
@@ -37,7 +37,7 @@ class Surroundings(Protocol):
         """The partitions that a Fetch reads, those of its session included."""
 
     def share_fetched(self, message: ShareFetchRequest) -> list[Place]:
-        """Those that a ShareFetch reads, likewise."""
+        """Return the partitions that a ShareFetch reads, those of its share session included."""
 
 
 def selects(
@@ -82,8 +82,8 @@ def selects(
 
 
 def hands_out(selector: Selector, answer: Any, around: Surroundings) -> bool:
-    """True if an answer to a ShareFetch hands a record out for the how manieth time a Selector
-    says."""
+    """Return True if a response to ShareFetch returns the selected record with the selected
+    delivery count."""
     return any(
         of.first_offset <= selector.offset <= of.last_offset
         and of.delivery_count == selector.delivery
@@ -101,7 +101,8 @@ def _acknowledges(selector: Selector, message: Request, around: Surroundings) ->
 
 
 def _rows(selector: Selector, topics: Any, around: Surroundings) -> Iterator[Any]:
-    """Rows of a ShareFetch or ShareAcknowledge, or its answer, on the partition that is meant."""
+    """Yield the entries of the selected partition in a ShareFetch or ShareAcknowledge, or in its
+    response."""
     for topic in topics:
         topic_id = getattr(topic, "topic_id", None)
         if topic_id is not None and around.topic_name(topic_id) == selector.topic:
@@ -113,7 +114,8 @@ def _rows(selector: Selector, topics: Any, around: Surroundings) -> Iterator[Any
 def _items(
     selector: Selector, api: str, groups: list[str], around: Surroundings
 ) -> Callable[[Place], bool]:
-    """Which items of a request that fits as a whole are meant."""
+    """Return a function that says whether an item of the request, which fits as a whole, is
+    selected."""
     many_groups = selector.group is not None and len(groups) > 1
 
     def chosen(place: Place) -> bool:
@@ -137,8 +139,8 @@ def _items(
 
 
 def by_client_id(api: str) -> bool:
-    """True if requests of this API, which name no group, are a group's if a member of it has their
-    client id."""
+    """Return True if requests of this API name no group, so that they belong to the group that
+    has a member with their client id."""
     return api in ("Fetch", "Produce", "ListOffsets", "Metadata", "OffsetForLeaderEpoch")
 
 
@@ -189,7 +191,8 @@ def _transactional_ids(api: str, message: Request) -> list[str]:
 
 
 def _places(message: Request, around: Surroundings) -> list[Place]:
-    """The topics and partitions that a request is about, those of a fetch session included."""
+    """Return the topics and partitions that a request concerns, those of its fetch session
+    included."""
     if isinstance(message, FetchRequest):
         return around.fetched(message)
     if isinstance(message, ShareFetchRequest):

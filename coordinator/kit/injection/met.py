@@ -1,4 +1,4 @@
-"""Sentences about requests for a group that never came about because each met an injected fault."""
+"""Sentences about a group that does not exist because each request for it met an injected fault."""
 
 from __future__ import annotations
 

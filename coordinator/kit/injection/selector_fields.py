@@ -1,8 +1,8 @@
-"""Words of a Selector that requests of an API can match at all: a Heartbeat names no topic, a Fetch
+"""The fields of a Selector that requests of an API can match: a Heartbeat names no topic, a Fetch
 no generation.
 
-A fault that no request can ever meet is refused when it is made. Follows how `matching` reads each
-word off a request; does not depend on any one request.
+A fault that no request can ever meet is refused when it is made. This module follows `matching`,
+but must not depend on any single request.
 """
 
 from __future__ import annotations

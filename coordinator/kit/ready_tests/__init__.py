@@ -1,4 +1,5 @@
-"""Ready tests that judge a consumer application: cases, what they do to it, and findings. Users import them
-from `coordinator.testing.cases` and `coordinator.testing.under_test`."""
+"""Ready tests that judge a consumer application: cases, disturbances, and findings. Users import
+them from `coordinator.testing.cases` and `coordinator.testing.under_test`. Begin with
+`cases.py`, then `under_test.py` and `findings.py`."""
 
 from __future__ import annotations

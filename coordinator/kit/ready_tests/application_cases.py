@@ -1,5 +1,5 @@
-"""The common part of all ready tests: the application of a case, started, judged and stopped; and
-why a case is skipped: what the application lacks, or has no use for."""
+"""The common part of all ready tests: start, judge and stop the application of a case, and skip
+a case whose needs the application does not meet."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def needs(app: ApplicationUnderTest, *attributes: str) -> None:
 
 
 def needs_processed(app: ApplicationUnderTest) -> None:
-    """The case needs to be told what was processed."""
+    """Skip the case if the application does not report what it processed."""
     if app.not_judged:
         skip_for_want_of(app.application, [PROCESSED], "does not tell what it processed")
 

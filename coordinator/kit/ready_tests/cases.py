@@ -62,8 +62,9 @@ from .withheld_news import news_withheld
 
 
 class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
-    """To be inherited by a test class of yours, with a fixture `kafka_app_under_test`. What it can be
-    told: `application_cases.ApplicationCases`."""
+    """Ready tests for a consumer application. Derive a test class from this one and define a
+    fixture `kafka_app_under_test`. `application_cases.ApplicationCases` lists the class
+    attributes that can be set."""
 
     # -- without disturbances
     # --------------------------------------------------------------------------------------------
@@ -87,8 +88,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_it_stops_in_the_middle_of_its_work(self, app: ApplicationUnderTest) -> None:
-        """It is stopped in good order while records wait: what it has processed by then is
-        committed, and not processed again."""
+        """The application is stopped in good order while records wait. Records that it has
+        processed by then are committed, and are not processed again."""
         needs_processed(app)
         app.start()
         app.produce(RECORDS)
@@ -130,8 +131,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_another_member_gets_what_waits(self, app: ApplicationUnderTest) -> None:
-        """It has taken records when it hears of a rebalance. Those of partitions that it loses are
-        the other member's, processed or not."""
+        """The application has fetched records when it learns of a rebalance. Records of
+        partitions that it loses, processed or not, are the other member's."""
         needs_processed(app)
         app.start()
         with news_withheld(app) as news, app.peer() as peer:
@@ -240,7 +241,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_its_listener_raises(self, app: ApplicationUnderTest) -> None:
-        """The application's own code fails while it is told of a rebalance."""
+        """The application's own rebalance listener raises an error."""
         needs(app, "fail_listener")
         app.start()
         app.produce(RECORDS)
@@ -271,8 +272,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_its_session_expires(self, app: ApplicationUnderTest) -> None:
-        """It is out of the group before it could commit, another member has a share, and it comes
-        back."""
+        """The application's session expires before it could commit; another member gets a share,
+        and then the application comes back."""
         needs_commits(app, also_transactions=True)
         app.start()
         app.produce(RECORDS)
@@ -315,8 +316,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_it_is_too_slow(self, app: ApplicationUnderTest) -> None:
-        """One record takes longer than a rebalance waits; the application is removed, and finds out
-        when it is done."""
+        """One record takes longer than the rebalance timeout. The application is removed, and
+        learns of it when it is done with the record."""
         needs(app, "hold_work", "resume_work")
         app.start()
         app.application.hold_work()
@@ -435,7 +436,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
     # ----------------------------------------------------------------------------------------------------------
 
     def _produce_and_postpone(self, app: ApplicationUnderTest) -> None:
-        """Write records; an application that can postpone its work has taken all of them and
+        """Write records. An application that can postpone its work has fetched all of them and
         processed none."""
         postpone = getattr(app.application, "postpone_work", None)
         if postpone is None:
@@ -453,8 +454,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
             app.application.resume_work()
 
     def _recovered_or_ended(self, app: ApplicationUnderTest) -> None:
-        """After an error of its own it is back at work, or its members are gone and it is started
-        again."""
+        """Wait until the application, after an error of its own, works again. If its members are
+        gone, start it again."""
         app.wait_until(
             lambda: _has_ended(app) or _at_work(app.group.snapshot()),
             "the other member's leaving is not noticed",
@@ -475,10 +476,10 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
 
 
 def _has_ended(app: ApplicationUnderTest) -> bool:
-    """It says that it failed, or has no member any more."""
+    """Return True if the application says that it failed, or has no member any more."""
     return getattr(app.application, "error", None) is not None or not app.members()
 
 
 def _at_work(group: GroupSnapshot) -> bool:
-    """Stable, and each member has acted on all that it was given."""
+    """Return True if the group is Stable and each member has acted on all its partitions."""
     return group.state == "Stable" and all(member.acted for member in group.members)

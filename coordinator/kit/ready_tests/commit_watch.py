@@ -1,8 +1,9 @@
-"""How far an application had processed when each of its commits came, and what was asked of its
-partitions: records, first offsets.
+"""Records how many records the application had processed when each of its commits arrived, and what
+its consumers asked about partitions: fetches, first offsets.
 
-A commit is held at the coordinator's door for as long as it takes to ask the application, on a
-thread of the watch's own: the application may itself be waiting for the answer of that commit.
+A commit is held before the coordinator handles it while a thread asks the application what it
+has processed. That needs a thread of its own, because the application may be waiting for the
+response to that commit.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ class CommitWatch:
         """The offset of the latest Fetch of each partition, whoever sent it: what is below it has
         arrived there."""
         self.asked_first: dict[TopicPartition, int] = {}
-        """When each partition's first offset was asked for last, whoever did: a client that goes
-        back to it asks so."""
+        """For each partition, the instant at which a client last asked for its first offset. A
+        client does that to go back to the beginning."""
         self.dying: set[str] = set()
         """Client ids of processes that are being killed: what they still send in this process, a
         dead one would not."""

@@ -1,8 +1,8 @@
-"""Actions of ready tests on an application's commits and its group, in the words of the protocol
-that it speaks.
+"""Actions of ready tests on an application's commits and its group, by the requests of the protocol
+that the application uses.
 
-A group of the consumer protocol (KIP-848) has no rebalance that all members join: other errors, and
-another member, stand for it.
+A group of the consumer protocol (KIP-848) has no rebalance that all members join, so other
+errors and another member take its place.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def commits_fail(app: ApplicationUnderTest, times: int | None = None) -> FaultHa
 
 
 def names_member(app: ApplicationUnderTest) -> bool:
-    """True if the offsets of its transactions so far say whose they are, as older client libraries
-    do not (aiokafka 0.14)."""
+    """Return True if the application's transactional offset commits name the member. Those of
+    older client libraries (aiokafka 0.14) do not."""
     lines = lines_of(app.kafka.events(group=app.application.group))
     return any(
         line.member is not None
@@ -80,8 +80,8 @@ def coordinator_of(app: ApplicationUnderTest) -> int:
 
 
 def gone(app: ApplicationUnderTest) -> bool:
-    """True if its members leave before its patience is at its end; static ones do not leave, but
-    close their connections."""
+    """Wait until the application's members have left. Return False if they have not when its
+    patience is over. A static member does not leave; its closed connection counts."""
     until = time.monotonic() + app.patience_s
     while any(member.connected or member.instance_id is None for member in app.members()):
         if time.monotonic() > until:
@@ -91,8 +91,9 @@ def gone(app: ApplicationUnderTest) -> bool:
 
 
 def gave_up(app: ApplicationUnderTest, members: Set[str], since: int) -> bool:
-    """True if these members of a consumer group, whose heartbeats are refused for good, end within
-    its patience once they are told, which their next heartbeats do."""
+    """Wait until these members of a consumer group, whose heartbeats are refused for good, have
+    closed their connections. The application's patience begins when all of them have been
+    refused. Return False if it ends first."""
     until, told = time.monotonic() + app.heartbeat_interval_s + app.patience_s, False
     while True:
         refused = refused_for_good(lines_of(app.kafka.events(since=since)), app.application.group)
@@ -150,8 +151,8 @@ def wait_hit(
 
 
 def verify_rest(app: ApplicationUnderTest, *, since: int) -> None:
-    """Nobody came or went since this mark: it did not rebalance, or a few times. Raises
-    ApplicationError."""
+    """Raise ApplicationError if the group rebalanced more than a few times since this mark,
+    although no member came or went."""
     seen = app.evidence()
     found = findings.restless(seen.lines, seen.group, since, REST)
     if found:
@@ -173,7 +174,7 @@ def verify_restart(app: ApplicationUnderTest, *, since: int) -> None:
 
 
 def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
-    """Its members have not left since this mark. Raises ApplicationError."""
+    """Raise ApplicationError if a member of the application left since this mark."""
     seen = app.evidence()
 
     def left(connected: Collection[str]) -> list[Finding]:
@@ -187,11 +188,11 @@ def verify_stayed(app: ApplicationUnderTest, *, since: int) -> None:
 
 
 def waits_for_commits(app: ApplicationUnderTest, wait_s: float) -> bool:
-    """True if it processes nothing more while one of its commits is not answered, for so many
-    seconds in all; a commit waits for a part of its member's session at most.
+    """Return True if the application processes nothing while one of its commits is not answered,
+    for `wait_s` seconds in all. One commit is held for a part of its member's session at most.
 
-    An application that commits asynchronously, or leaves commits to its library, goes on; it is
-    told of no error either.
+    An application that commits asynchronously, or leaves commits to its library, goes on
+    processing; no error is raised to it either.
     """
     until = time.monotonic() + wait_s
     while True:
@@ -220,8 +221,8 @@ def _waits_for_commit(app: ApplicationUnderTest, most_s: float) -> bool:
 
 
 def _given_up(app: ApplicationUnderTest, since: int) -> bool:
-    """True if the connection of a commit that is not answered is closed: heartbeats behind it had
-    no answer, and its library gave it up."""
+    """Return True if the client closed the connection of an unanswered commit: heartbeats behind
+    it got no response either, so its library gave the connection up."""
     lines = lines_of(app.kafka.events(since=since))
     held = {
         line.cause

@@ -1,9 +1,9 @@
-"""Records that were processed again, and what explains that: what an application had fetched and not
-committed when it died, was removed, had a commit refused, or failed by itself.
+"""Decides whether records that were processed again are explained: the application had fetched and
+not committed them when it died, was removed, had a commit refused, or failed by itself.
 
-Everything else that comes again was committed too late, or given up too early. What had been
-committed before it came again is judged by `repeats`. Judges plain lines of the event log, as
-`findings` does.
+Any other repetition is charged to the application: it committed too late, or stopped too early.
+Records that were committed before they came again are judged by `repeats`. Reads plain lines of
+the event log.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ class Break(NamedTuple):
     death: bool
 
     def covers(self, place: TopicPartition, offset: int, written: int) -> bool:
-        """True if a record that was written at this line may come again after it."""
+        """Return True if a record that was written at this line may be processed again after
+        this break."""
         return offset >= self.committed.get(place, 0) and written < self.end
 
 
@@ -90,7 +91,8 @@ def _next(marks: Sequence[int], after: int) -> int:
 
 
 def _kind(line: Line, known: Broken) -> bool | None:
-    """True if a line tells of a death (or of another break); None: of neither."""
+    """Return True if a line records a death of the application, False if it records another
+    break, None if it records neither."""
     if line.member in known.peers:
         return None
     match line.event:
@@ -160,7 +162,8 @@ def unexplained(
 def _bounds(
     commits: Iterable[CommitSeen], lines: Iterable[Line]
 ) -> dict[TopicPartition, list[tuple[int, int]]]:
-    """By partition the accepted commits: how many records were processed then, and the offset."""
+    """Return the accepted commits of each partition: the number of records that were processed
+    then, and the offset."""
     accepted = {line.cause for line in lines if line.kind is OffsetsCommitted}
     bounds: dict[TopicPartition, list[tuple[int, int]]] = {}
     for commit in commits:
@@ -171,7 +174,8 @@ def _bounds(
 
 
 def _uncommitted(at: Sequence[int], bounds: Sequence[tuple[int, int]], offset: int) -> int:
-    """How often a record came again although nothing beyond it had been committed in between."""
+    """Return the number of times that a record was processed again although no offset beyond it
+    had been committed in between."""
     return sum(
         not any(first < done <= then and beyond > offset for done, beyond in bounds)
         for first, then in pairwise(at)

@@ -104,7 +104,8 @@ ORDER = "breaks the order of a key"
 REPEATED = "repeats an effect"
 
 OUTPUT_HEADERS = ("topic", "partition", "offset")
-"""Headers by which a record of an output topic says what it answers, unless told otherwise."""
+"""Default names of the headers by which a record of an output topic says which record it
+answers."""
 _TRANSACTIONS = (
     ProducerInitialized,
     PartitionsEnlisted,
@@ -114,7 +115,7 @@ _TRANSACTIONS = (
 
 
 class Finding(NamedTuple):
-    """One thing that is wrong: its name, and what exactly was seen."""
+    """One mistake of the application: its name, and the evidence."""
 
     name: str
     text: str
@@ -150,7 +151,7 @@ class CommitSeen(NamedTuple):
 
     @property
     def when(self) -> str:
-        """Its place in the event log, to stand behind a sentence about it."""
+        """The commit's place in the event log, as a phrase behind a sentence."""
         return when(self.seq, self.at_ms)
 
 
@@ -206,7 +207,8 @@ def ahead(
 def _why_ahead(
     place: TopicPartition, offset: int, missing: Sequence[int], before: Sequence[Processed]
 ) -> str:
-    """Further facts on a commit that came too early, to stand behind the sentence about it."""
+    """Return the likely cause of a commit that came too early, as a phrase behind the sentence,
+    or ""."""
     if list(missing) == [offset - 1] and (*place, offset - 2) in before:
         return f"; {offset - 1} is the offset to commit after {offset - 2}"
     if (
@@ -255,10 +257,10 @@ def unfinished(
     records: Mapping[TopicPartition, Sequence[int]],
     owned: Collection[TopicPartition] | None = None,
 ) -> list[Finding]:
-    """Why not everything is committed: it is processed, or one partition is not read while others
-    are, or none is.
+    """Return why not everything is committed: all is processed and not committed, or one partition
+    is not read while others are, or nothing is read.
 
-    `owned`: the partitions that the application has now, the only ones of which it can be expected;
+    `owned`: the partitions that the application owns now, so that others are not expected of it;
     None: all.
     """
     records = {
@@ -434,7 +436,8 @@ def exactly_once(
 
 
 def _why_twice(lines: Iterable[Line]) -> str:
-    """Further facts on second answers, to stand behind the sentence about the first one."""
+    """Return a phrase behind the sentence about a second answer: the cause, if offset commits of
+    transactions name no member. Else ""."""
     asked = (line for line in lines if line.kind is RequestSeen)
     if all(line.member for line in asked if line.event.api == "txn_offset_commit"):
         return ""
@@ -477,7 +480,8 @@ def of_output(
 
 
 def when(seq: int | None, at_ms: int | None) -> str:
-    """Where a line stands in the event log, to stand behind a sentence; "" if it is not known."""
+    """Return the place of a line in the event log as a phrase behind a sentence, or "" if it is
+    not known."""
     return "" if seq is None or at_ms is None else f" (line {seq}, at {at_ms} ms)"
 
 

@@ -1,18 +1,17 @@
-"""For how long an application's members keep a rebalance waiting: in their listener, or away from
-their poll.
+"""Measures how long an application's members keep a rebalance waiting, in their listener or away
+from their poll.
 
-A member has to give partitions back before others can have them. Measured is
+A member must give partitions back before other members get them. The time is measured
 
-- of a classic member, the time from the refused heartbeat that told it of the rebalance to its
-  JoinGroup;
-- of a cooperative one also the time from the SyncGroup answer that takes partitions from it to the
-  JoinGroup by which it gives them back;
-- of a member of a consumer group (KIP-848) the time from the answer that takes partitions to the
-  heartbeat that no longer names them. A client may wait for its next heartbeat with that, so one
-  interval is not counted.
+- for a classic member from the refused heartbeat that announces the rebalance to its JoinGroup;
+- for a cooperative member also from the SyncGroup response that takes partitions away to the
+JoinGroup that gives them back;
+- for a member of a consumer group (KIP-848) from the response that takes partitions away to the
+heartbeat that no longer names them. A client may wait for its next heartbeat, so one heartbeat
+interval is not counted.
 
-Below the member's own rebalance timeout nothing is wrong with that; above it `late_joins` has the
-finding. Judges plain lines of the event log, as `findings` does.
+A time below the member's rebalance timeout is no mistake; `late_joins` has the finding for
+longer ones. Reads plain lines of the event log.
 """
 
 from __future__ import annotations
@@ -57,11 +56,11 @@ def longest_hold(
     *,
     heartbeat_ms: int,
 ) -> Hold | None:
-    """The longest hold of a group's members, or None if there was none.
+    """Return the longest hold of a group's members, or None if there was none.
 
-    `others`: members that are not judged: peers, and those that the test removed or let die.
-    `excused`: from which line to which the application was to fail by itself. `heartbeat_ms`: the
-    interval at which members of consumer groups are told to send heartbeats.
+    `others`: members that are not judged: peers, and members that the test removed or let die.
+    `excused`: ranges of lines in which the application was made to fail. `heartbeat_ms`:
+    heartbeat interval of consumer groups.
     """
     spans = list(excused)
     mine = [line for line in lines if line.group == group]

@@ -1,10 +1,10 @@
-"""Which consumers of an application may have had a record in hand, by the history of its
+"""Finds out which consumers of an application may have fetched a record, by the history of its
 partition's owners.
 
-An application with several consumers does not tell which of them processed a record. Where one that
-had the partition before may still be at work on what it fetched then, a record that comes again is
-nobody's mistake; where nobody else can have fetched it, it is one. Judges plain lines of the event
-log, as `findings` does.
+An application with several consumers does not report which of them processed a record. If a
+former owner of the partition may still be processing records that it fetched, a repetition is
+nobody's mistake; if no other consumer can have fetched the record, it is one. Reads plain lines
+of the event log.
 """
 
 from __future__ import annotations
@@ -49,21 +49,21 @@ class Holders:
         self._owners = PossibleHolders(lines, group, peers=peers, taken_out=removed, starts=starts)
 
     def went_back_by_itself(self, place: TopicPartition, at_ms: int | None) -> bool:
-        """True if a library may have gone back to the partition's first offset since then, as
-        librdkafka 2.16 was seen to do.
+        """Return True if a client library may have gone back to the partition's first offset since
+        this instant, as librdkafka 2.16 does.
 
-        In a group of the consumer protocol (KIP-848) it repeats a question for the first offset
-        that a second member's coming overtook, and once takes the answer for its position, although
-        it has read on, and committed, since. What a broker that is started anew is asked first is
-        not seen: where the coordinator changed it may have.
+        In a group of the consumer protocol (KIP-848) librdkafka repeats a ListOffsets that the
+        arrival of a second member interrupted. Once it takes the response for its position,
+        although it has read and committed beyond it. Requests to a broker that was started again
+        are not seen, so after a change of the coordinator the answer is always True.
         """
         return self._owners.speaks_consumer and (
             self._owners.loaded or self._asked_first.get(place, -1) >= (at_ms or 0)
         )
 
     def may_hold(self, place: TopicPartition, offset: int, commit: CommitSeen) -> bool:
-        """True if another consumer than that of the commit may have fetched this record before, and
-        be at work on it."""
+        """Return True if another consumer than the one that committed may have fetched this
+        record before, and may still process it."""
         if self.went_back_by_itself(place, commit.at_ms):
             return True
         since = max(

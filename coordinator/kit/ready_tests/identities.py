@@ -1,8 +1,8 @@
-"""Who an application is to its brokers: findings about its group, its membership, its instance id
-and its transactional id.
+"""Findings about the identity of an application at its brokers: its group, its membership, its
+instance id and its transactional id.
 
-Judges lines of the event log, and commits as they came; `findings` has the names and all other
-judgements.
+Reads lines of the event log, and commits as they came. `findings` has the names of findings and
+all other judgements.
 """
 
 from __future__ import annotations
@@ -57,11 +57,12 @@ def clients_that_joined(lines: Iterable[Line]) -> set[str]:
 def without_membership(
     commits: Iterable[CommitSeen], lines: Sequence[Line], *, ever: bool
 ) -> list[Finding]:
-    """Commits that name no member. `ever`: the application has no member at all.
+    """Return findings for commits that name no member. `ever`: the application has no member at
+    all.
 
-    Otherwise those that are refused because there are members, from a client that never joined, or
-    again and again: one that has lost its membership forgets its member id before it joins again,
-    and may send a commit for each record that it has in hand.
+    If it has members, only commits that were refused count: from a client that never joined, or
+    several of one client. A client that lost its membership forgets its member id before it
+    joins again, and may commit once for each record that it is processing.
     """
     joined = clients_that_joined(lines)
     refused = {
@@ -91,8 +92,8 @@ def without_membership(
 def nobody(
     commits: Iterable[CommitSeen], lines: Sequence[Line], group: str, peers: Collection[str] = ()
 ) -> list[Finding]:
-    """Why the application has no member in its group: it commits or reads without being one, is in
-    another group, or has left."""
+    """Return why the application has no member in its group: it commits or reads without being a
+    member, is in another group, or has left."""
     alone = without_membership(commits, lines, ever=True)
     return (
         alone or elsewhere(lines, group) or reads_alone(lines, group) or gone(lines, group, peers)
@@ -100,7 +101,7 @@ def nobody(
 
 
 def gone(lines: Sequence[Line], group: str, peers: Collection[str]) -> list[Finding]:
-    """Its last member is gone, why, and nobody has come since."""
+    """Return a finding if the application's last member was removed and none has joined since."""
     for line in reversed(lines):
         event = line.event
         if (
@@ -119,7 +120,7 @@ def gone(lines: Sequence[Line], group: str, peers: Collection[str]) -> list[Find
 def _after_its_commit(
     lines: Sequence[Line], gone: Line, removal: MemberRemoved | ConsumerMemberRemoved
 ) -> str:
-    """Return a sentence if the last commit of a member before it left was refused, else an empty
+    """Return a sentence if the member's last commit before it left was refused, else an empty
     string."""
     for line in reversed(lines):
         event = line.event
@@ -148,7 +149,8 @@ def reads_alone(lines: Sequence[Line], group: str) -> list[Finding]:
 
 
 def elsewhere(lines: Iterable[Line], group: str) -> list[Finding]:
-    """A consumer joined another group, and nobody the one that is meant."""
+    """Return a finding if a consumer joined another group, and none joined the group that the
+    application names."""
     others = dict.fromkeys(line.group for line in lines if line.kind in _JOINED)
     if not others or group in others:
         return []
@@ -163,12 +165,12 @@ def shared_instance(
     running: Collection[tuple[int, int]] = (),
     others: Collection[str] = (),
 ) -> list[Finding]:
-    """A static member was replaced, over another connection, more often than it was started. Or one
-    was told so while its application ran: it asked after it had been replaced, or could not join.
+    """Return findings about static members that were replaced, over another connection, more often
+    than the application was started, or that were fenced while it ran.
 
-    Over the same one a consumer replaces itself: aiokafka forgets its member id when a commit is
-    refused, and joins without one. `running`: from which line to which, of each start; `others`:
-    members whose refusals say nothing of the application.
+    Over the same connection a consumer replaces itself: aiokafka forgets its member id when a
+    commit is refused, and joins without one. `running`: first and last line of each start.
+    `others`: members whose refusals are not the application's mistake.
     """
     counts: Counter[str] = Counter()
     by: dict[str, str] = {}
@@ -214,7 +216,7 @@ def shared_instance(
 
 
 def _connections_that_joined(lines: Iterable[Line]) -> dict[int, str]:
-    """By line that a JoinGroup caused: the client's address."""
+    """Return the client's address for each line that a JoinGroup caused."""
     asked: dict[int, str] = {}
     found: dict[int, str] = {}
     for line in lines:
@@ -269,8 +271,8 @@ def falls_out(
     running: Iterable[tuple[int, int]],
     at_most: int,
 ) -> list[Finding]:
-    """Its members left or expired more often than `at_most` while it ran. `running`: from which
-    line to which, of each start."""
+    """Return a finding if the application's members left or expired more than `at_most` times
+    while it ran. `running`: first and last line of each start."""
     spans = list(running)
     went = [
         (line, event)
@@ -292,12 +294,12 @@ def falls_out(
 def consumers_at_once(
     lines: Sequence[Line], group: str, peers: Collection[str], running: Iterable[tuple[int, int]]
 ) -> int:
-    """How many members it had at the same time, of those that joined since the same start.
-    `running`: as `falls_out` has it.
+    """Return the highest number of members that the application had at the same time, all from the
+    same start. `running`: first and last line of each start.
 
-    Classic members count that synced in the same generation: one whose answer was lost joins anew,
-    and its former id is a member still. What a coordinator has not stored before another one takes
-    over gets its generation a second time there.
+    Classic members count if they synced in the same generation. A member whose JoinGroup
+    response was lost joins anew, while its former member id is still in the group. A generation
+    that a coordinator had not stored before another one took over gets the same number twice.
     """
     most = 0
     for first, end in running:

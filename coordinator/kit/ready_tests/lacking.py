@@ -1,8 +1,8 @@
-"""Skips of cases for want of something, and the table of a whole run: what to add to which
-application, to run which case.
+"""Skips a case that needs something which the application lacks, and makes the table of a whole
+run: what to add to which application, to run which case.
 
-A skip that comes from here carries what was missing; whoever runs the tests collects that
-(`coordinator.testing.lacking_table`) and prints the table once.
+Such a skip carries what was missing; `coordinator.testing.lacking_table` collects it and prints
+the table once.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ONLY_FOR: Final = {
     "new_topic": "if it is to read topics that come later",
     "transactional_id": "if it works in transactions",
 }
-"""What not every application needs: which ones do."""
+"""Needs that not every application has, and the applications that do have them."""
 
 
 class Lack(NamedTuple):

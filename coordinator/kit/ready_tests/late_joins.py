@@ -1,11 +1,12 @@
-"""Members that came back to a rebalance later than they said, or whose library took them out of
-their group: for so long their listener, or their work, kept them from their poll.
+"""Findings about members that came back to a rebalance too late, or whose library left the group:
+their listener or their work kept them from their poll for too long.
 
-A member's rebalance timeout is its max.poll.interval.ms. What counts is when it was told: by a
-refused heartbeat, after which a client joins at its next poll (`history`). A library whose
-application does not poll for that long leaves the group and keeps its connections; who closes a
-consumer closes them too. aiokafka tells its session timeout instead: who commits what was written
-within the timeout polls. Judges plain lines of the event log, as `findings` does.
+A member's rebalance timeout is its max.poll.interval.ms. The time counts from a refused
+heartbeat on, after which a client joins at its next poll. A library whose application does not
+poll for that long leaves the group and keeps its connections open; a consumer that is closed
+closes them too. aiokafka sends its session timeout as rebalance timeout; for it, a member that
+commits records that were written within the timeout has polled. Reads plain lines of the event
+log.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ SLACK_MS = 500
 
 
 def late_joins(lines: Iterable[Line], group: str, others: Collection[str]) -> list[Finding]:
-    """Members that were told of a rebalance and joined after their rebalance timeout, or were
-    removed for it; one finding for each.
+    """Return a finding for each member that joined after its rebalance timeout, or was removed for
+    it.
 
-    `others`: members that are not judged: peers, and those that the test took out or held up.
+    `others`: members that are not judged: peers, and members that the test removed or held up.
     """
     found: dict[str, Finding] = {}
     for each in returns(lines, group):
@@ -94,8 +95,8 @@ def _polled_ms(
     commits: Iterable[CommitSeen],
     written: Sequence[Written],
 ) -> int:
-    """From when on it has polled once at least: its start, or when the newest record was written
-    that it had committed before it left."""
+    """Return an instant after which the member polled at least once: its start, or the instant when
+    the newest record was written that it committed before it left."""
     since = max(
         (
             each.seq

@@ -1,7 +1,7 @@
-"""Findings about partitions that change hands: what was processed or committed for partitions of
-others, what goes back or begins too low.
+"""Findings about partitions that change owners: records processed and offsets committed for
+partitions of others, offsets that go back or begin too low.
 
-Judges plain data, as `findings` does, which has the names.
+Reads plain data, as `findings` does, which has the names.
 """
 
 from __future__ import annotations
@@ -103,14 +103,15 @@ def after_losing(
     killed: Iterable[str] = (),
     by_itself: Callable[[TopicPartition, int], bool] = lambda *_: False,
 ) -> list[Finding]:
-    """Commits for partitions that were not the member's, again and again with an identity that is
-    gone, or that go back.
+    """Return findings about commits for partitions that the member did not own, several commits
+    with an identity that is gone, and commits that go back.
 
-    A member's own commit that a later one of it makes up for is none: clients send commits that
-    were not answered again, in any order. `lines`: of the event log, with streams group and wire.
-    `own`: member ids of peers, which are not judged. `killed`: of processes that were killed, whose
-    last commits are refused by the kit itself. `by_itself`: whether a library has gone back in a
-    partition by itself since an instant in ms of the log.
+    A commit that goes back is no mistake if a later commit of the same member makes up for it:
+    clients send unanswered commits again, in any order. `lines`: of the event log, with the
+    streams group and wire. `own`: member ids of peers, which are not judged. `killed`: members
+    of killed processes, whose last commits the kit itself refuses. `by_itself(partition,
+    at_ms)`: True if a client library may have gone back in the partition by itself since that
+    instant of the log.
     """
     peers, dead = set(own), set(killed)
     mine = [line for line in lines if line.group in (None, group)]

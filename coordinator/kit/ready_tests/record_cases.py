@@ -60,8 +60,8 @@ class RecordCases:
         app.verify()
 
     def test_records_that_are_gone(self, app: ApplicationUnderTest) -> None:
-        """It was away for so long that retention has deleted what it had not read: it goes on with
-        the oldest record that is left, and leaves none of those out."""
+        """The application was away for so long that retention deleted records which it had not
+        read. It goes on with the oldest record that is left, and leaves none of those out."""
         app.start()
         app.produce(RECORDS)
         app.wait_done()
@@ -76,8 +76,8 @@ class RecordCases:
         app.verify()
 
     def test_a_key_is_compacted(self, app: ApplicationUnderTest) -> None:
-        """Its topic is compacted while it is away: of each key the last record is there, offsets
-        have gaps, and it goes on across them."""
+        """The topic is compacted while the application is away. For each key the last record is
+        left, offsets have gaps, and the application goes on across them."""
         app.start()
         app.produce(RECORDS)
         app.wait_done()
@@ -88,8 +88,8 @@ class RecordCases:
         app.verify()
 
     def test_an_effect_happens_once(self, app: ApplicationUnderTest) -> None:
-        """It dies when it has processed records and could not commit them: they come again, and what
-        it does for a record is not done again."""
+        """The application dies when it has processed records and could not commit. The records
+        come again, and their effects do not happen again."""
         needs(app, "effects")
         needs_commits(app, instead="test_its_transaction_is_fenced_midway")
         app.start()
@@ -106,12 +106,12 @@ class RecordCases:
         app.verify()
 
     def test_commits_are_refused_for_good(self, app: ApplicationUnderTest) -> None:
-        """The application may no longer commit (GROUP_AUTHORIZATION_FAILED): it ends, or stops,
+        """The application may no longer commit (GROUP_AUTHORIZATION_FAILED). It must end, or stop
         visibly.
 
-        One that does not wait for the answers of its commits is to end as well, if it says that it
-        is told of their errors (`sees_commit_errors`). Whether another one looks at them cannot be
-        told; it hears of it when it joins again.
+        An application that does not wait for responses to its commits must end, too, if it says
+        that it gets their errors (`sees_commit_errors`). Otherwise it cannot be known whether it
+        looks at them; it learns of the missing right when it joins again.
         """
         needs_commits(app, instead="test_the_offsets_of_a_transaction_are_refused")
         app.start()

@@ -1,9 +1,9 @@
-"""Members of consumer groups (KIP-848) whose heartbeat was refused with an error that their library
-does not get over.
+"""Findings about members of consumer groups (KIP-848) whose heartbeat was refused with an error
+from which their library does not recover.
 
-librdkafka sends no request after that, no LeaveGroup either when its consumer is closed; that it is
-closed is seen by its connections. An application that does not look at the error goes on polling,
-and gets nothing any more.
+librdkafka sends no request after that, not even when its consumer is closed; only the closed
+connections show that. An application that does not look at the error goes on polling and gets no
+more records.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def refused_for_good(lines: Iterable[Line], group: str) -> dict[str, Refused]:
 def sits(
     lines: Iterable[Line], group: str, members: Collection[str], connected: Collection[str]
 ) -> list[Finding]:
-    """Members that have asked for nothing since a request of theirs was refused with an error that
-    no retry mends: their application neither ended nor went on. `connected`: addresses of
-    clients."""
+    """Return a finding for each member that sent no request since one was refused with an error
+    that no retry mends, and is still connected: its application neither ended nor went on.
+    `connected`: addresses of clients."""
     last = _last_refused(lines, group, members)
     gone = could_not_leave(lines, group, members, connected)
     return [

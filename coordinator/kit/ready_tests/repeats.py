@@ -1,7 +1,7 @@
 """Findings about records that were processed again although an offset beyond them was committed,
-and which of them no application can help.
+without those repetitions that a client library causes.
 
-Judges plain data, as `findings` does, which has the names.
+Reads plain data, as `findings` does, which has the names.
 """
 
 from __future__ import annotations
@@ -31,19 +31,20 @@ def processed_again(
     *,
     in_hand: bool = False,
 ) -> list[Finding]:
-    """Records that were processed once more after an offset beyond them had been committed; because
-    the application had committed an earlier one since, if it had. `lines`: of the event log.
+    """Return findings about records that were processed again after an offset beyond them had been
+    committed. The finding says so if the application itself had committed an earlier offset since.
+    `lines`: of the event log.
 
-    `holders`: of an application with several consumers; what another one than that of the commit
-    may have had in hand is left out, or, if `in_hand` is true, is all that is told.
+    `holders`: for an application with several consumers. Records that another consumer than the
+    committing one may have fetched are left out; with `in_hand` they are the only ones reported.
 
-    Not charged is what a library does beneath the application:
+    Repetitions that a library causes are not charged to the application:
 
-    - commits before a refused OffsetFetch of version 2 to 7: aiokafka 0.14 (version 3) does not
-      look at the error, which stands above the topics there, takes it for "no offset is committed",
-      and begins by auto.offset.reset;
-    - a commit that was on its way while a rebalance ended: the library had asked before where to go
-      on.
+    - after a refused OffsetFetch of version 2 to 7: aiokafka 0.14 (version 3) ignores the error,
+    which stands above the topics in these versions, takes the response for "no offset is
+    committed", and begins by auto.offset.reset;
+    - after a commit that was in flight while a rebalance ended: the library had fetched the
+    committed offset before it.
     """
     lines = list(lines)
     accepted = {line.cause for line in lines if line.kind is OffsetsCommitted}
@@ -85,7 +86,7 @@ def processed_again(
 
 
 def _misread(lines: Sequence[Line]) -> int:
-    """The last OffsetFetch of these versions that was refused, by its line in the event log; -1:
+    """Return the line of the last refused OffsetFetch of these versions, or -1 if there was
     none."""
     old = {
         line.seq
@@ -111,13 +112,14 @@ def _overtaken(
     accepted: set[int | None],
     lines: Sequence[Line],
 ) -> bool:
-    """True if the first of `commits` came after its client had asked, when its generation began,
-    from where to read on.
+    """Return True if the first of `commits` arrived after its client had fetched, at the beginning
+    of its generation, the committed offset to read from.
 
-    So it is if what was committed at that question, which libraries ask when given partitions, is
-    exactly where reading began anew, the first of `again`, and the client has not asked again, in a
-    later generation, until the partition's next commit. One record may have been in hand; with
-    aiokafka, which rejoins beneath the loop over a batch, and asks in an old version, several.
+    That is so if the offset that was committed at that OffsetFetch is exactly the one where
+    reading began anew (the first of `again`), and the client did not fetch it again in a later
+    generation before the partition's next commit. One record may have been in process at that
+    time; with aiokafka several, because it rejoins while the application loops over a batch, and
+    uses an old version of OffsetFetch.
     """
     this, *later = commits
     seq = this.seq or 0

@@ -32,9 +32,9 @@ from .record_cases import RECORDS
 from .under_test import ApplicationUnderTest
 
 _SHORT = 10
-"""So many records are written while nobody may read them."""
+"""Number of records that are written while nobody may read them."""
 _ASKS_AGAIN = 3
-"""Who was refused so often knows it."""
+"""Number of refusals after which a client certainly knows that it is refused."""
 
 
 def _ended(app: ApplicationUnderTest) -> bool:
@@ -42,17 +42,18 @@ def _ended(app: ApplicationUnderTest) -> bool:
 
 
 class SecurityCases(ApplicationCases):
-    """To be inherited by a test class of yours, with a fixture `kafka_app_under_test` and a marker
-    `kafka` that has `security`.
+    """Ready tests for an application that logs in. Derive a test class from this one, define a
+    fixture `kafka_app_under_test`, and set a marker `kafka` with `security`.
 
-    `user`: whom the application logs in as. Cases that need what the emulator does not have (users,
-    ACLs, TLS) are skipped, and say so.
+    `user`: the user that the application logs in as. A case that needs users, ACLs or TLS which
+    the emulator does not have is skipped.
     """
 
     user: ClassVar[str] = "billing"
 
     def test_its_password_changes(self, app: ApplicationUnderTest) -> None:
-        """Its connections end while its password is another one; then its own is right again."""
+        """The application's password is changed and its connections are closed; then its own
+        password is valid again."""
         self._settled(app)
         try:
             changed = app.kafka.rotate_password(self.user, "another password than before")
@@ -66,8 +67,8 @@ class SecurityCases(ApplicationCases):
         self._goes_on(app)
 
     def test_a_right_is_taken_away_and_given_back(self, app: ApplicationUnderTest) -> None:
-        """It may not read as its group any more, and what it commits is refused; then it may
-        again."""
+        """The application loses its right to its group, so its commits are refused; then it gets
+        the right back."""
         self._settled(app)
         try:
             rights = app.kafka.acls()
@@ -105,14 +106,16 @@ class SecurityCases(ApplicationCases):
         self._goes_on(app)
 
     def _settled(self, app: ApplicationUnderTest) -> None:
-        """It has done all its work, so that nothing of it is lost to what comes now."""
+        """Start the application and let it process everything, so that nothing is at stake when
+        the disturbance begins."""
         app.start()
         app.produce(RECORDS)
         app.wait_done()
         app.disturbances += 1
 
     def _wait_told(self, app: ApplicationUnderTest, kind: type, since: int) -> None:
-        """Wait until it was refused and knows: it has ended with an error, or asks again."""
+        """Wait until the application was refused and knows it: it has ended with an error, or
+        was refused several times."""
 
         def told() -> bool:
             refused = app.kafka.events(kind.__name__, since=since, principal=f"User:{self.user}")
@@ -124,9 +127,9 @@ class SecurityCases(ApplicationCases):
         )
 
     def _goes_on(self, app: ApplicationUnderTest) -> None:
-        """Nothing is in its way any more: it does what waits for it. One that ended is started
-        again. Its former member could not leave while it was refused; a session of 45 s is not waited
-        for, but ended."""
+        """Wait until the application works again after the cause of the refusals is gone; if it
+        ended, start it again. Its former member could not leave while it was refused, so its
+        session is ended instead of waiting 45 s for it to expire."""
 
         def goes_on() -> bool:
             app.expire_members_that_could_not_leave()

@@ -1,8 +1,6 @@
-"""Sessions of an application's members, as far as the kit has to do with them: how long they are,
-and that they do not run while the kit keeps a member's requests waiting, or its process away.
-
-What the kit causes is not charged to the application.
-"""
+"""Sessions of an application's members: their length, and their prolongation while the kit
+itself holds a member's requests or its process. An expiry that the kit causes is not charged to
+the application."""
 
 from __future__ import annotations
 
@@ -58,7 +56,6 @@ def _serving(app: ApplicationUnderTest) -> list[Broker]:
 
 
 def _sessions_ms(app: ApplicationUnderTest, broker: Broker) -> list[int]:
-    """The session timeouts of a group's members."""
     group = app.application.group
     shard = broker.coordinator.shard_of(group)
     assert shard is not None

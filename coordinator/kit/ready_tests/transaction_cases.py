@@ -72,7 +72,8 @@ class TransactionCases:
         app.verify()
 
     def test_what_others_aborted_is_not_answered(self, app: ApplicationUnderTest) -> None:
-        """Its topic has records of a transaction that was aborted: nobody has written them."""
+        """The topic has records of an aborted transaction. A reader of committed records does
+        not get them."""
         self._transactional(app)
         app.start()
         app.kafka.produce(
@@ -103,7 +104,7 @@ class TransactionCases:
                 raise
 
     def _done_or_started_again(self, app: ApplicationUnderTest) -> None:
-        """It goes on by itself, or ends and is started again."""
+        """Wait until the application goes on by itself, or start it again if it ended."""
         try:
             app.wait_until(
                 lambda: not app.members() or app.is_done(),

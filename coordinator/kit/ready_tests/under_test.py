@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 PARTITIONS = 6
 PATIENCE_S = 30.0
-"""How long the application may take for anything that is awaited, in seconds."""
+"""Seconds that the application may take for anything that a test waits for."""
 _KEYS = 7
 _DIED = "its process died"
 A_MOMENT_S = 1.0
@@ -67,12 +67,13 @@ judged by it."""
 
 class ApplicationUnderTest:
     """One application and the emulator that it works with. Raises TypeError for an object that is
-    no application: what it lacks.
+    no application; the error says what is missing.
 
-    `patience_s`: how long it may take for anything that is awaited. `duplicates_clean`: how many
-    records may be processed again for each disturbance that leaves it time to commit;
-    `duplicates_death`: for each death, by default those that it had fetched and not committed then.
-    `duplicates`, which is deprecated: for each disturbance, whatever it is.
+    `patience_s`: seconds that the application may take for anything that a test waits for.
+    `duplicates_clean`: number of records that may be processed again for each disturbance that
+    leaves the application time to commit. `duplicates_death`: the same for each death; by
+    default the records that it had fetched and not committed. `duplicates` (deprecated): the
+    same for any disturbance.
     """
 
     def __init__(
@@ -102,7 +103,7 @@ class ApplicationUnderTest:
         self._excused: object = None
         self._done_at_stop = 0
         self.unknown: list[str] = []
-        """What a case could not tell of it, and why."""
+        """Facts about the application that a case could not find out, and why."""
         self.told = Told()
         self.topics = [application.topic]
         self.peer_clients = set[str]()
@@ -113,7 +114,7 @@ class ApplicationUnderTest:
 
     @property
     def disturbances(self) -> int:
-        """How often it was disturbed."""
+        """Number of disturbances so far."""
         return self.told.disturbances
 
     @disturbances.setter
@@ -146,7 +147,8 @@ class ApplicationUnderTest:
         return self.kafka.processed_records or None
 
     def _records(self) -> dict[TopicPartition, list[int]]:
-        """The offsets of what was written to its topics, by partition."""
+        """Return the offsets of the records that were written to the application's topics, by
+        partition."""
         records: dict[TopicPartition, list[int]] = {place: [] for place in self.ends()}
         for topic in self.topics:
             for record in self.kafka.records(topic, committed=self.transactional):
@@ -154,8 +156,8 @@ class ApplicationUnderTest:
         return records
 
     def _keys(self) -> dict[Processed, bytes]:
-        """The keys of what was written to its topics; nothing if it does not say that it keeps
-        their order, or if the order in which it processed is not known."""
+        """Return the keys of the records in the application's topics; nothing if the application
+        does not promise their order, or if the order in which it processed is not known."""
         if not self.keeps_key_order or self.order_not_judged:
             return {}
         return {
@@ -167,13 +169,14 @@ class ApplicationUnderTest:
 
     @property
     def keeps_key_order(self) -> bool:
-        """True if it says that it processes the records of a key in their order: its attribute
-        `keeps_key_order`."""
+        """True if the application says, by its attribute `keeps_key_order`, that it processes
+        the records of a key in their order."""
         return bool(getattr(self.application, "keeps_key_order", False))
 
     @property
     def order_not_judged(self) -> str:
-        """Why the order of keys is not judged although it keeps it; "" if it is."""
+        """The reason why the order of keys is not judged although the application promises it;
+        "" if it is judged."""
         output = getattr(self.application, "output_topic", None)
         if not self.keeps_key_order or callable(getattr(self.application, "processed", None)):
             return ""
@@ -186,14 +189,15 @@ class ApplicationUnderTest:
         return f"the order of keys is not judged: {output} has several partitions, and tells no order between them"
 
     def effects(self) -> list[Hashable]:
-        """What it did for records, in order, by its method `effects()`; empty without it."""
+        """Return the application's effects for records, in order, from its method `effects()`;
+        empty without such a method."""
         told = getattr(self.application, "effects", None)
         if not callable(told):
             return []
         return [tuple(each) if isinstance(each, list) else each for each in told()]
 
     def ends(self) -> dict[TopicPartition, int]:
-        """Where its partitions end now."""
+        """Return the end offsets of the application's partitions now."""
         return {
             (topic, index): end
             for topic in self.topics
@@ -218,30 +222,30 @@ class ApplicationUnderTest:
 
     @property
     def keeps_offsets(self) -> bool:
-        """True if it keeps its offsets itself, and need not commit any: its attribute
-        `keeps_offsets`."""
+        """True if the application says, by its attribute `keeps_offsets`, that it keeps its
+        offsets itself and may commit none."""
         return bool(getattr(self.application, "keeps_offsets", False))
 
     @property
     def sees_commit_errors(self) -> bool:
-        """True if it says that it is told of refused commits and acts on that, although it does not
-        wait for their answers: its attribute `sees_commit_errors`."""
+        """True if the application says, by its attribute `sees_commit_errors`, that it gets
+        errors of commits and acts on them although it does not wait for the responses."""
         return bool(getattr(self.application, "sees_commit_errors", False))
 
     @property
     def transactional(self) -> bool:
-        """True if it works in transactions, and is judged by what those commit: its attribute
-        `transactional_id`."""
+        """True if the application has the attribute `transactional_id`: it works in
+        transactions, and is judged by what they commit."""
         return bool(getattr(self.application, "transactional_id", None))
 
     @property
     def speaks_consumer(self) -> bool:
-        """True if its group is of the consumer protocol (KIP-848) now."""
+        """True if the application's group uses the consumer protocol (KIP-848) now."""
         return self.group.snapshot().type == "consumer"
 
     @property
     def heartbeat_interval_s(self) -> float:
-        """How often members of consumer groups (KIP-848) are told to send heartbeats."""
+        """Heartbeat interval of consumer groups (KIP-848) in seconds, as the broker sets it."""
         name = "group.consumer.heartbeat.interval.ms"
         return self.kafka.run(lambda: self.kafka.server.broker.configs.get_int(name)) / 1000
 
@@ -320,7 +324,7 @@ class ApplicationUnderTest:
         self.expire_members(could_not_leave(lines, group, own, connections(self.kafka)))
 
     def expire_members(self, names: Iterable[str]) -> None:
-        """End these members' sessions, as if their time had passed: nobody else's clock moves."""
+        """End the sessions of these members, as if they had expired, without moving the clock."""
         for name in names:
             with suppress(LookupError):  # it went by itself
                 self.group.expire(name)
@@ -345,8 +349,9 @@ class ApplicationUnderTest:
             raise ApplicationError([*self.findings(), *found]) from None
 
     def verify_committed(self, name: str = findings.NOT_COMMITTED) -> None:
-        """It was stopped in good order: what it processed is committed, or a finding has this name;
-        and it has processed nothing more. Raises ApplicationError."""
+        """Verify an application that was stopped in good order: what it processed is committed
+        (else a finding with this name), and it has processed nothing since. Raises
+        ApplicationError."""
         if not self.keeps_offsets and (processed := self.processed()) is not None:
             starts = dict.fromkeys(self._records(), 0)
             lost = findings.not_committed(processed, self._committed(), starts)
@@ -397,8 +402,8 @@ class ApplicationUnderTest:
         return self.kafka.fail(api, error, client_id=client_id, may_miss=True)
 
     def _let_in(self, refused: Sequence[FaultHandle]) -> None:
-        """An application that is ended in its own process may have to join before it can end:
-        aiokafka's `getmany()` waits for an assignment, however long that takes."""
+        """Let an application end that must join before it can end: aiokafka's `getmany()` waits
+        for an assignment without a time limit."""
         for cut in refused:
             cut.remove()
         with suppress(LookupError):  # one that has left meanwhile
@@ -406,8 +411,8 @@ class ApplicationUnderTest:
 
     @contextmanager
     def fails_by_itself(self) -> Iterator[None]:
-        """In the block it fails by itself, as it was told to: what it has not committed may come
-        again."""
+        """In the block the application fails by itself, as the case makes it do. Records that it
+        has not committed may come again."""
         began = self.kafka.mark()
         self.told.by_itself.append((began, sys.maxsize))
         yield
@@ -485,8 +490,8 @@ class ApplicationUnderTest:
 
     @contextmanager
     def others_own(self, peer: PeerHandle) -> Iterator[None]:
-        """Whatever the peer has now is its own until the block ends: nothing of it may be processed
-        by the application meanwhile."""
+        """In the block the peer owns its partitions alone: the application must not process
+        records of them."""
         self.told.peers.add(peer.member_id)
         # by the coordinator's word: the peer may not have heard of it yet
         given = self.group.snapshot()
@@ -612,8 +617,8 @@ class ApplicationUnderTest:
             time.sleep(0.005)
 
     def has_fetched(self) -> bool:
-        """True if it has fetched all that was written to its partitions; of one that is paused it
-        does not."""
+        """Return True if the application has fetched everything that was written to its
+        partitions. False while its process is paused."""
         ends = self.ends()
         fetched = self._watch.fetched
         return all(fetched.get(place, 0) >= end for place, end in self._own(ends).items())
@@ -644,7 +649,7 @@ class ApplicationUnderTest:
         )
 
     def wait_alone(self) -> GroupSnapshot:
-        """Wait until nobody but the application is in its group, and it has everything."""
+        """Wait until the application's members are alone in the group and have all partitions."""
         return self.wait(
             findings.BLOCKS,
             "the application did not take over what another member left",
@@ -674,8 +679,8 @@ class ApplicationUnderTest:
         self.wait_reached(self.ends(), "what was written to its share", own=True)
 
     def _own(self, ends: Mapping[TopicPartition, int]) -> dict[TopicPartition, int]:
-        """Those of the partitions that its members have now: others may be given to a peer when one
-        more of its consumers comes."""
+        """Return those of the partitions that the application's members own now. When one of its
+        consumers comes later, a peer may get partitions."""
         given = {place for member in self.members() for place in member.assignment or ()}
         return {place: end for place, end in ends.items() if place in given}
 
@@ -698,8 +703,8 @@ class ApplicationUnderTest:
             )
 
     def is_done(self) -> bool:
-        """True if everything that was written is committed; by an application that keeps its
-        offsets itself, processed."""
+        """Return True if everything that was written is committed or, if the application keeps
+        its offsets itself, processed."""
         if self.keeps_offsets:
             return self._processed_below(self.ends())
         group = self.group.snapshot()
@@ -717,13 +722,13 @@ class ApplicationUnderTest:
 
     @property
     def _error(self) -> BaseException | None:
-        """The error of its own with which it ended where it should have gone on."""
+        """The error with which the application ended although it should have gone on, or None."""
         error = getattr(self.application, "error", None)
         excused = self._excused is ... or error is self._excused
         return error if isinstance(error, BaseException) and not excused else None
 
     def evidence(self) -> Evidence:
-        """The facts known of it now."""
+        """Return everything that is known of the application now."""
         commits = [commit for commit in self._watch.seen() if commit.member not in self.told.peers]
         committed = self._committed()  # before it is asked what it has processed: it may be at work
         processed, lines = self.processed(), lines_of(self.kafka.events())
@@ -795,8 +800,8 @@ class ApplicationUnderTest:
 
 
 def forget_made_topics(kafka: Emulator, application: Any) -> None:
-    """Let nobody be told that a client made a topic by asking about it which the application itself
-    names: that name is not misspelt."""
+    """Remove topics that the application itself names from the list of automatically created
+    topics: their names are not misspelt, so no message may suggest that."""
     given = (getattr(application, each, None) for each in ("topic", "output_topic", "new_topic"))
     named = {name for name in given if isinstance(name, str)}
 
@@ -820,8 +825,8 @@ def check(given: Any, kind: str) -> None:
 
 
 def _output_headers(application: Any) -> tuple[str, ...]:
-    """The names of the headers of its output topic. Raises TypeError for what are not three
-    names."""
+    """Return the names of the headers of records in the output topic. Raises TypeError if they
+    are not three names."""
     names: Any = getattr(application, "output_headers", findings.OUTPUT_HEADERS)
     good = not isinstance(names, str) and isinstance(names, Sequence)
     if not good or len(names) != 3 or not all(isinstance(name, str) and name for name in names):

@@ -1,10 +1,10 @@
-"""The verdict on a consumer application: all findings, the one that says most first, and why
-something that was awaited did not come.
+"""The verdict on a consumer application: all findings, the most important one first, and the reason
+why something that a test waited for did not come.
 
-Owns which judgements are asked and their order: who it is to its brokers, what it committed too
-early, what it did with partitions of others, what it read twice, what it left out, and last what
-follows from all that. The judgements are those of `findings`, `losses` and `identities`; the
-evidence is collected by `under_test`.
+Decides which judgements are made and in which order: the application's identity at its brokers,
+premature commits, work on partitions of others, repetitions, gaps, and last what follows from
+these. The judgements stand in `findings`, `losses` and `identities`; `under_test` collects the
+evidence.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ several consumers each may."""
 
 @dataclass(kw_only=True, slots=True, frozen=True)
 class Repeats:
-    """How many records may be processed again: for each disturbance that leaves the application
-    time to commit (`clean`), for each `death` (None: what was fetched and not committed then, by the
-    event log); `any`, if it is set, for each disturbance whatever it is, and nothing else counts."""
+    """Numbers of records that may be processed again. `clean`: for each disturbance that leaves
+    the application time to commit. `death`: for each death; None: the records that were fetched
+    and not committed then, by the event log. `any`: if it is set, for each disturbance of any
+    kind, and the other two do not count."""
 
     clean: int = 0
     death: int | None = None
@@ -113,8 +114,8 @@ class Evidence:
 
     @property
     def several(self) -> bool:
-        """True if it has several consumers at a time: it does not tell which of them processed a
-        record."""
+        """True if the application has several consumers at a time. It does not report which of
+        them processed a record."""
         return (
             identities.consumers_at_once(
                 self.lines, self.group, self.told.peers, self.told.running()
@@ -123,7 +124,7 @@ class Evidence:
         )
 
     def holders(self) -> Holders:
-        """Which of its consumers had which partition."""
+        """Return which of the application's consumers owned which partition, and when."""
         told = self.told
         return Holders(
             self.lines,

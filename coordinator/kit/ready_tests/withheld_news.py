@@ -1,12 +1,12 @@
-"""The news of a rebalance, withheld from an application until a case wants it to be told.
+"""Withholds the news of a rebalance from an application until a case releases it.
 
-Its heartbeats are answered, without the news: a classic member is not told REBALANCE_IN_PROGRESS, a
-member of a consumer group (KIP-848) nothing of its new assignment. So its sessions go on, and
-whatever else it asks on the same connection is answered. Each such answer stands in the event log
-(`FaultInjected`, action `withhold`).
+Its heartbeats are answered without the news: a classic member gets no REBALANCE_IN_PROGRESS, a
+member of a consumer group (KIP-848) no new assignment. So its session goes on, and other requests
+on the same connection are answered. Each such answer is in the event log (`FaultInjected`, action
+`withhold`).
 
-At the moment at which it is to hear of it, its next heartbeat waits until it is at work, for a part
-of its session at most, and then tells it.
+When the case releases the news, the next heartbeat is held until the application is at work (for
+a part of its session at most); then its answer has the news.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class WithheldNews:
 
 
 class _Door:
-    """Stands before one broker's handlers."""
+    """The interceptor that withholds the news at one broker."""
 
     api_keys = frozenset({HeartbeatRequest.api_key, ConsumerGroupHeartbeatRequest.api_key})
 
@@ -158,7 +158,7 @@ class _Door:
         return HeartbeatResponse()
 
     def _without_assignment(self, call: Call, asked: ConsumerGroupHeartbeatRequest) -> Verdict:
-        """A member that says nothing new hears nothing new."""
+        """Answer a heartbeat that changes nothing without the new assignment."""
         shard = self.broker.coordinator.shard_of(self._group)
         says = (asked.subscribed_topic_names, asked.subscribed_topic_regex, asked.topic_partitions)
         ends = None if shard is None else session_ends(shard, self._group, asked.member_id)
@@ -203,7 +203,8 @@ class _Door:
 
 @contextmanager
 def news_withheld(app: ApplicationUnderTest) -> Iterator[WithheldNews]:
-    """It hears of no rebalance until `told_at_work`, at the end of the block at the latest."""
+    """In the block the application gets no news of a rebalance until `told_at_work`, or until
+    the end of the block."""
     news = WithheldNews(app, app.peer_clients)
     news.begin()
     try:

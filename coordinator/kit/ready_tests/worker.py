@@ -37,7 +37,8 @@ _SPEAKS = ("ShareFetch", "ShareAcknowledge", "ShareGroupHeartbeat")
 
 class WorkerUnderTest:
     """One worker and the emulator that it works with. Raises TypeError for an object that is no
-    worker: what it lacks. `patience_s`: how long it may take for anything that is awaited."""
+    worker; the error says what is missing. `patience_s`: seconds that the worker may take for
+    anything that a test waits for."""
 
     def __init__(
         self,

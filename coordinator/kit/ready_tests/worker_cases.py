@@ -93,8 +93,9 @@ class WorkerCases:
         worker.verify()
 
     def test_it_is_slower_than_its_lock(self, worker: WorkerUnderTest) -> None:
-        """The locks of its records end while it is at work, and another worker has them: its word
-        comes too late and is refused. It goes on with what comes then."""
+        """The locks of the worker's records end while it is at work, and another worker acquires
+        the records. Its acknowledgement comes too late and is refused. It goes on with later
+        records."""
         need(worker.worker, "hold_work", "resume_work")
         worker.start()
         worker.worker.hold_work()
@@ -110,8 +111,8 @@ class WorkerCases:
         worker.verify()
 
     def test_an_acknowledgement_gets_lost(self, worker: WorkerUnderTest) -> None:
-        """Its acknowledgement is stored, and its connection is cut in place of the answer: it goes
-        on, and the record does not come again."""
+        """The worker's acknowledgement is stored, but the connection is cut instead of an
+        answer. It goes on, and the record does not come again."""
         worker.start()
         worker.produce(RECORDS)
         worker.wait_done()
@@ -127,8 +128,9 @@ class WorkerCases:
         worker.share.verify().done_stays_done()
 
     def test_its_session_ends(self, worker: WorkerUnderTest) -> None:
-        """Its share session is gone, as after a broker's restart: what it says of records of before
-        is refused. They come again, and it works on them again."""
+        """The worker's share session is gone, as after a broker's restart, so acknowledgements
+        of records that it fetched before are refused. The records come again, and it processes
+        them again."""
         need(worker.worker, "hold_work", "resume_work")
         worker.start()
         worker.produce(RECORDS)
@@ -158,8 +160,8 @@ class WorkerCases:
             raise ApplicationError([Finding(LOST, f"{worker.worker.topic}-0@{offset} {text}")])
 
     def test_a_deployment_while_it_is_busy(self, worker: WorkerUnderTest) -> None:
-        """It is stopped in good order while records wait: what it has processed by then is
-        accepted, the rest is given back, and the next one goes on with that."""
+        """The worker is stopped in good order while records wait. Records that it has processed
+        by then are accepted, the others are released, and the next worker goes on with them."""
         worker.start()
         for _ in range(2):
             before = len(worker.processed() or ())

@@ -110,7 +110,7 @@ def of_stop(
 
 
 def _offsets(line: Line, records: Iterable[RecordRange | AcknowledgedRange]) -> Iterator[Processed]:
-    """Each record of these ranges, as applications tell what they processed."""
+    """Yield each record of these ranges in the form in which workers report what they processed."""
     for of in records:
         for offset in range(of.first_offset, of.last_offset + 1):
             yield line.topic or "", line.partition or 0, offset

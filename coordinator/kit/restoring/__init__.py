@@ -1,1 +1,2 @@
-"""Going back: snapshots of a whole emulator, emptying it, restarts of its brokers."""
+"""Brings an emulator back to an earlier state: snapshots (`snapshot.py`), emptying it between
+tests (`resetting.py`), and restarts of brokers (`restarts.py`)."""

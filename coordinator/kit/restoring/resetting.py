@@ -1,5 +1,5 @@
-"""Emptying an emulator between two tests that share it: peers, faults, members, groups and topics
-go."""
+"""Empties an emulator between two tests that share it: removes peers, faults, members, groups
+and topics."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The verbs of an emulator's only broker, and restarts with other settings.
+"""Verbs for an emulator's only broker, and restarts with other settings.
 
-A broker alone can be stopped, by a shutdown, a crash or a pause, and started again, and its logs can
-be cleaned; all other verbs need several. Settings that a broker does not read when it starts are refused.
+An only broker can be stopped (shutdown, crash or pause) and started again, and its logs can be
+cleaned; all other verbs need several brokers. A setting that a broker does not read at its start
+is refused.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ class Host(Protocol):
         """A paused process goes on."""
 
     def start(self, now: int, release: Release | None = None) -> None:
-        """It is started again, as another release if one is given."""
+        """Start the broker again, as another release of Kafka if one is given."""
 
 
 def perform_alone(host: Host, broker: Broker, verb: Verb, now: int) -> Verb | None:
@@ -108,7 +109,7 @@ def _clean_logs(host: Host, broker: Broker, verb: CleanLogs, now: int) -> None:
 def _stop_or_start(
     host: Host, verb: StopBroker | StartBroker, now: int
 ) -> tuple[StopBroker | StartBroker, Verb]:
-    """Do it; answers the verb as it is written down, and its inverse."""
+    """Stop or start the broker. Return the verb as it is logged, and its inverse."""
     if verb.broker != host.node_id:
         raise ClusterError(f"there is no broker {verb.broker}: the broker is {host.node_id}")
     if isinstance(verb, StopBroker):

@@ -1,13 +1,13 @@
-"""Snapshots of a whole emulator: topics, records, groups, offsets and transactions as they are now,
-to go back to any number of times.
+"""Snapshots of a whole emulator: topics, records, groups, offsets and transactions, to be restored
+any number of times.
 
-A snapshot is a value: nothing that happens later changes it, and any emulator with the same broker
-ids takes it. Of groups and transactional ids it holds the durable events that make them, so a group
-is restored as a coordinator load finds it (ERR-7): with its last stable generation, its members'
-sessions beginning anew. What is written goes through the same events as everything else, so the
-event log tells of a restore and its replay follows it. Instants count from the restore on:
-sessions, transactions' timeouts, retention. Settings of brokers and groups, faults and clients are
-no part of it. Called between two requests.
+A snapshot is a value: nothing that happens later changes it, and any emulator with the same
+broker ids can restore it. For groups and transactional ids it holds the durable events that make
+them, so a group is restored as a coordinator loads it (ERR-7): with its last stable generation,
+and with new sessions for its members. A restore writes these events as any change does, so the
+event log has them and its replay follows. Durations (sessions, transaction timeouts, retention)
+begin again at the restore. A snapshot does not contain settings of brokers and groups, faults,
+or clients. Called between two requests.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Snapshot:
 
     @property
     def records(self) -> int:
-        """How many offsets are taken by records, transactions' markers included."""
+        """The number of offsets in all logs, including those of transaction markers."""
         return sum(
             one.log.log_end_offset - one.log.log_start_offset
             for topic in self.topics
@@ -127,8 +127,8 @@ class Snapshot:
 
 
 def take(session: KitSession) -> Snapshot:
-    """The emulator as it is now. Raises ControlError while a broker does not run: what it holds
-    cannot be told."""
+    """Take a snapshot of the emulator. Raises ControlError while a broker does not run, because
+    its state is unknown."""
     brokers = _all_brokers(session, "taken")
     groups: dict[str, tuple[Event, ...]] = {}
     transactions: dict[str, tuple[tx.Event, ...]] = {}
@@ -227,8 +227,8 @@ def _listed(nodes: tuple[int, ...] | list[int]) -> str:
 
 
 def _put_topics(brokers: list[Broker], snapshot: Snapshot, now: int, cause: int | None) -> None:
-    """Make the topics anew, under their ids, and fill them. A leader epoch never goes back: clients
-    would not believe it."""
+    """Create the topics again, with their ids, and fill them. Leader epochs go on rising,
+    because clients ignore a lower one."""
     controller = brokers[0].controller
     epochs: dict[tuple[bytes, int], int] = {}
     for topic in list(controller.cluster.topics.values()):
@@ -285,8 +285,8 @@ def _put_topics(brokers: list[Broker], snapshot: Snapshot, now: int, cause: int 
 def _put_transactions(
     brokers: list[Broker], snapshot: Snapshot, now: int, cause: int | None
 ) -> None:
-    """Let each transactional id be what it was, at the broker that serves it. No producer id that
-    the snapshot knows is given again."""
+    """Restore each transactional id at the broker that coordinates it. Producer ids that the
+    snapshot contains are not assigned again."""
     for broker in brokers:
         broker.producer_ids.skip(snapshot.highest_producer_id)
     if (
@@ -310,8 +310,8 @@ def _put_transactions(
 
 
 def _from_now(event: Event, later_ms: int) -> Event:
-    """A group's event as it is so much later: commits with a retention of their own keep what was
-    left of it."""
+    """Return a group's event moved by so many ms: offsets with a retention time of their own
+    keep the rest of it."""
     if not isinstance(event, OffsetsCommitted | OffsetsPending):
         return event
 

@@ -1,1 +1,2 @@
-"""Verbs of rights, passwords and certificates."""
+"""Verbs for rights, passwords and certificates. `kit.py` has the methods, `access.py` carries
+them out."""

@@ -1,8 +1,7 @@
-"""The verbs of `security_kit`, carried out: at the brokers, between two requests.
+"""Carries out the methods of `security/kit.py` at the brokers, between two requests.
 
-Rule: what the testing kit does is never refused; what is asked of an emulator without users,
-authorizer or certificates is an error that says which option there is. Does not depend on how a
-verb was given.
+The testing kit itself is never refused. If the emulator has no users, no authorizer or no
+certificates, the error names the option that adds them.
 """
 
 from __future__ import annotations

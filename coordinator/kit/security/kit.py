@@ -1,10 +1,10 @@
-"""Actions of a test on rights, passwords and certificates while clients run, in one line each.
+"""What a test can do to rights, passwords and certificates while clients run: one method for each.
 
     with kafka.revoke("User:billing may Read group billing"):      # given back at the end of the block
         kafka.wait_for("AuthorizationRefused", group="billing")
 
-Each answers a `Change`, which undoes it. Owns the words; who carries them out is `access` here, or
-the control port's other end. Does not depend on brokers.
+Each method returns a `Change`, which can undo it. `access.py` carries it out, or the other end
+of a control port.
 """
 
 from __future__ import annotations

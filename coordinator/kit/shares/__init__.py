@@ -1,1 +1,2 @@
-"""A share group in the hands of a test: its records, waits and verbs (KIP-932)."""
+"""A share group as a test holds it (KIP-932): waits and verbs (`handle.py`), and its records
+(`views.py`)."""

@@ -1,7 +1,8 @@
-"""A share group in the hands of a test: look at its records, wait for them, end locks and sessions.
+"""A share group as a test holds it: look at its records, wait for them, end locks and sessions.
 
-Every look is at one instant; `wait` returns when everything that was asked for holds at the same
-instant. It builds the data of this package and applies it between two requests.
+Every look shows one instant; `wait` returns when all its conditions hold at the same instant.
+The values stand in `kit/views/share_records.py`, conditions in
+`kit/waits/share_expectations.py`.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ DEFAULT_MOST = 1_000
 
 @nearest_keywords
 class ShareGroupHandle:
-    """One share group of a running emulator. The same object serves before the group exists and
-    after it is gone."""
+    """One share group of a running emulator. The object can be made before the group exists and
+    used after the group is gone."""
 
     def __init__(
         self,
@@ -70,12 +71,14 @@ class ShareGroupHandle:
     # -- looking
 
     def snapshot(self) -> ShareSnapshot:
-        """How many records are in which state at this instant, and how many members there are."""
+        """Return the number of records in each state, and the number of members, at this
+        instant."""
         return self._run(lambda: share_views.snapshot(self._session, self.group_id))
 
     def record(self, topic: str, partition: int, offset: int) -> ShareRecord:
-        """One record as the group reads it: its state, how often it was delivered, who holds it and
-        for how long. Raises ControlError for one that there is not."""
+        """Return one record as the group reads it: its state, its delivery count, the member
+        that holds it and the time left of its lock. Raises ControlError for a record that does
+        not exist."""
         return self._run(
             lambda: share_views.record(self._session, self.group_id, topic, partition, offset)
         )
@@ -153,7 +156,7 @@ class ShareGroupHandle:
     def timed_out(
         self, expectation: ShareExpectation, future: Future[Any], timeout: float
     ) -> WaitTimeoutError:
-        """The error of a wait whose time is over; nobody waits for it any more."""
+        """End a wait whose time is over. Return the error to raise."""
         obstacles = self.obstacles()
 
         def look() -> WaitTimeoutError:
@@ -236,8 +239,9 @@ class ShareGroupHandle:
         return self._run(take_back)
 
     def end_session(self, member: str) -> None:
-        """End a member's share sessions, as the loss of its connection does: it is told so by
-        SHARE_SESSION_NOT_FOUND, and what it holds is given back. Raises LookupError, ControlError."""
+        """End a member's share sessions, as the loss of its connection does. Its next request is
+        refused with SHARE_SESSION_NOT_FOUND, and records that it holds are released. Raises
+        LookupError, ControlError."""
 
         def end() -> None:
             key = SessionKey(self.group_id, self._member(member))
@@ -273,7 +277,8 @@ class ShareGroupHandle:
         return self._run(move)
 
     def _member(self, name: str) -> str:
-        """The member id of a member by any name; of one that is not in the group, as it is given."""
+        """Return the member id for any name of a member. A name that is no member's is returned
+        unchanged if it holds records; else raises LookupError."""
         arguments.text("member", name)
         group = self._session.group(self.group_id)
         try:

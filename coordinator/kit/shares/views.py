@@ -1,4 +1,4 @@
-"""Records of share groups, read off the brokers that lead their partitions. Called between two
+"""Records of share groups, read from the brokers that lead their partitions. Called between two
 requests."""
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def names(session: KitSession, group_id: str) -> dict[str, str]:
 
 
 def record(session: KitSession, group_id: str, topic: str, index: int, offset: int) -> ShareRecord:
-    """One record as the group reads it. Raises ControlError for one that the log does not have, or
-    never had."""
+    """Return one record as the group reads it. Raises ControlError for an offset that is not in
+    the log."""
     broker = leading(session, topic, index)
     found = broker.cluster.partition(topic, index)
     assert found is not None
@@ -91,7 +91,8 @@ def _record(
 
 
 def snapshot(session: KitSession, group_id: str) -> ShareSnapshot:
-    """How many records are in which state. Raises ControlError for a group of another type."""
+    """Return the number of records in each state. Raises ControlError for a group of another
+    type."""
     group = session.group(group_id)
     if group.members and group.type != "share":
         raise ControlError(

@@ -1,6 +1,6 @@
-"""The order in which records of one key were processed: for `verify()` and the ready tests.
+"""Checks the order in which records of one key were processed, for `verify()` and the ready tests.
 
-A record that is processed again is no matter of order: only the first time counts. Linear in the
+Only the first time that a record is processed counts. The time is linear in the number of
 records.
 """
 

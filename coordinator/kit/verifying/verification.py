@@ -1,8 +1,8 @@
-"""Assertions about what happened to a group, on the lines of the event log: chained, and each with
-the lines that speak against it.
+"""Assertions about what happened to a group, on the lines of the event log. They can be chained; a
+failure shows the lines that contradict it.
 
-The promises are judged by `coordinator.history.judges`. A promise that cannot be judged fails too, and says
-why: what was not looked at is not all right.
+Promises are judged by `coordinator.history.judges`. A promise that cannot be judged fails, too,
+and the error says why.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ from .order import out_of_order
 from .unprocessed import processed_twice, unprocessed
 
 Beginning = Mapping[TopicPartition, int] | Literal["first processed"] | None
-"""Where processing had to begin; None: where the group had committed."""
+"""The offset where processing had to begin, by partition; None: where the group had committed."""
 _NEIGHBOURS = 3
 
 
 @nearest_keywords
 class Verification:
-    """One group's lines, and what is asserted of them. Methods return the object, so that they can
-    be chained."""
+    """Assertions about one group's lines. Each method returns the object itself, so that calls
+    can be chained."""
 
     def __init__(
         self,
@@ -97,8 +97,8 @@ class Verification:
         return self._judged(SingleOwner)
 
     def revoked_before_assigned(self) -> Self:
-        """No member was told of a partition before its former owner gave it up; members' own word,
-        so peers of the emulator only."""
+        """Assert that no member was assigned a partition before its former owner revoked it.
+        Known only for peers of the emulator, whose callbacks are in the log."""
         return self._judged(RevokedBeforeAssigned)
 
     def no_stale_commit(self) -> Self:
@@ -124,8 +124,8 @@ class Verification:
         return self._judged(DoneStaysDone)
 
     def one_holder(self) -> Self:
-        """No record was in two members' hands at a time, and nobody acknowledged what another
-        held."""
+        """Assert that no two members held a record at the same time, and that no member
+        acknowledged a record that another held."""
         return self._judged(OneHolder)
 
     def deliveries_are_counted(self) -> Self:
@@ -328,7 +328,8 @@ class Verification:
     def _beginning(
         self, processed: Iterable[tuple[str, int, int]], given: Beginning
     ) -> dict[TopicPartition, int]:
-        """Where processing had to begin. Raises ExpectationError, ControlError."""
+        """Return the offset where processing had to begin, by partition. Raises
+        ExpectationError, ControlError."""
         begins: dict[TopicPartition, int] = {}
         if given == "first processed":
             for topic, index, offset in processed:
@@ -349,7 +350,8 @@ class Verification:
         return begins
 
     def _committed_before(self) -> dict[TopicPartition, int]:
-        """The offsets committed before the lines that are looked at, or from a snapshot."""
+        """Return the offsets that were committed before the first line to look at, or that a
+        snapshot restored."""
         found: dict[TopicPartition, int] = {}
         restored = None
         for line in self._all:
@@ -366,7 +368,7 @@ class Verification:
     # -- inside
 
     def _known(self) -> None:
-        """Of a group that nothing happened to nothing can be said: its name may be misspelt."""
+        """Raise AssertionError if the log has nothing about the group: its name may be misspelt."""
         if self._group_id not in self._groups:
             there = ", ".join(self._groups) or "none"
             raise AssertionError(
@@ -374,8 +376,7 @@ class Verification:
             )
 
     def _names(self) -> dict[str, set[str]]:
-        """Each member's names other than its id: its client id and its group instance
-        id."""
+        """Return each member's other names: its client id and its group instance id."""
         found: dict[str, set[str]] = {}
         for line in self._all:
             match line.event:
@@ -393,7 +394,8 @@ class Verification:
         return found
 
     def _refusals(self, *apis: str) -> Iterable[tuple[Line, RequestRefused]]:
-        """Refused requests of these APIs, but for those that a fault alone refused."""
+        """Return the refused requests of these APIs, without those that only an injected fault
+        refused."""
         injected = {
             line.cause
             for line in self._lines
@@ -415,7 +417,7 @@ class Verification:
 
 
 def _check_bounds(exactly: int | None, at_least: int | None, at_most: int | None) -> None:
-    """Raise ExpectationError for counts that no run could be within, or every run would be."""
+    """Raise ExpectationError for bounds that no count can meet, or that every count meets."""
     bounds: dict[str, object] = {"exactly": exactly, "at_least": at_least, "at_most": at_most}
     for name, bound in bounds.items():
         if bound is not None and (
@@ -437,7 +439,7 @@ def _is(member: str, name: str, names_of: Mapping[str, Collection[str]]) -> bool
 
 
 def _commits(event: OffsetsCommitted, topic: str, index: int) -> int | None:
-    """The offset that an event commits for a partition; None if it commits none."""
+    """Return the offset that an event commits for a partition, or None."""
     offsets = (row.offset for row in event.offsets if (row.topic, row.partition) == (topic, index))
     return next(offsets, None)
 

@@ -1,1 +1,2 @@
-"""A test's view of groups and records: plain values, read between two requests."""
+"""Groups and records as a test sees them: plain values (`group_snapshots.py`,
+`share_records.py`), read between two requests (`group_views.py`)."""

@@ -1,8 +1,9 @@
-"""A group as a test sees it: plain values read off the coordinator at one instant, the same for
-every way in.
+"""A group as a test sees it: plain values, read from the coordinator at one instant, the same in
+Python, over HTTP and in `coordinator ctl`.
 
-Owns the shapes and how they read as text. They hold nothing of the coordinator: a snapshot may be
-kept, compared, sent as JSON (`to_plain`) and rebuilt (`from_plain`).
+This module owns the values and their text. They hold nothing of the coordinator: a snapshot may
+be kept, compared, sent as JSON (`to_plain`) and rebuilt (`from_plain`). `group_views.py` makes
+them.
 """
 
 from __future__ import annotations
@@ -24,13 +25,14 @@ class CommittedOffset(NamedTuple):
 
 
 class MemberSnapshot(NamedTuple):
-    """One member. `assignment`: the partitions it was given; None before it has any, or where its
-    bytes cannot be read.
+    """One member. `assignment`: its partitions; None before it has an assignment, or if the bytes
+    cannot be read.
 
-    `last_seen_ms`: when its session was last renewed. `waits_for`: the request of its that is
-    parked, such as JoinGroup. `acted`: it fetched from, or committed for, each partition of its
-    assignment since it got it. `connected`: a connection of its client is open. `heard`: it has
-    sent a heartbeat since it got it, as far as somebody waits for that.
+    `last_seen_ms`: the instant when its session was last renewed. `waits_for`: the API of its
+    parked request, such as JoinGroup, or None. `acted`: True if it fetched from, or committed
+    for, each of its partitions since it got them. `connected`: True if its client has an open
+    connection. `heard`: True if it has sent a heartbeat since it got its assignment, as far as a
+    test waits for that.
     """
 
     member_id: str
@@ -57,9 +59,9 @@ class MemberSnapshot(NamedTuple):
 
 
 class GroupSnapshot(NamedTuple):
-    """One group. `generation` of a KIP-848 group is its group epoch. `lag`: records behind the end,
-    by partition committed or assigned. `coordinator`: the id of the broker that coordinates it, or
-    would; None while none does."""
+    """One group. `generation`: in a KIP-848 group the group epoch. `lag`: records behind the
+    end, for each partition that is committed or assigned. `coordinator`: id of the broker that
+    coordinates it (or would, if it existed); None while no broker does."""
 
     group_id: str
     state: str
@@ -85,7 +87,7 @@ class GroupSnapshot(NamedTuple):
         return find_member(self.members, name, self.group_id)
 
     def assigned(self) -> dict[TopicPartition, list[str]]:
-        """Who was given each partition."""
+        """Return the member ids that own each partition."""
         owners: dict[TopicPartition, list[str]] = {}
         for member in self.members:
             for partition in member.assignment or ():

@@ -1,7 +1,7 @@
-"""Snapshots of groups, read off the broker that serves them.
+"""Reads snapshots of groups from the broker that coordinates them.
 
-Owns how hard state (members, assignments, offsets), soft state (parked requests, sessions) and what
-is known of members' activity become a `GroupSnapshot`, and the sentence that says whom a group
+A `GroupSnapshot` combines hard state (members, assignments, offsets), soft state (parked
+requests, sessions) and members' activity, and has a sentence about the members that the group
 waits for. Called between two requests.
 """
 
@@ -30,8 +30,8 @@ Acted = Callable[[str, str, TopicPartition, int], bool]
 LogOf = Callable[[TopicPartition], "PartitionLog | None"]
 """The log of a partition as its readers have it: its leader's; None: there is no such partition."""
 Heard = Callable[[str, str], bool]
-"""(group id, member id) -> whether that member has sent a heartbeat since it was told what it has.
-"""
+"""Function (group id, member id) that returns True if the member has sent a heartbeat since it
+got its assignment."""
 
 
 Reads = Callable[[str, str, TopicPartition], bool]
@@ -136,7 +136,7 @@ def _consumer_members(
     acted: Acted,
     connected: Callable[[str], bool],
 ) -> list[MemberSnapshot]:
-    """Members of a KIP-848 group: their assignment is what they were told that they have."""
+    """Return the members of a KIP-848 group; `assignment` is what each member was last sent."""
     since_ms = group.assignment_ms or 0
     timeout_ms = shard.consumer.environment.settings(group.group_id).session_timeout_ms
     members = []
@@ -170,7 +170,7 @@ def _share_members(
     connected: Callable[[str], bool],
     reads: Reads,
 ) -> list[MemberSnapshot]:
-    """Members of a share group: their assignment is what they were told that they have."""
+    """Return the members of a share group; `assignment` is what each member was last sent."""
     timeout_ms = shard.share.environment.settings(group.group_id).session_timeout_ms
     members = []
     for member in group.in_java_order():
@@ -194,7 +194,7 @@ def _share_members(
 
 
 def _named(broker: Broker, held: Mapping[bytes, Iterable[int]]) -> tuple[TopicPartition, ...]:
-    """Partitions by name; topics that are gone are left out."""
+    """Return partitions by topic name, without topics that are deleted."""
     topics = broker.cluster.topics_by_id
     return tuple(
         sorted(
@@ -207,7 +207,7 @@ def _named(broker: Broker, held: Mapping[bytes, Iterable[int]]) -> tuple[TopicPa
 
 
 def _last_seen(shard: Shard, group_id: str, member_id: str, timeout_ms: int) -> int:
-    """When a member's session was last renewed, as its running session tells; -1: it has none."""
+    """Return the instant when a member's session was last renewed, or -1 if it has no session."""
     ends = session_ends(shard, group_id, member_id)
     return -1 if ends is None else ends - timeout_ms
 
@@ -231,7 +231,8 @@ def _lag(
     committed: Mapping[TopicPartition, CommittedOffset],
     assigned: set[TopicPartition],
 ) -> dict[TopicPartition, int]:
-    """Records behind the end: from what is committed; where nothing is, from the log start."""
+    """Return the number of records behind the end of each partition, from the committed offset
+    or, without one, from the log start offset."""
     lag = {}
     for key in sorted(assigned | committed.keys()):
         log = log_of(key)
@@ -242,7 +243,7 @@ def _lag(
 
 
 def _waiting_for(classic: Any, members: list[MemberSnapshot], now: int) -> str:
-    """Whom everybody waits for in a join or sync phase."""
+    """Return a sentence about the members that a join or sync phase waits for, or ""."""
     state = str(classic.state)
     if state == "PreparingRebalance":
         absent = [member.name for member in members if member.waits_for != "JoinGroup"]

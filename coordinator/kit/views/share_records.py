@@ -1,8 +1,8 @@
-"""Records of a share group as a test sees them, and the group that has them: plain values read off
-the brokers at one instant, the same for every way in.
+"""Records of a share group as a test sees them: plain values, read from the brokers at one instant,
+the same in Python, over HTTP and in `coordinator ctl`.
 
-Owns the shapes and how they read as text. They hold nothing of the brokers: what is looked at may
-be kept, compared, sent as JSON and rebuilt.
+This module owns the values and their text. They hold nothing of the brokers: they may be kept,
+compared, sent as JSON and rebuilt. `kit/shares/views.py` makes them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ group has not come to it yet."""
 
 
 class ShareRecord(NamedTuple):
-    """One record as a share group reads it. `holder`: the client id (else the member id) of who
-    holds it, `time_left_ms`: until its lock ends; None of a record that nobody holds."""
+    """One record as a share group reads it. `holder`: client id, else member id, of the member
+    that holds it. `time_left_ms`: until its lock ends. Both are None if no member holds it."""
 
     topic: str
     partition: int
@@ -34,11 +34,11 @@ class ShareRecord(NamedTuple):
 
 
 class ShareSnapshot(NamedTuple):
-    """How many records of a share group are in which state, over all partitions that it reads.
+    """The number of a share group's records in each state, over all partitions that it reads.
 
-    `most_deliveries`: the highest delivery count among those that are not done with; `lag`: records
-    behind the end that are not done with; `starts`: by "topic-partition" where each share partition
-    starts.
+    `most_deliveries`: highest delivery count of the records in flight. `lag`: records up to the
+    end that are not yet acknowledged or archived. `starts`: start offset of each share
+    partition, by "topic-partition".
     """
 
     group_id: str

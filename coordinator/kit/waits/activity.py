@@ -1,10 +1,9 @@
-"""Members' use of what they were given: which partitions each fetched or committed since its
-assignment.
+"""Notes which partitions each member fetched, or committed for, since it got its assignment.
 
-An interceptor that only looks. It is put before the handlers when somebody first asks whether
-members have acted, and stays. A Fetch names no member: it is attributed by its client id and the
-partition's owner. Where two members share a client id and a partition moved from one to the other,
-a fetch of the first may be taken for one of the second.
+An interceptor that changes nothing. It is installed when a test first asks whether members have
+acted, and stays. A Fetch names no member, so it is attributed by client id and the partition's
+owner. If two members share a client id and a partition moved from one to the other, a fetch of
+the first may be attributed to the second.
 """
 
 from __future__ import annotations
@@ -50,7 +49,8 @@ class Activity:
     def acted(
         self, client_id: str, member_id: str, partition: TopicPartition, since_ms: int
     ) -> bool:
-        """True if a member fetched a partition, or committed for it, at that instant or later."""
+        """Return True if a member fetched a partition, or committed for it, at that instant or
+        later."""
         fetched = self._fetched.get((client_id, partition), -1)
         committed = self._committed.get((member_id, partition), -1)
         return max(fetched, committed) >= since_ms

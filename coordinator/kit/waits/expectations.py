@@ -1,9 +1,8 @@
-"""Conditions of a group as data: what a test waits for, and in which respects a group does not meet
-it yet.
+"""Conditions of a group as data: what a test waits for, and what a group still lacks.
 
     GroupExpectation(state="Stable", members=2, assigned="all").unmet(group, topics)      # () when it is met
 
-Owns the words and their checks. Waiting is the caller's: an expectation is asked again whenever
+This module owns the fields and their checks. It does not wait: the caller asks again whenever
 something has happened.
 """
 
@@ -33,17 +32,17 @@ class ExpectationError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupExpectation:
-    """A condition of one group; whatever is None does not matter, all else must hold at the same
-    instant.
+    """A condition of one group. Fields that are None do not matter; all others must hold at the
+    same instant.
 
-    `members`: exactly so many; `generation_above`: the generation (group epoch) is higher;
-    `assigned` (never while the group rebalances): "all" (every partition of the topics that members
-    subscribe to has exactly one owner; in a share group one or more, and every member is at the group's
-    epoch) or, by member, its partitions as (topic, index) or
-    "topic-index"; `committed`: offsets at least as high, by partition; `lag`: at most so many
-    records behind, over all partitions; `acted`: every member fetched from or committed for each
-    partition it was given, in a share group asks for its records; `heard`, which proves less: in a Stable group every member has sent a
-    heartbeat since it was told what it has.
+    `members`: exactly so many. `generation_above`: the generation (group epoch) is higher.
+    `assigned` (never true during a rebalance): "all", or partitions by member as (topic, index)
+    or "topic-index". "all" means that every partition of the subscribed topics has exactly one
+    owner; in a share group one or more, and every member is at the group's epoch. `committed`:
+    offsets at least as high, by partition. `lag`: at most so many records behind, over all
+    partitions. `acted`: every member fetched from or committed for each of its partitions since
+    it got them; in a share group it asks for their records. `heard` (weaker): the group is
+    Stable and every member has sent a heartbeat since it got its assignment.
     """
 
     state: str | None = None
@@ -97,7 +96,7 @@ class GroupExpectation:
         self._check_sense()
 
     def _check_sense(self) -> None:
-        """Raise ExpectationError for words that name nothing, or say what cannot be at once."""
+        """Raise ExpectationError for a condition that names nothing or contradicts itself."""
         for name in ("assigned", "committed"):
             if getattr(self, name) == {}:
                 raise ExpectationError(
@@ -129,8 +128,8 @@ class GroupExpectation:
                     )
 
     def _check_owners(self, assigned: Mapping[str, Iterable[TopicPartition | str]]) -> None:
-        """Raise ExpectationError for a partition with two owners, and for more members than there
-        are to be."""
+        """Raise ExpectationError for a partition with two owners, and for more members in
+        `assigned` than `members` allows."""
         owners: dict[TopicPartition, str] = {}
         for name, rows in assigned.items():
             for partition in map(partition_of, rows):
@@ -271,7 +270,7 @@ def _not_assigned(
 
 
 def _rows(name: str, partitions: Iterable[TopicPartition | str]) -> list[TopicPartition | str]:
-    """The partitions of a member, as a list. Raises ExpectationError."""
+    """Return the partitions of a member as a list. Raises ExpectationError."""
     given: object = name
     if not isinstance(given, str) or not given:
         raise ExpectationError(

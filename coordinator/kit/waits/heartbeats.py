@@ -1,9 +1,8 @@
-"""Members that have sent a heartbeat since they received their assignment. This is weaker proof
-that a member knows its assignment than `activity`.
+"""Notes which members have sent a heartbeat since they got their assignment. `activity` is the
+stronger proof that a member uses its assignment.
 
-An interceptor that only looks. It is put before the handlers when somebody first waits for
-heartbeats, and stays. Of who was told before that, a heartbeat from then on counts. `activity` is
-the stronger proof: that a member reads what it was given.
+An interceptor that changes nothing. It is installed when a test first waits for heartbeats, and
+stays. For a member that got its assignment before that, the first heartbeat from then on counts.
 """
 
 from __future__ import annotations
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
 
 class Heartbeats:
-    """Members of any group whose latest answer is that of a heartbeat, and told them nothing new,
-    at one broker."""
+    """Members, of any group at one broker, whose latest response was that of a heartbeat without
+    news."""
 
     api_keys = frozenset(
         {
@@ -54,6 +53,6 @@ class Heartbeats:
             self._heard.add(who)
 
     def heard(self, group_id: str, member_id: str) -> bool:
-        """True if a member has sent a heartbeat, and was told that all is well, since it was last
-        told what it has."""
+        """Return True if a member has sent a heartbeat, and got a response without news, since
+        its assignment last changed."""
         return (group_id, member_id) in self._heard

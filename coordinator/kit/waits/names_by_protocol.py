@@ -1,8 +1,8 @@
-"""Names of the same event in groups of different protocols: the removal of a member is a
-MemberRemoved in a classic group and a ConsumerMemberRemoved in one of KIP-848.
+"""Event types that mean the same in groups of different protocols: a member's removal is a
+MemberRemoved in a classic group and a ConsumerMemberRemoved in a KIP-848 group.
 
-A wait for a name that the group cannot have is refused at once. `event_waits` asks; it does not
-depend on lines.
+A wait for an event type that the group cannot have is refused at once, with the right name.
+`event_waits` asks this module.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _KINDS: Final = {
 
 
 class _Called(NamedTuple):
-    """One thing that happens to groups, by kind of group; None where it does not happen."""
+    """The event types for one occurrence, by kind of group; None where it does not occur."""
 
     classic: type | None = None
     consumer: type | None = None
@@ -75,10 +75,11 @@ def other_name(kind: str, has: str) -> str:
 
 
 def refused(membership: object, kind: str) -> str:
-    """Return why no line of this name can come while the group's membership is this; "" if one can.
+    """Return why no event of this type can come while the group's membership is this one; "" if one
+    can.
 
-    A group that has members of the classic protocol, or none at all, may yet become another kind
-    of group, so nothing is refused of it.
+    A group without members, or with members of the classic protocol, may still become a group of
+    another kind, so nothing is refused for it.
     """
     if isinstance(membership, ConsumerMembership):
         settled = bool(membership.members) and not membership.classic_members

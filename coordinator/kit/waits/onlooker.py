@@ -1,7 +1,8 @@
-"""Requests of clients while a group is waited for that does not exist: which APIs, which groups,
-which topics that there are not.
+"""Notes clients' requests while a test waits for a group that does not exist: their APIs, the
+groups they name, and unknown topics they ask for.
 
-An interceptor that only looks. It is there for as long as such a wait lasts.
+An interceptor that changes nothing, installed for as long as such a wait lasts.
+`kit/group/in_vain.py` makes sentences of it.
 """
 
 from __future__ import annotations

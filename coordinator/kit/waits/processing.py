@@ -1,9 +1,9 @@
-"""The records an application has processed: nothing of that is on the wire, so somebody has to
-report it.
+"""The records that an application has processed. The wire does not show that, so the application or
+its test must report it.
 
 An application in the test's own process calls `kafka.processed(topic, partition, offset)` after
-each record, or its test does. The kit keeps the reports in order; judges of gaps, duplicates and
-premature commits read them.
+each record. The kit keeps the reports in order; judges of gaps, duplicates and premature commits
+read them.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class ProcessingKit:
         self._reports.append((topic, partition, offset))
 
     def _check_partition(self, topic: str, partition: int) -> None:
-        """Raise ControlError, which says what there is, for a partition that does not exist."""
+        """Raise ControlError, which names what exists, for a partition that does not exist."""
         raise NotImplementedError
 
     @property

@@ -1,6 +1,6 @@
-"""The aim of a wait for a share group, as data: how many records are in which state.
+"""Conditions of a share group as data: how many records must be in which state.
 
-Owns the words and their checks. Waiting is the caller's: an expectation is asked again whenever
+This module owns the fields and their checks. It does not wait: the caller asks again whenever
 something has happened.
 """
 

@@ -1,5 +1,5 @@
-"""Brokers: which there are, and the verbs of `coordinator.verbs`, each answered with its
-inverse."""
+"""Operations on brokers: the list, restarts, and the verbs of `coordinator.verbs`, each answered
+with its inverse."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _how(taken: Taken) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """Which part of __consumer_offsets."""
+    """Selects a partition of __consumer_offsets."""
 
     partition: int | None = told("one partition; without it all", None)
 

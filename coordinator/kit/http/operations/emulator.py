@@ -1,4 +1,5 @@
-"""The emulator as a whole: what it is, time, a clean start for the next test."""
+"""Operations on the emulator as a whole: facts about it, its clock, and a clean start for the
+next test."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from ..shapes import told
 
 @dataclass(frozen=True, slots=True)
 class Jump:
-    """How far the clock jumps."""
+    """Length of a jump of the clock."""
 
     seconds: float = told("so many seconds")
     hours: float = told("and so many hours", 0)
@@ -32,7 +33,7 @@ class Jump:
 
 @dataclass(frozen=True, slots=True)
 class Clean:
-    """What stays."""
+    """Exceptions from a reset."""
 
     keep_topics: list[str] = told("topics that stay, with their records", [])
 

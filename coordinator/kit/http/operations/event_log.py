@@ -1,4 +1,5 @@
-"""The event log: marks, lines, waiting for lines. The stream of server-sent events is `streams`."""
+"""Operations on the event log: marks, lines, waits for lines. The stream of server-sent events
+stands in `coordinator/kit/http/streams.py`."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ from ..shapes import ShapeError, told
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Which lines."""
+    """Selects lines of the event log."""
 
     type: str | None = told("of this type, such as MemberRemoved", None)
     group: str | None = told("of this group", None)
@@ -90,7 +91,7 @@ async def event_wait(port: Port, body: AwaitedLines) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """Which groups' rebalances."""
+    """Selects rebalances."""
 
     group: str | None = told("of this group; without it of all", None)
     generation: int | None = told("only those into this generation", None)
@@ -125,7 +126,7 @@ def _rows(answer: Any) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Whose:
-    """Whose obstacles."""
+    """Selects a group."""
 
     group: str | None = told("of this group; without it of all groups and clients", None)
 

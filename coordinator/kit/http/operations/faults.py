@@ -1,5 +1,5 @@
-"""Faults: put in force, look, wait until they are met, release, end. Their words are those of
-`coordinator.kit.faults`."""
+"""Operations on faults: add, list, wait until requests met them, release held requests, remove.
+Their names are those of `coordinator.kit.faults`."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ FAULT = object_of(
     seen=NUMBER,
     held=NUMBER,
 )
-"""A fault as it is told: what it is, and how often it was met."""
+"""JSON Schema of a fault in force and the number of requests that met it."""
 
 
 def numbered(fault: dict[str, Any]) -> str:
@@ -97,7 +97,7 @@ def numbered(fault: dict[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """How often a fault is to be met."""
+    """A number of requests that are to meet a fault."""
 
     hits: int = told("so many requests", 1)
     timeout: float | None = told("how long to wait, in seconds (30)", None)
@@ -105,7 +105,7 @@ class Hits:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """How many requests go on."""
+    """The number of held requests to release."""
 
     count: int | None = told("so many, the longest held first; without it all", None)
 
@@ -206,7 +206,7 @@ def fault_remove(port: Port, body: Any, fault_id: str) -> Any:
 
 
 def shown(fault: FaultHandle) -> dict[str, Any]:
-    """A fault as it is told."""
+    """Return a fault in force as JSON values."""
     return {
         "fault_id": fault.number,
         "number": fault.number,

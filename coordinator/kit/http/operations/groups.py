@@ -1,4 +1,4 @@
-"""Groups: look, wait, verify, act on members."""
+"""Operations on groups: list, describe, wait, verify, explain, and actions on members."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ GROUP = object_of(
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a group is to become; whatever is left out does not matter, all else has to hold at the
-    same instant."""
+    """The condition that a wait for a group ends with. Fields that are left out do not matter;
+    all others must hold at the same instant."""
 
     state: str | None = told(f"one of {', '.join(STATES)}; or a short word, such as joining", None)
     members: int | None = told("exactly so many", None)
@@ -89,7 +89,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why something is done, for the log."""
+    """A reason, for the event log."""
 
     reason: str | None = told("what stands in the event log", None)
 
@@ -104,7 +104,7 @@ class Offsets:
 
 @dataclass(frozen=True, slots=True)
 class Rebalances:
-    """Which of a group's rebalances."""
+    """Selects rebalances of a group."""
 
     generation: int | None = told("only those into this generation", None)
 
@@ -120,7 +120,7 @@ class Processed:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One assertion. Its words are those of `GroupHandle.verify()`."""
+    """One assertion; its fields are the arguments of `GroupHandle.verify()` and its methods."""
 
     check: str = told(
         "single_owner, revoked_before_assigned, no_stale_commit, rebalances, left_cleanly, committed, no_gaps, exactly_once, "
@@ -144,7 +144,7 @@ class Check:
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """What is asserted of a group."""
+    """Assertions about a group."""
 
     checks: list[Check] = told(
         'such as [{"check": "single_owner"}, {"check": "rebalances", "at_most": 2}]'
@@ -288,8 +288,8 @@ def group_verify(port: Port, body: Checks, group: str) -> Any:
 
 
 def _checked(check: Check) -> Callable[[Verification], object]:
-    """What a check calls. Raises ExpectationError for words that it does not have, before anything
-    is judged."""
+    """Return the call that makes a check. Raises ExpectationError, before any check is made, for
+    fields that the check does not have."""
     words = {
         name
         for name in (
@@ -449,7 +449,8 @@ def _reason(body: Reason) -> tuple[str, ...]:
 
 
 def _existing(port: Port, group: str) -> Any:
-    """The group, whose verbs are awaited. Raises NotThereError that names those there are."""
+    """Return the group, with verbs to be awaited. Raises NotThereError, which names the groups
+    that exist."""
     known = port.kafka.groups()
     if group not in known:
         raise NotThereError(f"there is no group {group!r}; there are: {', '.join(known) or 'none'}")

@@ -1,4 +1,5 @@
-"""Peers: simulated members, to bring a rebalance about without a second consumer."""
+"""Operations on peers: simulated members, with which a test can start a rebalance without a
+second consumer."""
 
 from __future__ import annotations
 
@@ -71,7 +72,7 @@ class NewPeer:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """When a peer is where it is to be."""
+    """The condition that a wait for a peer ends with."""
 
     members: int | None = told("the group is Stable with so many members", None)
     after_generation: int = told("in a later generation than this one", -1)
@@ -89,7 +90,7 @@ class Seek:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """How a peer ends."""
+    """The way in which a peer ends."""
 
     leave: bool | None = told(
         "whether it says so (LeaveGroup); without it a static member does not", None

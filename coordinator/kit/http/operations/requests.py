@@ -1,5 +1,5 @@
-"""The journal: requests of clients and their answers, looked at and counted. Its words are those of
-`coordinator.kit.journal`."""
+"""Operations on the journal: clients' requests and their responses, shown and counted. Their
+names are those of `coordinator.kit.journal`."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _REQUESTS = list_of(_EXCHANGE)
 
 @dataclass(frozen=True, slots=True)
 class Begin:
-    """How much the journal keeps."""
+    """Size of the journal."""
 
     most: int | None = told(
         "so many requests, the latest (10,000); a journal that is kept already cannot be changed",
@@ -48,7 +48,7 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Which:
-    """Which requests; what is left out does not matter."""
+    """Selects requests. Fields that are left out do not matter."""
 
     api: str | None = told("of this API, by Kafka's name, such as OffsetCommit", None)
     group: str | None = told("of this group; of Fetch and Produce, from members of it", None)
@@ -64,14 +64,14 @@ class Which:
 
 @dataclass(frozen=True, slots=True)
 class Looked(Which):
-    """Which requests are shown."""
+    """Selects requests to show."""
 
     limit: int = told("at most so many, the latest", 1_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Counted(Which):
-    """How many requests there are to be: at least one of the three."""
+    """Selects requests, and the number that is expected: at least one of the three fields."""
 
     exactly: int | None = told("exactly so many", None)
     at_least: int | None = told("so many or more", None)

@@ -1,4 +1,4 @@
-"""Security: what clients are given to get in; rights, passwords and certificates."""
+"""Operations on security: settings for clients, rights, passwords and certificates."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..shapes import told
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """Which client it is for."""
+    """Selects the client library, user and listener to make settings for."""
 
     library: str = told("kafka-python, aiokafka, confluent-kafka, librdkafka or java")
     user: str | None = told("one of the users; where a listener has no login, leave it out", None)
@@ -216,7 +216,7 @@ def connection_drop(port: Port, body: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Disturbed:
-    """Handshakes that something befalls."""
+    """A fault of TLS handshakes."""
 
     how: str = told("refuse (an alert), cut (in the middle) or delay", "refuse")
     times: int = told("how many; 0: no more", 1)

@@ -1,4 +1,5 @@
-"""Share peers: consumers of a share group (KIP-932), which work on what they are given."""
+"""Operations on share peers: consumers of a share group (KIP-932) that process the records they
+fetch."""
 
 from __future__ import annotations
 

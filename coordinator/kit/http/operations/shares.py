@@ -1,4 +1,4 @@
-"""Share groups (KIP-932): their records, locks and sessions."""
+"""Operations on share groups (KIP-932): their records, locks and sessions."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _GIVEN_BACK = object_of(given_back=NUMBER)
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """How many records are to be in which state; whatever is left out does not matter, all else has
-    to hold at the same instant."""
+    """The condition that a wait for a share group ends with. Fields that are left out do not
+    matter; all others must hold at the same instant."""
 
     state: str | None = told("Stable, Empty or Dead", None)
     members: int | None = told("exactly so many", None)
@@ -59,7 +59,7 @@ class Expectation:
 
 @dataclass(frozen=True, slots=True)
 class Most:
-    """How many records are shown."""
+    """Number of records to show."""
 
     most: int | None = told("the first so many (1000)", None)
 
@@ -73,7 +73,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Which records."""
+    """Selects records."""
 
     topic: str | None = told("of this topic only", None)
     partition: int | None = told("of this partition only", None)
@@ -82,7 +82,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Where a share partition is to start."""
+    """A share partition and its new start offset."""
 
     topic: str
     partition: int = told("its number")
@@ -216,7 +216,7 @@ def share_move_start(port: Port, body: Start, group: str) -> Any:
 
 
 def _number(text: str) -> int:
-    """A number in a path. Raises ExpectationError."""
+    """Return a number in a path. Raises ExpectationError."""
     from ...waits.expectations import ExpectationError
 
     if not text.isdecimal() or len(text) > 19:

@@ -1,5 +1,5 @@
-"""Snapshots of the whole emulator: taken, kept under a number while the port is open, restored any
-number of times."""
+"""Operations on snapshots of the whole emulator. A snapshot is kept under a number while the
+port is open, and can be restored any number of times."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics: make, grow, delete, write, read, truncate."""
+"""Operations on topics: create, add partitions, delete, produce, read, truncate."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Which records."""
+    """Selects records."""
 
     partition: int | None = told("of this partition; without it of all, one after the other", None)
     start: int | None = told("from this offset on", None)
@@ -95,7 +95,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Which end."""
+    """Selects the end offset that a reader sees."""
 
     committed: bool = told("for read_committed consumers", False)
     timeout: float | None = told("how long to wait for leaders, in seconds (30)", None)
@@ -293,7 +293,7 @@ async def topic_end_offsets(port: Port, body: Ends, topic: str) -> Any:
 
 
 def _existing(port: Port, topic: str) -> None:
-    """Raises NotThereError that names the topics there are."""
+    """Raise NotThereError, which names the topics that exist, if there is no such topic."""
     known = port.kafka.topics()
     if topic not in known and not topic.startswith("__"):
         raise NotThereError(f"there is no topic {topic!r}; there are: {', '.join(known) or 'none'}")

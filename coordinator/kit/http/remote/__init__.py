@@ -5,9 +5,10 @@ another process or container.
     kafka.create_topic("orders", partitions=6)
     kafka.group("billing").wait(state="Stable", members=1)
 
-Faults, verbs of brokers, properties of groups and verifications are the kit's own classes; methods
-are the kit's, carried out by operations (`calls.far`). Errors are raised as the kit raises them.
-What takes a Python function raises TypeError: it cannot cross the wire.
+Faults, verbs for brokers, properties of groups and verifications are the kit's own classes.
+Methods have the kit's signatures and call operations of the port (`calls.far`). Errors are
+raised as the kit raises them. An argument that is a Python function raises TypeError, because it
+cannot be sent.
 """
 
 from __future__ import annotations
@@ -51,7 +52,8 @@ _ALL = 10**9
 
 
 def _written(values: Iterable[Any], keys: Any, headers: Any, **words: Any) -> dict[str, Any]:
-    """What `produce` is given, checked here."""
+    """Check the arguments of `produce` and return those that the operation takes in another
+    form."""
     words.pop("name")
     words.pop("user")
     arguments.seconds("timeout", words.pop("timeout"))
@@ -65,7 +67,7 @@ def _written(values: Iterable[Any], keys: Any, headers: Any, **words: Any) -> di
 
 
 def _read(partition: object, start: object, committed: object, **_: object) -> dict[str, Any]:
-    """What `records` is given, checked here."""
+    """Check the arguments of `records` and return further fields for the operation."""
     arguments.whole_or_none("partition", partition)
     arguments.whole_or_none("start", start)
     arguments.flag("committed", committed)
@@ -73,7 +75,8 @@ def _read(partition: object, start: object, committed: object, **_: object) -> d
 
 
 def _jump(seconds: object, hours: object, silent: Iterable[str], grace: object) -> dict[str, Any]:
-    """What `advance` is given, checked here."""
+    """Check the arguments of `advance` and return those that the operation takes in another
+    form."""
     milliseconds(arguments.jump(seconds, hours))
     arguments.seconds("grace", grace)
     return {"silent": arguments.listed("silent", silent)}
@@ -113,7 +116,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
 
     @property
     def bootstrap_servers(self) -> str:
-        """What clients are given."""
+        """The addresses for clients' setting bootstrap.servers."""
         return str(self._caller("about")["bootstrap_servers"])
 
     # -- security
@@ -142,7 +145,8 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         return {name: copies.get(str(value), value) for name, value in told["settings"].items()}
 
     def _copied(self, path: str, text: str) -> str:
-        """Where on this machine the copy of a file is, which only this user can read."""
+        """Return the path of a local copy of the emulator's file; only this user can read the
+        copy."""
         if path not in self._copies:
             number, self._copies[path] = mkstemp(suffix=".pem")
             with open(number, "w") as file:
@@ -232,8 +236,8 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         protocol: str | None = None,
         user: str | None = None,
     ) -> RemotePeer:
-        """See `Emulator.peer`. A listener cannot be given: what the peer was told stands in the
-        log's stream `member`."""
+        """See `Emulator.peer`. A listener cannot be given; the log's stream `member` shows what
+        a peer's listener would be called with."""
         if listener is not None:
             raise TypeError(
                 'listener: it is Python code, which cannot be given over HTTP; see events(stream="member")'

@@ -1,8 +1,8 @@
-"""Methods of the kit that are carried out by operations of a control port.
+"""Methods of the kit that call operations of a control port.
 
-`far(Kit.truncate, "topic_truncate")` is a method with the signature and the description of
-`Kit.truncate`. Its arguments go to the fields and the places of the operation that have their
-names. Refusals are raised as the kit's own errors.
+`far(Kit.truncate, "topic_truncate")` is a method with the signature and the docstring of
+`Kit.truncate`. Each argument becomes the field of the operation, or the part of its path, that
+has its name. Refusals are raised as the kit's own errors.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ class Caller:
         self._client = client
 
     def control(self, verb: Mapping[str, Any]) -> Any:
-        """What the operation of verbs answers to one, in which None has a meaning."""
+        """Send a verb for brokers and return the answer. Unlike `__call__` it also sends fields
+        that are None, because in a verb None has a meaning."""
         with _as_here():
             return self._client.post(all_operations()["broker_control"].path, verb)
 
     def __call__(self, operation: str, /, **words: Any) -> Any:
-        """What an operation answers. `words`: the names in its path, and its fields."""
+        """Call an operation and return its answer. `words`: values for the names in its path,
+        and for its fields."""
         entry = all_operations()[operation]
         given = {name: _sent(value) for name, value in words.items()}
         path = entry.address({name: given.pop(name) for name in entry.parameters})
@@ -52,7 +54,8 @@ class Caller:
 
 
 class Far(Protocol):
-    """What is at the other end. `_at`: the names in paths that say which it is."""
+    """An object at the other end of the port. `_at`: values for the names in the paths of its
+    operations."""
 
     _caller: Caller
     _at: Mapping[str, Any]
@@ -144,7 +147,7 @@ class Look(Generic[R]):
 
 
 class Ends:
-    """What is at the other end until it is stopped: at the end of `with`, at the latest."""
+    """An object at the other end that can be stopped; the end of a `with` block stops it."""
 
     def stop(self) -> None:
         """End it."""
@@ -158,7 +161,7 @@ class Ends:
 
 
 def _sent(value: Any) -> Any:
-    """A value of the kit as JSON: bytes in base64 if they are no text, partitions by name."""
+    """Return a value of the kit as JSON: bytes that are not text in base64, partitions by name."""
     if isinstance(value, bytes):
         return from_bytes(value)
     if isinstance(value, str) or not isinstance(value, Iterable):

@@ -21,7 +21,7 @@ class RemoteFault:
         self._at = {"fault_id": self.number}
 
     def now(self) -> Any:
-        """As it is told now."""
+        """Return the fault's state now, as the port describes it."""
         return self._caller("fault_describe", **self._at)
 
     hits = Look(int, FaultHandle.hits)

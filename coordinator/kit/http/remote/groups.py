@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def _expected(timeout: float, **words: Any) -> Mapping[str, Any]:
-    """What is waited for, checked here."""
+    """Check the arguments of `wait` and return those that the operation takes in another form."""
     arguments.seconds("timeout", timeout)
     return {"assigned": GroupExpectation(**words).assigned}
 

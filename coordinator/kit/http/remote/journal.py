@@ -1,5 +1,4 @@
-"""The journal at the other end of a control port: the same typed records, read from what the port
-answers."""
+"""The journal at the other end of a control port, as typed records."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ _ALL = 10**9
 
 
 class RemoteExchange:
-    """One request of a client and its answer, as `coordinator.kit.journal.Exchange` has
-    them."""
+    """One request of a client and its response, with the fields of
+    `coordinator.kit.journal.Exchange`."""
 
     __slots__ = (
         "_text",
@@ -70,12 +69,12 @@ class RemoteJournal:
 
     @property
     def most(self) -> int:
-        """How many requests it keeps, the latest."""
+        """The number of requests that the journal keeps, the latest ones."""
         return self._most
 
     @property
     def dropped(self) -> int:
-        """How many requests it had to let go."""
+        """The number of requests that the journal dropped, because it keeps only `most`."""
         return int(self._caller("journal_begin")["dropped"])
 
     def requests(self, api: str | None = None, /, **which: Any) -> list[RemoteExchange]:

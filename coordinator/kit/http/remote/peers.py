@@ -17,11 +17,11 @@ from .calls import Caller, Ends, Look, far
 
 
 def _nothing(_: object, __: object) -> None:
-    """What most orders return."""
+    """Read the answer of an operation that returns nothing."""
 
 
 class _OneOfOurs(Ends):
-    """A member that was started over HTTP. Operations on it begin with `_kind`."""
+    """A member that was started over HTTP. The names of its operations begin with `_kind`."""
 
     _kind = "peer"
 
@@ -31,12 +31,12 @@ class _OneOfOurs(Ends):
         self._client_id = str(shown["client_id"])
 
     def now(self) -> Any:
-        """As it is told now."""
+        """Return the member's state now, as the port describes it."""
         return self._caller(f"{self._kind}_describe", **self._at)
 
     @property
     def client_id(self) -> str:
-        """Its client.id."""
+        """The client.id of the member."""
         return self._client_id
 
     @property
@@ -94,7 +94,8 @@ def _offset(text: str) -> tuple[str, int, int]:
 
 
 class RemoteSharePeer(_OneOfOurs):
-    """As `SharePeerHandle`; `done` has its rows as they are told. Leaves at the end of `with`."""
+    """A consumer of a share group, with the properties of `SharePeerHandle`; `done` has JSON
+    objects. It leaves its group at the end of a `with` block."""
 
     _kind = "share_peer"
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def _expected(timeout: float, **words: Any) -> None:
-    """What is waited for, checked here."""
+    """Check the arguments of `wait`."""
     arguments.seconds("timeout", timeout)
     ShareExpectation(**words)
 

@@ -12,13 +12,14 @@ from .calls import Caller
 
 
 class RemoteSnapshot:
-    """What `RemoteKit.snapshot()` gives and `restore` takes, at the same emulator only."""
+    """A snapshot that `RemoteKit.snapshot()` returns. Only the emulator that took it can restore
+    it."""
 
     def __init__(self, caller: Caller, row: Mapping[str, Any]) -> None:
         self._caller = caller
         self.number = int(row["snapshot"])
         self.topics = {str(topic["name"]): int(topic["partitions"]) for topic in row["topics"]}
-        """How many partitions each topic had."""
+        """The number of partitions of each topic."""
         self.records = int(row["records"])
         self.groups = list(row["groups"])
         self.transactional_ids = list(row["transactional_ids"])
