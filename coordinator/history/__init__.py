@@ -1,11 +1,11 @@
-"""Facts read from an event log, and what is made of them.
+"""What happened, read from an event log: `world` folds lines into members, generations, owners and
+causes; `explain` makes sentences of them; `judges` compare them with Kafka's promises.
 
-`world` folds lines into members, generations, owners and causes; `explain` puts these facts into
-sentences; `judges` hold them against what Kafka promises. Begin with `world/timeline.py`, then
-`explain/narrator.py`.
+Begin with `world/timeline.py`, then `explain/narrator.py`.
 
-Imports events, verbs, base and the bytes that a log quotes (`wire.consumer_protocol`,
-`wire.connect_protocol`); never the core: a judge that shares code with whom it judges is blind.
+Imports events, verbs, base and the readers of bytes that a log quotes (`wire.consumer_protocol`,
+`wire.connect_protocol`). It must never import the core: a judge that shares code with what it
+judges would share its mistakes.
 """
 
 from __future__ import annotations

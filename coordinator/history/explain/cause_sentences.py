@@ -1,5 +1,5 @@
-"""The why of a rebalance in one plain sentence, and what stood still meanwhile. Wording only: the
-facts come from `timeline`."""
+"""Sentences about a rebalance: its cause, its course, and the members that stood still. Wording
+only: the facts come from `world/timeline.py`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ _APIS = {
 
 
 def why(rebalance: Rebalance) -> str:
-    """One sentence: what began this rebalance, what came in its course, how it ended."""
+    """Return one sentence: the cause of this rebalance, the changes in its course, and its
+    outcome."""
     begun = (
         f"Generation {rebalance.generation} began"
         if rebalance.generation is not None
@@ -69,7 +70,8 @@ def _joined(rebalance: Rebalance, trigger: Change) -> str:
 
 
 def _rejoined(rebalance: Rebalance, trigger: Change) -> str:
-    """A member asked to join again, with the reason that it gives itself (KIP-800)."""
+    """Return the clause for a member that rejoined, with the reason in its JoinGroup, if there
+    is one (KIP-800)."""
     said = trigger.note.get("said")
     return _joined_again(trigger) + (f' (saying "{printable(said)}")' if said else "")
 
@@ -137,7 +139,8 @@ def removal(change: Change) -> str:
 
 
 def _trouble(change: Change) -> str:
-    """The trouble of the member that expired."""
+    """Return the clause about the known trouble of a member that expired (paused, cut off, ...),
+    or ""."""
     clause = went_through(change.note.get("trouble"))
     return f": {clause}" if clause else ""
 
@@ -258,7 +261,8 @@ def _last_of(rebalance: Rebalance, rejoined: list[str]) -> str:
 
 
 def _wait(awaited: Awaited, length_ms: int) -> list[str]:
-    """The cause of a join phase's delay, when that was not a member that came in the end."""
+    """Return the clause about a join phase that was prolonged by an absent member or member id;
+    empty if it ended with a JoinGroup."""
     name = listed(awaited.members[:3])
     waited, reason = f"the join phase waited {duration(length_ms)}", awaited.reason
     if awaited.kind is PendingMemberRemoved:
@@ -297,7 +301,7 @@ def _replacement(change: Change) -> str:
 
 
 def _gathered(removals: list[Change]) -> list[Change]:
-    """Removals of the same reason and instant as one."""
+    """Merge removals with the same reason and instant into one change."""
     together: dict[tuple[Any, ...], Change] = {}
     for change in removals:
         event: MemberRemoved = change.line.event
@@ -329,7 +333,7 @@ INFERRED = "an eager member stops from its JoinGroup until its SyncGroup is answ
 
 
 def stood_still(rebalance: Rebalance) -> str:
-    """Return the members that stood still and for how long, in one clause; "" if nobody did."""
+    """Return the members that stood still and for how long, in one clause; "" if none did."""
     clauses = []
     for share in rebalance.shares:
         if share.pause is not None and share.pause.to_ms is not None:
@@ -341,7 +345,8 @@ def stood_still(rebalance: Rebalance) -> str:
 
 
 def rebalance_protocol(rebalance: Rebalance) -> str:
-    """`eager`, `cooperative`, or both if members differ; "" if nobody is a consumer."""
+    """Return "eager", "cooperative", or both if members differ; "" if no member has a consumer's
+    assignment."""
     kinds = {share.cooperative for share in rebalance.shares if share.partitions is not None}
     return " and ".join(
         [*(["eager"] if False in kinds else []), *(["cooperative"] if True in kinds else [])]
@@ -400,8 +405,8 @@ def _all_alike(rebalance: Rebalance) -> bool:
 
 
 def claims_told(rebalance: Rebalance) -> str:
-    """Return the partitions that members keep because of what they claimed in their JoinGroup, when
-    the assignor looks at claims; "" if it does not or nobody claimed."""
+    """Return which members keep partitions because their JoinGroup claims them, if the assignor
+    looks at claims; "" if it does not, or no member claimed any."""
     shares = [share for share in rebalance.shares if share.claimed is not None]
     if not any(share.claimed for share in shares):
         return ""

@@ -1,4 +1,5 @@
-"""The assignment of a Kafka Connect worker, in words and as plain values."""
+"""The assignment of a Kafka Connect worker in words and as plain values. Its bytes are read by
+`wire.connect_protocol`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Events of consumer groups (KIP-848) in plain sentences: who joined, what each epoch is for, who
-waits for whom to revoke what, and since when.
+"""Sentences about consumer groups (KIP-848): who joined, the reason of each epoch, and which member
+waits for which other to revoke partitions.
 
-Wording only: what is known of a group is `coordinator.history.world.groups.consumer_groups`.
+Wording only: the facts come from `coordinator/history/world/groups/consumer_groups.py`.
 """
 
 from __future__ import annotations
@@ -166,7 +166,8 @@ def _reconciled(group: GroupView, event: ConsumerMemberReconciled) -> str:
 
 
 def _awaited(view: GroupView, member: str) -> str:
-    """The part of a member's target still held by others, and by whom since which epoch."""
+    """Return the partitions of a member's target that other members still have, with the members
+    and their epochs."""
     group = view.consumer or ConsumerGroup(0)
     missing = minus(group.target(member), _having(group, member))
     waits = []
@@ -180,7 +181,7 @@ def _awaited(view: GroupView, member: str) -> str:
 
 
 def _having(group: ConsumerGroup, member: str) -> Partitions:
-    """A member's partitions, and those to give up."""
+    """Return a member's partitions, including those that it has yet to revoke."""
     seen = group.members.get(member)
     return {} if seen is None else numbers_of((*seen.held, *seen.revoking))
 

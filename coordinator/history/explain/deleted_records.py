@@ -60,7 +60,8 @@ def _asked(asked: Asked) -> str:
 
 
 def _as_with(went_on: FetchWentOn) -> str:
-    """The setting of a consumer that has it go on there."""
+    """Return the setting auto.offset.reset that explains where a consumer went on, in
+    parentheses; "" if none does."""
     if went_on.offset == went_on.log_start_offset:
         return " (auto.offset.reset=earliest)"
     if went_on.offset == went_on.log_end_offset:

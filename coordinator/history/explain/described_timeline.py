@@ -1,4 +1,5 @@
-"""A timeline with its sentences: what `coordinator.history.world` cannot say, because it has no words."""
+"""A timeline together with the functions that make its sentences. `coordinator/history/world/`
+must not know words, so it is given them here."""
 
 from __future__ import annotations
 

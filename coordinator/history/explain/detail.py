@@ -86,7 +86,7 @@ def _with(step: Step, api: str) -> str:
 
 
 def _meaning(step: Step, event: RequestRefused) -> str:
-    """An error's meaning to the client that gets it, in the rules' words."""
+    """Return the meaning of an error for the client that gets it, with the rule's id."""
     api, errors = event.api, event.errors
     if step.injected:
         return f": a fault was injected ({printable(step.injected)})"

@@ -1,4 +1,4 @@
-"""Numbers and names as a reader likes them: durations, instants, lists, partition ranges."""
+"""Formats for sentences: durations, instants, lists, partition ranges."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Committed offsets that went without a client's asking, in a sentence: why a group reads everything
-again."""
+"""Sentences about committed offsets that were removed without a request of a client, so that a
+group reads everything again."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def made_again(line: Line, event: TopicCreated, deleted_ms: int) -> str:
 
 
 def _span(ms: int) -> str:
-    """`10 days`, `1 day 2 h`, or what `duration` says of less than a day."""
+    """Return "10 days", "1 day 2 h", or for less than a day what `duration` returns."""
     days, rest = divmod(ms, _DAY_MS)
     if not days:
         return duration(ms)

@@ -1,7 +1,8 @@
-"""The log told while it grows: each line that a newcomer should see, as text. Follows a `Timeline`.
+"""The log as text while it grows: each line that a newcomer should see. Follows a `Timeline` and
+changes nothing in it.
 
-A rebalance is told as it goes. Who stood still is told once every SyncGroup has been answered,
-because it is not known before.
+A rebalance is told step by step. Which members stood still is told when every SyncGroup has been
+answered, because it is not known before.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ _TOLD: Final = frozenset(
         RequestRefused,
     }
 )
-"""Classes of the events that are told beside the notes of the timeline."""
+"""Classes of events that are told in addition to the timeline's notes."""
 _PAD = " " * 12
 _LONGEST_BAR = 48
 
@@ -110,8 +111,8 @@ class Narrator:
         return []
 
     def _learning(self, group: GroupView, line: Line) -> list[str]:
-        """The heartbeat by which a member learns that it has to join again (HB-1): the first of
-        each rebalance."""
+        """Return the line that a member learns of a rebalance by its refused heartbeat (HB-1),
+        for its first one in each rebalance."""
         member = group.members.get(line.member or "")
         if member is None or member.learned_by != line.seq:
             return []
@@ -122,8 +123,8 @@ class Narrator:
         ]
 
     def _going_on(self, line: Line, rebalance: Rebalance) -> list[str]:
-        """Return the lines for the instant at which all members have their assignments: members
-        that stood still, and partitions without an owner."""
+        """Return the lines for the instant when all members have their assignments: members that
+        stood still, and partitions without an owner."""
         facts = [stood_still(rebalance), without_owner(rebalance)]
         if not any(facts):
             return []
@@ -159,8 +160,8 @@ class Narrator:
         ]
 
     def _bars(self, current: Rebalance) -> list[str]:
-        """For each member a picture of what it has, if all have partitions of one topic that is not
-        too large."""
+        """Return a picture of each member's partitions, if all partitions belong to one topic
+        that is not too large."""
         topics = {topic for share in current.shares for topic in share.partitions or {}}
         size = self.timeline.partitions.get(next(iter(topics), ""), 0)
         if len(topics) != 1 or not 0 < size <= _LONGEST_BAR:
@@ -173,8 +174,8 @@ class Narrator:
 
 
 def _ending_of(group: GroupView) -> str:
-    """A rebalance's meaning for the generation before (HB-1, OC-3); "" if no other member was in
-    it."""
+    """Return what the rebalance means for the former generation (HB-1, OC-3); "" if no other
+    member was in it."""
     current = group.current
     if current is None or current.state_before == "Empty":
         return ""

@@ -1,5 +1,5 @@
-"""Notes beside the rebalances as sentences: refusals that matter, zombies, restarts, loads. Wording
-only."""
+"""Sentences about events beside the rebalances: refusals that matter, zombies, restarts,
+coordinator loads. Wording only: the facts are the timeline's notes."""
 
 from __future__ import annotations
 

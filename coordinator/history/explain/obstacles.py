@@ -1,4 +1,5 @@
-"""Sentences about what stands in the way of groups and clients."""
+"""Sentences about obstacles of groups and clients. `coordinator/history/world/obstacles.py`
+finds them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A timeline as text for people and as plain values for programs (docs/event_log.md, "coordinator
-explain")."""
+"""A timeline as text for people and as plain values for programs (docs/event_log.md,
+"coordinator explain"). Sentences come from the other modules of this folder."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _no_log(timeline: Timeline, seq: int, what: str, error: Exception) -> LogErr
 
 
 def _told(timeline: Timeline, entry: Entry, tell: Callable[[Entry], T]) -> T:
-    """The words of `tell` for an entry. Raises LogError if its lines do not allow it."""
+    """Return `tell(entry)`. Raises LogError if the entry's lines do not fit each other."""
     try:
         return tell(entry)
     except UNFIT as error:
@@ -189,7 +189,7 @@ def outcome(rebalance: Rebalance) -> str:
 
 
 def share_rows(shares: list[Share], *, moves_only: bool = False) -> Iterator[str]:
-    """One line a member: what it has, what came and went, and how long it stood still."""
+    """Yield one line for each member: its partitions, the changes, and how long it stood still."""
     width = max((len(share.name) for share in shares), default=0)
     for share in shares:
         if share.work is not None:
@@ -211,7 +211,7 @@ def share_rows(shares: list[Share], *, moves_only: bool = False) -> Iterator[str
 
 
 def gone_rows(rebalance: Rebalance) -> Iterator[str]:
-    """One line for each member that was removed on the way and had partitions."""
+    """Yield one line for each member that was removed during the rebalance and owned partitions."""
     for gone in rebalance.gone:
         silence = (
             f"; its connection closed at {instant(gone.closed_ms)}"
@@ -347,8 +347,8 @@ def _epochs(group: GroupView, generation: int | None) -> list[EpochView]:
 
 
 def _epoch(group: GroupView, view: EpochView) -> dict[str, Any]:
-    """An epoch with the fields of a classic rebalance, those that it does not have being null or
-    empty."""
+    """Return an epoch with the fields of a classic rebalance; fields that it does not have are
+    null or empty."""
     reason = with_names(group, view.reason)
     return {
         "seq": view.seq,
@@ -388,8 +388,8 @@ def _epoch(group: GroupView, view: EpochView) -> dict[str, Any]:
 
 
 def _seen(line: Line) -> dict[str, Any]:
-    """A rebalance of somebody else's cluster with the fields of a classic one: null is what its logs do
-    not tell."""
+    """Return a rebalance from another cluster's logs with the fields of a classic one; null
+    where these logs do not tell."""
     event: RebalanceSeen = line.event
     said = seen_story.why(event)
     return {

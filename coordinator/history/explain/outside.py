@@ -1,4 +1,4 @@
-"""Vain attempts of clients that reached no group, in sentences."""
+"""Sentences about clients whose attempts to reach a group failed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from .rights import asked, why_refused
 
 
 def told(tried: Tried) -> str:
-    """One client's attempts, or those of all whose id is not known."""
+    """Return a sentence about one client's attempts, or about those of all clients without a
+    known client id."""
     line, event = tried.line, tried.line.event
     times = f" {tried.times} times" if tried.times > 1 else ""
     when = (

@@ -1,10 +1,10 @@
-"""Reassignments as an event log tells them (KIP-455): each from its start to its end, how far it
-came, and what it waits for.
+"""Reassignments of partitions in an event log (KIP-455): each from its start to its end, its
+progress, and what it waits for.
 
-Owns the reading of the stream `cluster` for this. Words are the controller's: AR are all replicas,
-OAR the original ones, RAR the target; a replica that is added is a NewReplica until it is in sync,
-then an OnlineReplica, and one that is removed becomes an OfflineReplica and a NonExistentReplica.
-Does not depend on how a cluster works: it needs the lines alone.
+Reads the stream `cluster` alone; it must not know how a cluster works. The words are the
+controller's: AR are all replicas, OAR the original ones, RAR the target. A replica that is added
+is a NewReplica until it is in sync, then an OnlineReplica. One that is removed becomes an
+OfflineReplica, then a NonExistentReplica.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Step:
 
 @dataclass(slots=True)
 class Reassignment:
-    """One partition on its way. `original` (OAR) and `target` (RAR) are broker ids, preferred
-    leader first."""
+    """One reassignment of a partition. `original` (OAR) and `target` (RAR) are broker ids,
+    preferred leader first."""
 
     topic: str
     partition: int
@@ -78,8 +78,8 @@ class Reassignments(Reader):
         self._latest: dict[tuple[str, int], Reassignment] = {}
         self._first_steps: dict[tuple[str, int], Step] = {}
         self._placed: dict[tuple[str, int], list[int]] = {}
-        """Where partitions are that do not move, preferred leader first, as far as the log tells.
-        """
+        """Replicas of partitions that are not being reassigned, preferred leader first, as far
+        as the log tells."""
 
     def follow(self, lines: Iterable[Line]) -> Iterator[Line]:
         """The lines, each of which is seen on its way. Raises LogError for one that lacks what its
@@ -195,8 +195,8 @@ class Reassignments(Reader):
         self.all.append(one)
 
     def _original(self, event: PartitionChanged) -> list[int]:
-        """The replicas before, in their own order; in that of AR, which begins with the target, if
-        the log began later."""
+        """Return the replicas before the reassignment in their own order. If the log began
+        later, return them in the order of AR, which begins with the target."""
         there = [broker for broker in event.replicas if broker not in event.adding]
         placed = self._placed.get((event.topic, event.partition), there)
         return placed if set(placed) == set(there) else there
@@ -234,8 +234,8 @@ class Reassignments(Reader):
 
     @on(ReassignmentStep)
     def _took_step(self, line: Line, event: ReassignmentStep) -> None:
-        """A step of the older controller: the first comes before the reassignment, the last ones
-        behind its end."""
+        """Note a step of a ZooKeeper-era controller: its first step is logged before the
+        reassignment begins, its last ones after the end."""
         key = event.topic, event.partition
         step = _step(line, f"step {event.step}: {printable(event.text)}")
         if event.step == 1:

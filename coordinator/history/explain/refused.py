@@ -1,5 +1,5 @@
-"""Refused requests as sentences: who was refused what, why, and what it may still believe. Wording
-only."""
+"""Sentences about refused requests: the client, the error, the cause, and what the client may
+still believe. Wording only: the facts are the timeline's notes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def _in_turn(note: Note, who: str) -> str:
 
 
 def _offers(note: Note, event: RequestRefused) -> str:
-    """The offers of a client, and of the group's members (JOIN-3)."""
+    """Return what a client offers and what the group's members offer (JOIN-3)."""
     offered = f"it offers {printable(listed(event.offered or ()) or 'no protocol')}"
     kind = event.protocol_type
     if note.protocol_type is not None and kind != note.protocol_type:
@@ -92,7 +92,8 @@ def _offers(note: Note, event: RequestRefused) -> str:
 
 
 def _ghost(note: Note) -> str:
-    """The traces of an injected error that Kafka's own would not leave."""
+    """Return a sentence about a member that an injected error declared unknown although the
+    group still has it; else ""."""
     if "UNKNOWN_MEMBER_ID" in note.errors and note.departed is None and note.members:
         return (
             " The group still has the member, and waits for it until its session ends; "
@@ -110,8 +111,8 @@ def _rule(errors: Collection[str]) -> str:
 
 
 def _departed(note: Note) -> str:
-    """Return a sentence about a client that is no member any more: when and how it went, and which
-    partitions it may still consume (a zombie)."""
+    """Return a sentence about a client that is no member any more: when and how it was removed,
+    and which partitions it may still consume (a zombie)."""
     departed = note.departed
     assert departed is not None, f"{note.line} tells of nobody that has gone"
     since = f"at {instant(departed.at_ms)}"

@@ -1,5 +1,5 @@
-"""What the logs of somebody else's cluster tell (stream `seen`), in sentences. What no line of them tells
-is said to be not known."""
+"""Sentences about another cluster's groups, from its own logs (stream `seen`). A fact that no
+line has is said to be unknown."""
 
 from __future__ import annotations
 

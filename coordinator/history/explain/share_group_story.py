@@ -1,8 +1,8 @@
-"""Events of share groups (KIP-932) in plain sentences: who joined and went, what each epoch is for,
-and when partitions could be given.
+"""Sentences about events of share groups (KIP-932): members that joined and left, the reason of
+each epoch, and when partitions could be assigned.
 
-Wording only: what is known of a group is `coordinator.history.world.shares.groups`. A sentence is made
-before the group has seen the line, so it can say what is new.
+Wording only: the facts come from `coordinator/history/world/shares/groups.py`. A sentence is
+made before that fold has seen the line, so that it can say what is new.
 """
 
 from __future__ import annotations

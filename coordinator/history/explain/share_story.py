@@ -1,8 +1,8 @@
-"""The outcome of the records of share groups (KIP-932), in plain sentences: which locks ended, what
-was released, rejected or given up, and why a record came again.
+"""Sentences about records of share groups (KIP-932): locks that ended, records that were released,
+rejected or archived, and why a record was delivered again.
 
-Wording only: what is known is `coordinator.history.world.shares.records`. What goes as it should (a record
-is acquired for the first time, and accepted) is not told.
+Wording only: the facts come from `coordinator/history/world/shares/records.py`. The ordinary
+course (a record is acquired once and accepted) is not told.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Deeds of one instant as one sentence: a verb that concerns many links or clients, such as the cut of
-a zone and its end, is a line of the log for each of them, and one note for a reader.
+"""Merges verbs of one instant into one sentence: a verb that concerns many links or clients, such
+as the cut of a zone, is a line of the log for each of them, but one note for a reader.
 
-Wording only. Who reads JSON gets each line.
+Wording only. JSON output has each line.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ def together(entries: Iterable[E]) -> list[E | Note]:
 
 
 def _kind(note: Note) -> str:
-    """Return what is the same in the sentences of deeds that are told as one; "" for a note that is
-    told alone."""
+    """Return a sentence with the names of clients or links left out, so that equal ones can be
+    merged; "" for a note that must stand alone."""
     if note.sentence or note.kind not in KINDS:
         return ""
     text, client = deed(note.line), note.line.plain.get("client")
@@ -79,7 +79,7 @@ def _told(kind: str, notes: Sequence[Note]) -> str:
 
 
 def _ways(lines: Iterable[Line]) -> list[str]:
-    """Return the two sides of each way, where many have one side in common in one."""
+    """Return the two ends of each group of links; links that share one end are merged."""
     brokers: dict[int, list[int]] = {}
     clients: dict[str, list[int]] = {}
     for line in lines:
@@ -102,7 +102,7 @@ def _ways(lines: Iterable[Line]) -> list[str]:
 def _with_the_same(
     reached: Mapping[N, Iterable[int]],
 ) -> Iterable[tuple[tuple[int, ...], list[N]]]:
-    """Return what is reached by whom, those together that reach the same."""
+    """Return pairs: a set of ends, and all the others that are linked to exactly this set."""
     found: dict[tuple[int, ...], list[N]] = {}
     for one, others in sorted(reached.items()):
         found.setdefault(tuple(sorted(others)), []).append(one)
@@ -110,8 +110,8 @@ def _with_the_same(
 
 
 def _some(noun: str, names: Iterable[str]) -> str:
-    """`client a`, `clients a, b`; of many only the first few by name. A list without "and": two of
-    them are joined by it."""
+    """Return `client a` or `clients a, b`; of many only the first few by name. There is no "and"
+    in the list, because the caller joins two lists by "and"."""
     known = list(names)
     if len(known) > _MOST:
         return f"{len(known)} {noun}s ({', '.join(known[:3])}, ...)"

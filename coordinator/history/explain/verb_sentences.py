@@ -1,6 +1,5 @@
-"""Deeds done to brokers, hosts, links and members on purpose, in sentences: those of the table of
-verbs, and those of what ends them.
-"""
+"""Sentences about verbs carried out on brokers, hosts, links and members, and about their ends.
+The sentences stand in the table of verbs (`coordinator/verbs/`)."""
 
 from __future__ import annotations
 
@@ -73,7 +72,7 @@ def deed(line: Line) -> str:
 
 
 def _way(line: Line, fields: Mapping[str, object]) -> str:
-    """Return the links of a client that a verb is about, with their direction."""
+    """Return the links of a client that a verb concerns, with their direction."""
     client, event = fields.get("client", ""), line.event
     brokers = "brokers" if line.broker is None else f"broker {line.broker}"
     direction = (
@@ -108,7 +107,7 @@ def _of_broker(kind: type) -> bool:
 
 
 class _Fields(dict[str, object]):
-    """The fields of a verb's line as a sentence has them, by their keys."""
+    """The fields of a verb's line, by name, fit for printing."""
 
     def __init__(self, line: Line) -> None:
         plain = line.plain

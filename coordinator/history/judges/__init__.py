@@ -1,11 +1,12 @@
-"""Judges of event logs: does a run keep Kafka's promises? Each reads the log alone, whoever wrote
-it.
+"""Judges of event logs: does a run keep Kafka's promises? A judge reads the log alone, whichever
+program wrote it.
 
     for verdict in judge(read("run.jsonl")):
         print(verdict)
 
-A judge names the streams that it needs. Where one of them is not in the log it says "not judged",
-and never that all is well. It shares nothing with what it judges.
+A judge names the streams that it needs. If the log lacks one of them, its verdict is "not
+judged". A judge shares no code with what it judges. Begin with `base.py`, then `judging.py`,
+which lists all judges.
 """
 
 from __future__ import annotations

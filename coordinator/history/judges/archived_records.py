@@ -1,7 +1,7 @@
-"""Records that a share group gives up without having delivered them: only those of which the log tells
-that they left their topic, or that their transaction was aborted.
+"""Judges records that a share group archives without having delivered them: the log must show that
+they left their partition, or that their transaction was aborted.
 
-Owns no record that a member was given: what becomes of those is `sharing`'s.
+Records that a member held are judged by `sharing`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _LEFT: Final = frozenset({LOG_STARTS_BEHIND, "they left the log"})
 
 
 class ArchivedForAReason(JudgeOfShares):
-    """No record is archived that is there and may be delivered. `by_hand`: whether somebody may have
-    deleted records, of which the log tells nothing."""
+    """Judges that no record is archived while it exists and may be delivered. `by_hand`: True if
+    records may have been deleted without a line in the log."""
 
     name = "archived_for_a_reason"
     promise = (
@@ -61,7 +61,7 @@ class ArchivedForAReason(JudgeOfShares):
 
     @on(TopicDeleted)
     def _topic_deleted(self, _: Line, event: TopicDeleted) -> None:
-        """Another one may be called so."""
+        """Forget the topic's batches: a new topic may have the same name."""
         self._batches = Batches()
         self._shortened.update((event.topic, number) for number in range(event.partitions))
 

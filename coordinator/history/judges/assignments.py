@@ -1,9 +1,9 @@
-"""Assignments: as complete, as even and as sticky as the assignor promises, by the word of
-`assignors.judge`, which shares nothing with those that assign.
+"""Judges assignments: as complete, as even and as sticky as the assignor promises.
+`assignors.judge`, which shares no code with the assignors, decides.
 
-Judged are Kafka's own assignors, where all members ask for the same topics by name, and of topics
-that are as they were when the group's first member came: of others a leader's metadata may know
-less than the log, as it does of those that a client was not allowed to see since. Owns what each assignor promises.
+It judges Kafka's own assignors, for groups whose members all subscribe to the same topics by
+name. The topics must be unchanged since the group's first member joined, and visible to every
+client: otherwise the leader's metadata may know less than the log.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _STICKY: Final = frozenset({"sticky", COOPERATIVE})
 
 
 class _Said(NamedTuple):
-    """A member's subscription, and what it claims to have."""
+    """A member's subscription and the partitions that it claims to own."""
 
     topics: tuple[str, ...]
     owned_partitions: tuple[tuple[str, int], ...]
@@ -61,11 +61,11 @@ class AssignedWell(KnowsConsumerGroups):
         super().__init__()
         self._partitions: dict[str, int] = {}
         self._changed: dict[str, int] = {}
-        """When each topic was made, or changed, last."""
+        """For each topic, the instant when it was created or changed last."""
         self._hidden: dict[str, int] = {}
-        """When the metadata of each topic was refused to somebody last."""
+        """For each topic, the instant when its metadata was last refused to a client."""
         self._began: dict[str, int] = {}
-        """When the first member of each group came."""
+        """For each group, the instant when its first member joined."""
         self._begun: dict[str, int] = {}
         """The generation of each group for which an assignment is to come."""
         self._topics: dict[str, dict[str, tuple[str, ...] | None]] = {}
@@ -126,8 +126,9 @@ class AssignedWell(KnowsConsumerGroups):
     def _known(
         self, group: str, asked: Iterable[tuple[str, ...] | None], by_leader: bool
     ) -> dict[str, int] | None:
-        """The partitions of the topics for which all of these ask, if they are known for certain:
-        to the coordinator, or to a leader, who may not see all."""
+        """Return the topics that all of these subscribe to, with their numbers of partitions.
+        None if the subscriptions differ, or if the assignor (the coordinator's, or `by_leader` a
+        leader's) may know other metadata than the log."""
         kinds = set(asked)
         topics = kinds.pop() if len(kinds) == 1 else None
         began = self._began.get(group)
@@ -140,7 +141,7 @@ class AssignedWell(KnowsConsumerGroups):
         return {topic: self._partitions[topic] for topic in topics if topic in self._partitions}
 
     def _stored(self, line: Line, group: str, event: GenerationStored) -> None:
-        """Of an assignor that a leader called."""
+        """Judge an assignment that a leader computed."""
         assignor = event.protocol_name
         if assignor not in _PER_TOPIC | _EVEN:
             return
@@ -160,7 +161,7 @@ class AssignedWell(KnowsConsumerGroups):
         self._judge(line, group, assignor, members, given, sticky=sticky, by_leader=True)
 
     def _target(self, line: Line, name: str, group: ConsumerGroup, event: TargetAssigned) -> None:
-        """Of an assignor of the coordinator."""
+        """Judge an assignment that the coordinator computed."""
         assignor = event.assignor
         if assignor is None or assignor not in _PER_TOPIC | _EVEN:
             return
@@ -185,9 +186,10 @@ class AssignedWell(KnowsConsumerGroups):
         by_leader: bool,
         sticky: bool = True,
     ) -> None:
-        """`sticky`: who owned what is certain. Of two claims to one partition Kafka's sticky assignor
-        compares the generation of one's user data with that of the other's subscription, which a
-        member whose SyncGroup failed has not alike (STK-1, STK-5)."""
+        """`sticky`: the log tells for certain which partitions each member owned. Of two claims
+        to one partition Kafka's sticky assignor compares the generation in one member's user
+        data with that in the other's subscription; the two differ in a member whose SyncGroup
+        failed (STK-1, STK-5)."""
         known = self._known(group, (said.topics for said in members.values()), by_leader)
         if known is None or (assignor not in _STICKY and _is_plainly_well(known, given, assignor)):
             return
@@ -225,8 +227,8 @@ class AssignedWell(KnowsConsumerGroups):
 def _is_plainly_well(
     known: Mapping[str, int], given: Mapping[str, Partitions], assignor: str
 ) -> bool:
-    """By counting alone, which is enough for most plans: everything is given once, and nobody has
-    two more than another."""
+    """Return True if every partition is assigned once and no member has two more than another.
+    This quick count suffices for most assignments."""
     places = {(topic, number) for has in given.values() for topic in has for number in has[topic]}
     total = sum(known.values())
     if len(places) != total or any(number >= known.get(topic, 0) for topic, number in places):

@@ -1,6 +1,6 @@
-"""States of groups that do not rest, and the members that they wait for.
+"""States of groups that are not at rest, and the members that they wait for.
 
-Owns no promise; `liveness` asks when a run is over.
+No judge stands here; `liveness` uses it when a run is over.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""A judge: it sees the lines of a log in order and says which of them broke its promise.
+"""The base class of judges: a judge reads a log's lines in order and blames those that break its
+promise.
 
-Owns the verdicts and their three outcomes. A judge keeps state of its own per group, so one may see
-the lines of many.
+Has the verdicts and their three outcomes. A judge keeps its state by group, so one judge can
+read the lines of many. `judging.py` runs all judges.
 """
 
 from __future__ import annotations
@@ -59,8 +60,8 @@ class Verdict(NamedTuple):
 
 
 class Judge(Reader):
-    """One promise. Subclasses say what it is; their handlers (`coordinator.events.handlers`) look at
-    events, and at no others is a judge shown a line."""
+    """One promise. A subclass states it, and has handlers (`coordinator.events.handlers`) for
+    the events that it needs; it gets no other lines."""
 
     name: ClassVar[str]
     promise: ClassVar[str]
@@ -68,17 +69,17 @@ class Judge(Reader):
     needs: ClassVar[frozenset[str]] = frozenset({"group"})
     """The streams that have to be in the log."""
     unasked: ClassVar[bool] = False
-    """True if nothing is said where such a stream is missing, not even that it was not judged: of
-    what most runs do not have."""
+    """True if the verdict is left out when a needed stream is missing, because most runs do not
+    have it. Otherwise it is "not judged"."""
     timed: ClassVar[bool] = False
-    """True if it has something to say of the mere passing of time: then it is told when a line
-    comes at its `due_ms` or later, after that line's handler was called."""
+    """True if the passing of time alone can break the promise. The judge is then called when a
+    line at `due_ms` or later was handled."""
     time_first: ClassVar[bool] = False
-    """True if it is told so also before a handler is called: what is over by then is so, whatever
-    the line tells."""
+    """True if it is then called before the line's handler, too: what was overdue then is broken,
+    whatever the line says."""
     goes_on: ClassVar[bool] = False
-    """True if what it has seen still counts when a snapshot was restored; others begin anew then,
-    and keep what they have found."""
+    """True if its state is still valid after a snapshot was restored. Other judges start again
+    then, and keep their findings."""
 
     @property
     def idle(self) -> bool:

@@ -1,10 +1,10 @@
-"""The content of partitions' logs, by a log's stream `data`: batches of records, and how their
-transactions ended.
+"""The contents of partitions' logs, from the stream `data`: batches of records, and the outcomes of
+their transactions.
 
-Owns truncation: what is written below the end of what was there, a batch or a marker, replaces it;
-but what a broker writes there after another one was elected is not in the log for long, and
-replaces nothing. Judges of records share this reading. They judge no topic of a name whose topic
-was deleted: clients go on for a while with what they had of it, and another one may be called so.
+Knows truncation: a batch or marker that is written below the end of the log replaces what was
+there. But what a broker writes after another one was elected leader is truncated soon, so it
+replaces nothing. Judges of records share this module. They do not judge a topic whose name was
+used by a deleted topic: clients keep data of the old one for a while.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ WRITTEN: Final = (PartitionChanged, RecordsAppended, MarkerWritten)
 
 
 class Batch:
-    """One batch. `outcome`: True when its transaction was committed, False when it was aborted,
-    None while it is open."""
+    """One batch. `outcome`: True if its transaction was committed, False if it was aborted, None
+    while it is open."""
 
     __slots__ = ("event", "first", "last", "outcome", "transactional")
 
@@ -97,7 +97,7 @@ class PartitionBatches:
 
 
 class Batches:
-    """Those of all partitions."""
+    """The batches of all partitions."""
 
     def __init__(self) -> None:
         self.replaced: list[Batch] = []
@@ -106,7 +106,7 @@ class Batches:
         self._partitions: dict[TopicPartition, PartitionBatches] = {}
 
     def of(self, topic: str, partition: int) -> PartitionBatches:
-        """Those of one partition."""
+        """Return the batches of one partition."""
         found = self._partitions.get((topic, partition))
         if found is None:
             found = self._partitions[topic, partition] = PartitionBatches()

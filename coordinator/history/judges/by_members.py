@@ -1,8 +1,8 @@
-"""Ownership and settling by the members' own word alone: for runs on brokers that write no log, such as
-a live run on somebody else's Kafka.
+"""Judges ownership and settling by the members' own lines alone, for runs on brokers that write no
+log, such as a real Kafka.
 
-Owns who has what as applications are told. What the brokers know is not looked at, so less is found
-than by `ownership` and `liveness`: nothing of members whose hosts or links something was done to.
+The brokers' events are not used, so it finds less than `ownership` and `liveness`: nothing about
+members whose hosts or links were disturbed.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _Place = tuple[str, int]
 
 
 class _Owners:
-    """The clients of each group that have each partition, and the generation or epoch since which
-    they have it."""
+    """The clients that own each partition of a group, each with the generation or epoch since
+    which it does."""
 
     def __init__(self) -> None:
         self._has: dict[tuple[str, str], dict[_Place, int]] = {}
@@ -86,8 +86,8 @@ class OwnedOnce(Judge):
         self._disturbances = Disturbances()
         self._ids: dict[tuple[str, str], str] = {}
         self._doubles: list[tuple[Line, str, _Place, str, int]] = []
-        """What was given to two in one generation: the line of the second, the group, the partition,
-        the first and its generation. In order of time."""
+        """Partitions that two members got in one generation: line of the second, group,
+        partition, the first member and its generation. In order of time."""
 
     @on(*Disturbances.handlers)
     def _disturbed(self, line: Line, _: object) -> None:
@@ -162,7 +162,8 @@ class SettledWithin(Judge):
         self._seen: dict[str, dict[_Place, Line]] = {}
         """Of each group the partitions that a member had, and the last line about each."""
         self._late: list[Line] = []
-        """What was given or taken after the bound, as far as nothing was done later."""
+        """Lines after the bound by which members got or lost partitions, if nothing was
+        disturbed later."""
         self._ended_at = 0
 
     @on(*Quiet.handlers)

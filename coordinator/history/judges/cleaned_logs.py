@@ -1,8 +1,9 @@
-"""The clean-up of logs is held to its settings: what retention deletes is old or too much, segments
-go whole, the active one is not compacted, and what is deleted is not served any more.
+"""Judges the cleaning of logs against the settings: retention deletes only records that are too old
+or too many, whole segments at a time; the active segment is not compacted; deleted records are not
+served.
 
-Its facts are the lines of stream `data`, where they are written, and the configurations of topics.
-A log in which nothing was cleaned is not spoken of.
+Uses the stream `data` and the topics' configurations. If nothing was cleaned, there is no
+verdict.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _LOG_START: Final = "log start"
 
 
 class _Log:
-    """Facts about one partition's log. `whole`: every append is among the lines."""
+    """What is known of one partition's log. `whole`: the lines have every append."""
 
     def __init__(self) -> None:
         self.whole = False
@@ -42,8 +43,8 @@ class _Log:
 
 
 class LogsAreCleanedAsConfigured(Judge):
-    """Retention and compaction take what the settings let them, and nothing else. `by_hand`: whether
-    somebody may have deleted records, of which the log tells nothing."""
+    """Judges that retention and compaction delete what the settings allow, and nothing else.
+    `by_hand`: True if records may have been deleted without a line in the log."""
 
     name = "logs_cleaned_as_configured"
     promise = (
@@ -181,8 +182,8 @@ class LogsAreCleanedAsConfigured(Judge):
 
 
 def _of_segments(line: Line, event: SegmentsDeleted, log: _Log) -> list[str]:
-    """Return findings about a log whose appends are known and which does not start at the beginning
-    of a segment, or at its end."""
+    """Return findings if the log now starts neither at the beginning of a segment nor at its
+    end. Only for a log whose appends are all known."""
     begins = event.end_offset in log.begins or event.end_offset >= log.end
     if not log.whole or begins or event.end_offset == event.first_offset:
         return []

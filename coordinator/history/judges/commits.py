@@ -1,5 +1,5 @@
-"""Commits: only of the current generation or epoch, only of what the member was given; offsets go
-back only when somebody asked."""
+"""Judges commits: they belong to the current generation or epoch and to partitions that the
+member was assigned; offsets go back only on request."""
 
 from __future__ import annotations
 
@@ -72,7 +72,6 @@ class CommitsStayWithinGeneration(KnowsConsumerGroups):
         self._requests.pop(line.cause or _NONE, None)
 
     def _of(self, line: Line) -> set[str]:
-        """Return the members of a classic group."""
         return self._members.setdefault(line.group or "", set())
 
     @on(MemberJoined)
@@ -370,7 +369,7 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
         MembershipReset,
     )
     def _is_not_stable(self, line: Line, _: object) -> None:
-        """After these nothing is known of what a group's members subscribe to."""
+        """After these events the subscriptions of a group's members are unknown."""
         self._subscribed.pop(line.group or "", None)
 
     @on(OffsetsRemoved)

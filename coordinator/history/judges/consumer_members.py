@@ -1,7 +1,7 @@
-"""Members of consumer groups (KIP-848): each change of what they ask for gets a new group epoch, and
-static members that leave for a while stay members.
+"""Judges members of consumer groups (KIP-848): each change of a subscription makes a new group
+epoch, and a static member that leaves temporarily stays a member.
 
-Owns what each member subscribes to by name. Epochs that go back are `generations`' matter.
+`generations` judges that epochs only grow.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from coordinator.events.wire import RequestSeen
 from .base import Judge, Line
 
 _Topics = frozenset[str] | None
-"""What a member subscribes to; None: by a pattern, or not known."""
+"""A member's subscribed topics, or None if it subscribes by pattern or its topics are unknown."""
 
 
 class _Group:
-    """The known facts of a consumer group."""
+    """What is known of a consumer group."""
 
     __slots__ = ("due", "topics", "upgraded", "whole")
 
     def __init__(self, *, whole: bool) -> None:
         self.topics: dict[str, _Topics] = {}
         self.whole = whole
-        """Whether all members are known: who is not among them is new."""
+        """True if all members are known, so that any other member is new."""
         self.upgraded: set[str] = set()
-        """Members that came with their classic group, and are to be told of."""
+        """Members that were taken over from a classic group and have not subscribed yet."""
         self.due: tuple[Line, str] | None = None
         """A change for which no group epoch has come yet."""
 

@@ -1,8 +1,8 @@
-"""Dead letters of share groups (KIP-1191): each record that was given up has one, or it is said why
-not.
+"""Judges dead letters of share groups (KIP-1191): each record that is given up is written to the
+dead letter queue, or a reason why not is logged.
 
-Owns which records are on their way to the dead letters, at the leader that gave them up. A leader
-that ends leaves them to the next one, which may write a letter again, as Kafka does.
+Follows the records that are to become dead letters at the leader that gave them up. If a leader
+ends, the next one may write a letter again, as Kafka does.
 """
 
 from __future__ import annotations
@@ -131,7 +131,8 @@ class DeadLettersComplete(JudgeOfShares):
             self._since.pop(key, None)
 
     def _unfounded(self, line: Line, reason: str) -> str:
-        """Return what the log has against the reason that there is no letter, "" if nothing."""
+        """Return what in the log contradicts the reason for a missing letter, or "" if nothing
+        does."""
         _, no_topic, name = reason.partition(_NO_TOPIC)
         if no_topic and name in self._topics:
             return "there is"

@@ -1,7 +1,7 @@
-"""Deeds done on purpose to clients and to brokers: since when nothing has been that could keep a
-client from speaking, or an answer from reaching it.
+"""Disturbances by verbs: since when no client and no broker has been disturbed, so that requests
+and responses are in time.
 
-Owns no promise.
+No judge stands here; judges of time use it.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _UNDOES: Final = frozenset(_BROKERS_ARE_BACK.values())
 DONE_TO_BROKERS: Final = (
     _UNDOES | _BROKERS_ARE_BACK.keys() | ends_of(Hurts.A_WHILE).keys() | {SnapshotRestored}
 )
-"""What is done to brokers, for as long as it lasts or for a while."""
+"""Verbs on brokers that prolong waits, until they are undone or for a while."""
 
 _Whose = tuple[str, Kind]
 """A client, "" for brokers or for all requests; and what ends it."""
@@ -124,7 +124,7 @@ class DoneToBrokers(Reader):
     def __init__(self) -> None:
         self._undone: Counter[Kind] = Counter()
         self.last_ms = -NEVER
-        """When something was done to them, or undone, last."""
+        """The instant when brokers were last disturbed, or a disturbance of them was undone."""
 
     @on(*DONE_TO_BROKERS)
     def _done(self, line: Line, _: object) -> None:
@@ -137,5 +137,5 @@ class DoneToBrokers(Reader):
 
     @property
     def lasts(self) -> bool:
-        """True if something was not undone yet."""
+        """True if a disturbance has not been undone yet."""
         return bool(+self._undone)

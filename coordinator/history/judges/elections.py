@@ -1,8 +1,8 @@
-"""Elections of leaders that had not all the records: unclean ones, told from who was in sync, not from
-the reason that the controller gives.
+"""Unclean elections: elections of leaders that lacked records. They are found from the replicas in
+sync, not from the reason that the controller gives.
 
-Owns who is in sync with each partition, or eligible to lead it (KIP-966), as far as a log was seen.
-Owns no promise.
+Knows which replicas are in sync with each partition, or eligible to lead it (KIP-966), as far as
+the log has been read. No judge stands here.
 """
 
 from __future__ import annotations

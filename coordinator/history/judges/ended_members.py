@@ -1,8 +1,8 @@
-"""Members whose process has ended, and for how long each is a member all the same: no longer than
-its session.
+"""Members whose process has ended, and until when each may still be a member: until its session
+expires.
 
-Owns no promise. A session begins anew where a coordinator loads the group or begins a generation
-(ERR-7, SES-2).
+No judge stands here. A session begins again when a coordinator loads the group or begins a
+generation (ERR-7, SES-2).
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ class EndedMembers(Reader):
         """The last name of each process, by group and client."""
         self._ended: dict[_Key, Line] = {}
         self._sessions: dict[_Key, int] = {}
-        """How long the session of each member lasts."""
+        """Session timeout of each member, in ms."""
         self._share_sessions = SettingOfGroups(_SHARE_SESSION, None)
         self._left: dict[_Key, int] = {}
         self._again: dict[str, int] = {}
-        """When the sessions of a group began anew last."""
+        """For each group, the instant when its sessions last began again."""
 
     @on(ConfigChanged)
     def _configured(self, line: Line, event: ConfigChanged) -> None:

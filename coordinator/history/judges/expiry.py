@@ -1,8 +1,7 @@
-"""Committed offsets expire when their retention is over, neither later nor sooner.
+"""Judges that committed offsets expire when their retention is over, neither later nor sooner.
 
-Owns what judges know of the time that offsets are kept. Only for runs whose settings are known, and
-as long as no broker's clock jumps: a log does not tell either. While something is done to brokers,
-and for a while after that, nothing is too late.
+Only for runs whose settings are known and in which no broker's clock jumps, since a log has
+neither. While brokers are disturbed, and for a while after that, nothing counts as late.
 """
 
 from __future__ import annotations
@@ -39,8 +38,8 @@ Place = tuple[str, int]
 
 
 class _Kept(NamedTuple):
-    """An offset: when it was committed, by which line, and whether its commit named a retention of
-    its own."""
+    """A committed offset: its instant, its line, and whether the commit named a retention time
+    of its own."""
 
     at_ms: int
     seq: int
@@ -48,7 +47,7 @@ class _Kept(NamedTuple):
 
 
 class _Group:
-    """The known facts of a group."""
+    """What is known of a group."""
 
     __slots__ = ("due_ms", "emptied_ms", "line", "members", "offsets", "pending", "unused_ms")
 
@@ -60,9 +59,10 @@ class _Group:
         self.emptied_ms: int | None = None
         """Since when a classic group has been Empty."""
         self.unused_ms: int | None = None
-        """Since when offsets of any topic may expire, and somebody has looked for them."""
+        """The earliest instant at which a check may remove offsets of any topic, or None while the
+        group has members."""
         self.due_ms = NEVER
-        """When the first of its offsets has to be gone."""
+        """The instant by which the first of its offsets must have been removed."""
         self.line: Line | None = None
         """The last that says so."""
 
@@ -171,8 +171,8 @@ class OffsetsExpireInTime(Judge):
 
     @on(GroupLoaded)
     def _loaded(self, line: Line, event: GroupLoaded) -> None:
-        """Its coordinator looks again after one interval. Who loads a group that is not Empty may
-        not know that it was."""
+        """The coordinator that loads the group checks offsets after one interval. It may not
+        know that a group was Empty before."""
         group = self._of(line)
         if event.state != "Empty":
             group.emptied_ms = None
@@ -182,8 +182,8 @@ class OffsetsExpireInTime(Judge):
 
     @on(LogTruncated)
     def _truncated(self, _: Line, event: LogTruncated) -> None:
-        """Only a former coordinator had these commits: of when those before them were made nothing
-        is known here."""
+        """Forget commits that only a former coordinator had. Older commits of these partitions
+        are unknown here."""
         if event.topic != "__consumer_offsets":
             return
         seqs = set(event.lost)

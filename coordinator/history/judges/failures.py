@@ -1,4 +1,4 @@
-"""Members that end by an error: nobody asked for it, so that the group goes on without them."""
+"""Judges that no member ends by an error that the run did not allow."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class NoMemberFails(Judge):
 
     @on(MemberFailed)
     def _failed(self, line: Line, event: MemberFailed) -> None:
-        """A client id is the kind's name and a number."""
+        """A client id is the name of its kind and a number."""
         client = event.client
         if ANY not in self._may and client.rpartition("-")[0] not in self._may:
             self.blame(line, f"{client} of group {line.group} ended by an error: {event.why}")

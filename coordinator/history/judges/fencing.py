@@ -1,5 +1,6 @@
-"""Epochs fence: who begins anew under a transactional id gets an epoch that nobody had before, and a
-member of a consumer group (KIP-848) is heard at its own epoch or the one before alone."""
+"""Judges fencing by epochs: a producer that starts with a transactional id gets a new, higher
+epoch, and a member of a consumer group (KIP-848) is answered only at its own epoch or the one
+before."""
 
 from __future__ import annotations
 
@@ -42,11 +43,11 @@ class EpochsFence(Judge):
     def __init__(self) -> None:
         super().__init__()
         self._epochs: dict[tuple[str, int], int] = {}
-        """The highest epoch that a producer id of a transactional id was told."""
+        """For each producer id of a transactional id, the highest epoch that was assigned."""
 
     @on(LogTruncated)
     def _truncated(self, _: Line, event: LogTruncated) -> None:
-        """Whoever loads the ids next may not know of the last epochs."""
+        """The coordinator that loads the ids next may not know the last epochs."""
         if event.topic == "__transaction_state" and event.lost:
             self._epochs.clear()
 

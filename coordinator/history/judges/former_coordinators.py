@@ -1,11 +1,11 @@
-"""Choice between two coordinators of one group: lines of a broker that does not know yet that
-another broker coordinates the group now do not count.
+"""Drops lines of a former coordinator: a broker that does not know yet that another one coordinates
+the group.
 
-Owns what judges see of it. From the event on by which another broker has loaded the group, until it
-unloads the group or loads it again itself, the former coordinator's events change nothing, also
-after its successor is gone: they are never replicated, and whoever asked it is told so in the end
-(COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR). So judges see none of them, except a commit that it
-acknowledges all the same: that they see just before its answer.
+Once another broker has loaded the group, events of the former coordinator change nothing until
+the other one unloads the group or the former one loads it again. They are never replicated, and
+their clients are answered with COORDINATOR_NOT_AVAILABLE or NOT_COORDINATOR in the end. Judges
+do not get these lines, with one exception: a commit that the former coordinator acknowledges all
+the same; judges get it just before its response.
 """
 
 from __future__ import annotations

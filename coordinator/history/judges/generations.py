@@ -1,5 +1,5 @@
-"""Generations and epochs only grow, each generation has one leader who is a member, and a static
-identity one member at a time."""
+"""Judges that generations and epochs only grow, that each generation has one leader, which is a
+member, and that one member at a time has a static identity."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from .elections import Elections
 
 _GENERATIONS_KEPT: Final = 3
 _COPIED_WITHIN_MS: Final = 60_000
-"""What a coordinator wrote longer ago than that, all replicas in sync have, or they are not in sync
-(replica.lag.time.max.ms)."""
+"""A coordinator's write that is older than this is on all replicas in sync; slower replicas have
+left the ISR (replica.lag.time.max.ms)."""
 
 
 class _Holder(NamedTuple):
@@ -169,7 +169,7 @@ class StaticIdentity(Judge):
         self._unclean = False
 
     def _of(self, line: Line) -> dict[str, _Holder]:
-        """Return who has each identity in a group."""
+        """Return the member that has each identity in a group."""
         return self._holders.setdefault(line.group or "", {})
 
     @on(TopicCreated, PartitionsAdded)

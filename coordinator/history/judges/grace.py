@@ -1,9 +1,8 @@
-"""Tolerance of judges of time: how exact the instants of a log are, and what is allowed beyond
-Kafka's promises.
+"""Tolerance of judges of time: how exact a log's instants are, and how late something may be.
 
-Owns the one setting of it. Under virtual time nothing is late: what is due happens at its
-millisecond, and messages are on their way for as long as links say. In real time a driver may be
-late, a machine may stand still, and a client's clock is not its broker's.
+Under virtual time nothing is late: a timer fires at its millisecond, and messages travel as long
+as their links say. In real time a driver may be late, a machine may stand still, and a client's
+clock differs from its broker's.
 """
 
 from __future__ import annotations

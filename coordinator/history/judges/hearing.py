@@ -1,7 +1,8 @@
-"""Members hear of a rebalance: who is well, and is not in it yet, is told with its next heartbeat.
+"""Judges that members learn of a rebalance: a healthy member that has not joined yet is refused its
+next heartbeat.
 
-Of heartbeats a log has the refused ones alone: REBALANCE_IN_PROGRESS while a group joins,
-ILLEGAL_GENERATION to who comes with a generation that is over.
+A log has refused heartbeats only: REBALANCE_IN_PROGRESS while the group joins,
+ILLEGAL_GENERATION for a heartbeat of a former generation.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ _Key = tuple[str, str]
 
 
 class _Owes(NamedTuple):
-    """The news a member has to hear, and when it should have at the latest."""
+    """News that a member must get, and the instant by which it must have it."""
 
     at_ms: int
     due_ms: int
@@ -79,8 +80,8 @@ class _Owes(NamedTuple):
 
 
 class RebalancesAreHeardOf(Judge):
-    """Who is well hears of a rebalance with its next heartbeat. `grace`: with the longest time
-    between two heartbeats."""
+    """Judges that a healthy member learns of a rebalance by its next heartbeat. `grace`: must
+    have the longest time between two heartbeats."""
 
     name = "rebalances_are_heard_of"
     promise = (

@@ -1,4 +1,4 @@
-"""Sets of offsets, as sorted intervals that do not touch: what judges of records remember."""
+"""Sets of offsets, as sorted intervals that do not touch. Judges of records use them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,6 @@ class Offsets:
 
     @property
     def empty(self) -> bool:
-        """True if there are none."""
         return not self._starts
 
     def remove(self, first: int, last: int) -> None:

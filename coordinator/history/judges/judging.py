@@ -1,4 +1,5 @@
-"""All judges on one log, in one pass over its lines."""
+"""Runs all judges on one log, in one pass over its lines. `ALL` lists them; a new judge is added
+there."""
 
 from __future__ import annotations
 
@@ -76,16 +77,15 @@ ALL: tuple[type[Judge], ...] = (
 )
 """Every judge that a log alone is enough for."""
 OF_VIRTUAL_TIME: tuple[type[Judge], ...] = (RebalancesAreHeardOf, OffsetsExpireInTime, ReasonsHold)
-"""Judges that have to be told how exact a run's instants are, and what brokers are set to; and that
-nobody acts by hand."""
+"""Judges that need a tolerance or the brokers' settings, and a run in which nobody acts by hand."""
 
 
 class Panel:
-    """Judges of one log: `see` its lines in order, then take the `verdicts`. For each line the
-    handlers of its class of events are called, of all judges.
+    """Judges of one log: call `see` for each line in order, then `verdicts`.
 
-    `judges`: what makes each, such as its class. `group`: of this group only. `streams`: those that
-    the log has, for one that is known to have them although no line of theirs was written.
+    `judges`: functions that make a judge, such as its class. `group`: judge this group only.
+    `streams`: the streams that the log has, if they are known although some of them have no
+    line.
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class Panel:
         self.gaps = 0
         """Places where lines are missing from the log."""
         self._found_whole: list[int] = []
-        """How many findings each judge had when the first line was missing."""
+        """The number of findings that each judge had when the first missing line was noticed."""
         self._sit([kind() for kind in judges])
 
     def see(self, line: Line) -> None:
@@ -166,7 +166,7 @@ class Panel:
         return found
 
     def _sit(self, judges: list[Judge]) -> None:
-        """These are the judges from now on. What consumer groups are, they see together."""
+        """Use these judges from now on. Those that need consumer groups share one fold of them."""
         self._sitting = judges
         self._timed = [one for one in judges if one.timed]
         self._shown.clear()
@@ -237,7 +237,7 @@ def judge(
 
 
 def _who_failed(error: Exception) -> str:
-    """Return the name of the judge that could not go on."""
+    """Return the name of the judge that raised this error."""
     trace, found = error.__traceback__, "a judge"
     while trace is not None:
         of = trace.tb_frame.f_locals.get("self")
@@ -247,7 +247,8 @@ def _who_failed(error: Exception) -> str:
 
 
 def _anew(one: Judge, kind: Callable[[], Judge]) -> Judge:
-    """A snapshot was restored: groups, records and transactions are not those that were seen."""
+    """Return a new judge after a snapshot was restored, with the findings of the old one: the
+    groups, records and transactions that it saw are gone."""
     anew = kind()
     anew.findings += one.findings
     return anew

@@ -1,5 +1,5 @@
-"""Listeners: what an application is told of its partitions follows from what it was told before,
-and from whether it is a member still."""
+"""Judges the calls of rebalance listeners: each must follow from the calls before, and from
+whether the client is still a member."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _Place = tuple[str, int]
 
 
 class ListenersAreTold(Judge):
-    """A listener is told in the order that its client promises."""
+    """Judges that a listener is called in the order that its client library promises."""
 
     name = "listeners_are_told"
     promise = (

@@ -1,5 +1,5 @@
-"""Liveness: when nothing is done to a group any more, it comes to rest. Each judge has a bound, which
-its maker gives."""
+"""Judges liveness: when disturbances are over, each group comes to rest. Each judge has a bound
+in ms, given by its caller."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class _Change(NamedTuple):
 
 
 class StableWithin(Judge):
-    """Once nothing is done any more, a group is Stable (or Empty) within the bound, and stays so;
-    the dead are out of it."""
+    """Judges that, once disturbances are over, each group is Stable or Empty within the bound,
+    and stays so, without members whose process has ended."""
 
     name = "stable_within"
     promise = (
@@ -144,7 +144,7 @@ class StableWithin(Judge):
         return f"{line.event.reason}" + (f', saying "{said}"' if said else "")
 
     def _waits(self, group: str, change: _Change, is_so_still: bool) -> str:
-        """Return the state of a group that does not rest, and what it waits for if it still does."""
+        """Return the state of a group that is not at rest, and the members that it waits for."""
         if change.line.kind is GroupUnloaded:
             return "is not loaded by any coordinator"
         consumers = self._consumers.get(group)

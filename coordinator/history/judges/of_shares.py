@@ -1,5 +1,5 @@
-"""The common part of judges of share groups: ranges of offsets with what is known of each, and the
-lines of stream `share` that they look at. Also how long a setting of a group was in force."""
+"""The common part of judges of share groups: values by ranges of offsets, the handling of the
+stream `share`, and the history of a group's setting."""
 
 from __future__ import annotations
 
@@ -105,9 +105,9 @@ class LostStates(Reader):
 
 
 class StateEpochs:
-    """State epoch of each share partition, as share coordinators store it: it rises when the state
-    begins anew. `by_hand`: whether somebody may have altered a group's offsets, by which it may begin
-    anew at the same epoch."""
+    """State epoch of each share partition, as share coordinators store it. It rises when the
+    state is initialised again. `by_hand`: True if offsets of a group may have been altered
+    without a line in the log; then the state may begin again at the same epoch."""
 
     def __init__(self, *, by_hand: bool) -> None:
         self._by_hand = by_hand
@@ -126,8 +126,8 @@ class StateEpochs:
 
 
 class SettingOfGroups:
-    """One setting of groups, a whole number, as the log tells it. `default`: what is in force for a
-    group that has no value of its own; None: that is not known."""
+    """One setting of groups, a whole number, from the log. `default`: its value for a group
+    without one of its own, or None if that is unknown."""
 
     def __init__(self, name: str, default: int | None) -> None:
         self._name = name

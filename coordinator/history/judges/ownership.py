@@ -1,5 +1,5 @@
-"""Judges of ownership: a partition never has two owners in one generation, and never a new owner
-before the old one gave it up."""
+"""Judges of ownership: a partition never has two owners in one generation, and gets a new owner
+only after the former one has given it up."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ from .base import Judge, KnowsConsumerGroups, Line
 
 
 class SingleOwner(KnowsConsumerGroups):
-    """One owner of a partition: within a generation, and in a consumer group at every moment."""
+    """Judges that a partition has one owner: within a generation, and in a consumer group at
+    every instant."""
 
     name = "single_owner"
     promise = (
@@ -58,8 +59,8 @@ class SingleOwner(KnowsConsumerGroups):
                 )
 
     def _see_member(self, line: Line, name: str, group: ConsumerGroup) -> None:
-        """K8-REC-5: from the event that gives a partition until the one that takes it away it is
-        nobody else's."""
+        """Blame the line if the member was given a partition that another member of the consumer
+        group still has (K8-REC-5)."""
         had = group.members[name]
         for partition in {**had.held, **had.revoking}:
             for other in group.having(partition):
@@ -75,7 +76,8 @@ class SingleOwner(KnowsConsumerGroups):
 
 
 class RevokedBeforeAssigned(Judge):
-    """A partition changes hands only after its old owner let go of it, by the members' own word."""
+    """Judges, by the members' own lines, that a partition gets a new owner only after the former
+    one has given it up."""
 
     name = "revoked_before_assigned"
     promise = (
@@ -151,8 +153,8 @@ class RevokedBeforeAssigned(Judge):
 
     @on(MemberReplaced, ConsumerMemberReplaced)
     def _replaced(self, line: Line, event: MemberReplaced | ConsumerMemberReplaced) -> None:
-        """A static member that comes back has no partitions until it is given some, and may rejoin
-        before that."""
+        """A static member that comes back owns nothing until it is assigned partitions. It may
+        have rejoined before this line."""
         group = line.group or ""
         old = group, event.replaced
         self._removed.add(old)
@@ -170,7 +172,8 @@ class RevokedBeforeAssigned(Judge):
 
     @on(GenerationStarted)
     def _began(self, line: Line, event: GenerationStarted) -> None:
-        """A static member that did not rejoin stays a member, and does not know (KIP-345)."""
+        """A static member that did not rejoin stays in the group, and its client does not know
+        of the new generation (KIP-345)."""
         group = line.group or ""
         self._generations[group] = event.generation
         rejoined = self._rejoined.pop(group, set())

@@ -1,8 +1,8 @@
-"""The quiet time of a run: since when nothing has been done to its brokers, its members or their
-topics any more.
+"""The quiet part of a run: the instant since which brokers, members and their topics have not been
+disturbed.
 
-What was done stands in the log: lines of stream `fault`, the comings, goings and stalls of members
-in stream `member`, and topics that came, grew or went.
+Disturbances are lines of the stream `fault`; starts, ends and stalls of members in the stream
+`member`; and topics that were created, changed or deleted.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Reasons: who coordinates groups and transactions says why a member, a group, an offset or a
-transaction goes, and the log has to bear it out.
+"""Judges reasons: when a coordinator removes a member, a group, an offset or ends a transaction,
+the log must confirm the reason that it gives.
 
-Owns the reasons that no timer decides; those that are over time are `sessions`' and `timeouts`'. A
-request of a client is known by its line in stream `wire`. Only for runs in which nobody acts by hand,
-as a test does through the kit: of that a coordinator alone tells.
+Reasons that are timeouts are judged by `sessions` and `timeouts`. Clients' requests are lines of
+the stream `wire`. Only for runs without actions by hand, as a test makes through the kit: of
+these no line but the coordinator's tells.
 """
 
 from __future__ import annotations
@@ -104,11 +104,11 @@ class ReasonsHold(Judge):
         """Of each group, the line that committed what it has."""
         self._pending: dict[str, dict[int, dict[_Place, int]]] = {}
         self._decided: dict[int, bool] = {}
-        """How the transaction of each producer ends."""
+        """For each producer id, whether its transaction commits (True) or aborts."""
         self._told: dict[str, bool] = {}
-        """The same by client, of what it asked for itself and was not told yet."""
+        """The same by client, from its own request, until it is answered."""
         self._used: dict[str, int] = {}
-        """When each transactional id was used last."""
+        """The instant at which each transactional id was last used."""
         self._deleted: set[str] = set()
         self._has_jumped = False
 
@@ -192,7 +192,7 @@ class ReasonsHold(Judge):
 
     @on(GroupLoaded, GroupUnloaded)
     def _moved(self, line: Line, _: GroupLoaded | GroupUnloaded) -> None:
-        """Who loads a group may not know of its last members."""
+        """The coordinator that loads a group may not know its last members."""
         self._members.pop(line.group or "", None)
 
     @on(MemberRemoved, PendingMemberRemoved)
@@ -276,7 +276,7 @@ class ReasonsHold(Judge):
 
     @on(LogTruncated)
     def _truncated(self, _: Line, event: LogTruncated) -> None:
-        """What a former coordinator alone had is not there any more."""
+        """Forget what only a former coordinator had stored."""
         if event.topic == "__transaction_state":
             self._decided.clear()
             self._told.clear()

@@ -1,5 +1,5 @@
-"""Records: none lost to the group, none read twice but what was not committed, and none lost that
-was acknowledged."""
+"""Judges records: the group loses none, reads none twice except those not committed, and
+acknowledged records stay."""
 
 from __future__ import annotations
 
@@ -46,8 +46,6 @@ def _keys(line: Line, places: Iterable[TopicPartition]) -> list[_Key]:
 
 
 class _Pending:
-    """Offsets of open transactions, by group and producer id."""
-
     def __init__(self) -> None:
         self._offsets: dict[tuple[str, int], dict[TopicPartition, int]] = {}
 
@@ -140,7 +138,7 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
             self._commit(line, key, offset, by_member=True)
 
     def _is_of_who_fetches(self, group: str, member: str) -> bool:
-        """Return whether this is a member, and none that is known to have been given nothing from any
+        """Return True if this is a member, unless it is known to have fetched nothing from any
         partition."""
         client = self._clients.get((group, member))
         return bool(member) and (client is None or client in self._fetch)
@@ -185,8 +183,8 @@ class DuplicatesAreUncommitted(Judge):
         self._pending = _Pending()
         self._next: dict[tuple[str, _Key], int] = {}
         self._to_be_found: set[tuple[str, _Key]] = set()
-        """The offset committed when a client was assigned the partition: it is to be told, or
-        something later."""
+        """Committed offsets, by client and partition, that were in force when the client was
+        assigned the partition. OffsetFetch must return this offset or a later one."""
 
     @on(OffsetsCommitted)
     def _stored(self, line: Line, event: OffsetsCommitted) -> None:
@@ -202,7 +200,7 @@ class DuplicatesAreUncommitted(Judge):
 
     @on(RequestRefused)
     def _refused(self, line: Line, _: RequestRefused) -> None:
-        """The records of a refused Produce were not replicated in time, and may be committed
+        """The records of a refused Produce were not replicated in time; they may be committed
         later."""
         self._unanswered.pop(line.cause or -1, None)
 
@@ -259,7 +257,8 @@ class DuplicatesAreUncommitted(Judge):
 
 
 class AcknowledgedRecordsStay(JudgeOfRecords):
-    """Records a producer was told are written, or a consumer was given, stay written."""
+    """Judges that records which were acknowledged to a producer, or returned to a consumer, stay
+    in the log."""
 
     name = "acknowledged_records_stay"
     promise = (
@@ -339,7 +338,7 @@ class IdempotentWritesOnce(JudgeOfRecords):
         self._ends: dict[tuple[str, int], dict[tuple[int, int, int], int]] = {}
         self._began_at: dict[tuple[str, int], int] = {}
         self._clocks: dict[int | str, int] = {}
-        """How far the wall clocks of brokers and clients have jumped ahead."""
+        """By how many ms the wall clock of each broker and client has jumped ahead."""
 
     def _may_be_forgotten(self, line: Line, client: str) -> bool:
         broker = 1 if line.broker is None else line.broker

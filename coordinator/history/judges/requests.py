@@ -1,5 +1,5 @@
-"""Requests: each is answered at most once, and none is forgotten while its member lives; a refusal
-has changed nothing."""
+"""Judges requests: each is answered at most once, none stays unanswered while its member lives,
+and a refused request changes nothing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _OF_GROUPS: Final = frozenset(
 _FENCED: Final = frozenset(
     {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "STALE_MEMBER_EPOCH"}
 )
-"""Who is told one of these has changed no offsets."""
+"""Errors after which no offset was committed."""
 _JOIN: Final = ("join_group",)
 _SYNC: Final = ("sync_group",)
 _PARKED: Final = _JOIN + _SYNC
@@ -81,7 +81,7 @@ class AnsweredOnce(Judge):
         self._waits: dict[int, tuple[Line, RequestSeen]] = {}
         """The requests of groups that came over a connection which is open, and have no answer."""
         self._due: dict[int, int] = {}
-        """When each of them that waits for nobody else has to be answered."""
+        """The instant by which each request that waits for no other member must be answered."""
         self._parked: dict[str, dict[tuple[str, str], int]] = {}
         """Of each group, the requests that wait for others, by member and kind."""
 
@@ -164,7 +164,7 @@ class AnsweredOnce(Judge):
 
     @on(StopBroker, StartBroker, SnapshotRestored)
     def _nobody_answers(self, _: Line, __: StopBroker | StartBroker | SnapshotRestored) -> None:
-        """A broker that stands still or is gone answers nobody."""
+        """A broker that is paused or stopped answers nothing."""
         self._forget(list(self._waits))
         self._parked.clear()
 
@@ -214,8 +214,8 @@ class AnsweredOnce(Judge):
     def _let_go(
         self, group: str, at_ms: int, kinds: tuple[str, ...], members: set[str] | None
     ) -> None:
-        """Expect an answer in time to each parked request of these kinds from these members (None:
-        all)."""
+        """Expect an answer within the tolerance for each parked request of the given kinds from
+        these members (None: all)."""
         parked = self._parked.get(group, {})
         for key in [
             key for key in parked if key[1] in kinds and (members is None or key[0] in members)

@@ -1,4 +1,5 @@
-"""Before partitions are revoked, who commits automatically commits what it has processed of them."""
+"""Judges that a client with automatic commits commits its processed offsets before its
+partitions are revoked."""
 
 from __future__ import annotations
 
@@ -45,13 +46,13 @@ class CommittedBeforeRevoked(Judge):
         self._done: dict[_Key, dict[_Place, int]] = {}
         """The offset behind what each application has finished, and has not tried to commit."""
         self._commits: set[_Key] = set()
-        """Who has committed."""
+        """Members that have committed."""
         self._tried: set[_Key] = set()
-        """Who has tried to commit since it was assigned something last."""
+        """Members that have tried to commit since their last assignment."""
         self._joined: set[_Key] = set()
-        """Who has joined again after that."""
+        """Members that have joined again after that."""
         self._by_hand: set[_Key] = set()
-        """Whose application commits."""
+        """Members whose application commits by itself."""
 
     @on(*Disturbances.handlers)
     def _disturbed(self, line: Line, _: object) -> None:

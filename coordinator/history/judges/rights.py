@@ -1,6 +1,6 @@
-"""Rights: what is refused is what the ACLs do not allow, and nothing else.
+"""Judges authorization: a request is refused if the ACLs do not allow it, and only then.
 
-Owns its own reading of what ACLs mean, apart from the authorizer's.
+Reads ACLs with code of its own, so that it shares no mistake with the authorizer.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _BY_WORD: Final = {word(each): each for each in Operation}
 
 
 def allowed(acls: list[Acl], principal: str, operation: int, resource: int, name: str) -> bool:
-    """True if ACLs allow something to somebody from anywhere: no denial is about it, and something
-    allows it, or what implies it."""
+    """Return True if the ACLs allow an operation from any host: no ACL denies it, and one allows
+    it or an operation that implies it."""
     about = [
         acl
         for acl in acls
@@ -77,7 +77,7 @@ def allowed(acls: list[Acl], principal: str, operation: int, resource: int, name
 
 
 class _Asked(NamedTuple):
-    """A request of a group that is not answered."""
+    """A request for a group that is not answered yet."""
 
     may: bool
     api: str
@@ -86,7 +86,6 @@ class _Asked(NamedTuple):
     group: str
 
     def is_allowed(self, acls: list[Acl]) -> bool:
-        """True if ACLs allow it."""
         return allowed(acls, self.who, self.wanted, ResourceType.GROUP, self.group)
 
     def __str__(self) -> str:

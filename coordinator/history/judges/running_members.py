@@ -1,8 +1,8 @@
-"""Members that go on, by their own word: the process runs, and its application is neither at work on
-records nor has stopped polling.
+"""Members that are running and polling, by their own lines: the process runs, and its application
+is neither busy with records nor stalled.
 
-Owns no promise. Member ids are the members' own words, too; of a consumer or a share group, where a
-member may have nothing to tell for long, also those that came with its client id.
+No judge stands here. Member ids come from the members' own lines; those of a consumer or share
+group, whose members may log nothing for long, also from the events that carry their client id.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ class RunningMembers:
             self._ids[whose] = event.member_id
 
     def client_of(self, group: str, member: str) -> str | None:
-        """Return the client id of a member that runs and polls, None if it does not, or nobody can
-        say."""
+        """Return the client id of a member that is running and polling; None if it is not, or if
+        that is unknown."""
         for whose, known in self._ids.items():
             if known == member and whose[0] == group:
                 return None if whose in self._stalled or whose in self._busy else whose[1]

@@ -1,7 +1,7 @@
-"""Session timeout of each member by the log: the member's own for a classic group, the brokers'
-setting for a consumer group, the group's setting for a share group.
+"""Session timeout of each member by the log: the member's own in a classic group, the brokers'
+setting in a consumer group, the group's setting in a share group.
 
-Owns who is a member of which group. Does not depend on who is heard of, and when.
+Knows the members of each group. It must not depend on signs of life.
 """
 
 from __future__ import annotations
@@ -71,14 +71,14 @@ class SessionLengths(Reader):
         self._share_sessions = SettingOfGroups(_SHARE_SESSION, share_session_ms)
         self._longest_share_session_ms = _SHARE_SESSION_MS
         self._sessions: dict[str, dict[str, int]] = {}
-        """How long the session of each member of a group lasts."""
+        """Session timeouts of the members of each group, in ms."""
         self._at_most: set[_Key] = set()
         """Members of which only the longest session is known that brokers allow."""
 
     # -- what is set
 
     def configured(self, config: Mapping[str, object]) -> None:
-        """The brokers' setting, as far as nobody has said it before."""
+        """Note the brokers' settings, except those that are known already."""
         told = {name: int(str(value)) for name, value in config.items() if str(value).isdecimal()}
         if self._consumer_session_ms is None:
             self._consumer_session_ms = told.get(_MAX_SESSION)

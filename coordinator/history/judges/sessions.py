@@ -1,10 +1,9 @@
-"""Sessions end: who sends nothing any more is a member as long as its session lasts, and no longer,
-also while the run goes on.
+"""Judges that a silent member is removed when its session is over, and not before.
 
-Owns what ends when, by who is silent (`silent_members`) and how long sessions last
-(`session_lengths`). Sessions begin anew where a coordinator loads the group or stores a generation
-(ERR-7, REB-6), and whatever is done to brokers meanwhile may keep one from ending; who waits for an
-answer to a JoinGroup does not expire (SES-3).
+`silent_members` finds the silent members, `session_lengths` their session timeouts. A session
+begins again when a coordinator loads the group or stores a generation (ERR-7, REB-6). A member
+that waits for a JoinGroup response does not expire (SES-3). A disturbance of brokers excuses a
+session that lasts too long.
 """
 
 from __future__ import annotations
@@ -85,9 +84,9 @@ _Key = tuple[str, str]
 
 
 class SessionsEnd(Judge):
-    """Who is silent for longer than its session is a member no longer, and nobody else's session
-    ends. `consumer_session_ms`: of members of consumer groups; `share_session_ms`: of members of
-    share groups that have no setting of their own."""
+    """Judges that a member which is silent for longer than its session timeout is removed, and
+    that no other session ends. `consumer_session_ms`: session timeout in consumer groups.
+    `share_session_ms`: the same in share groups without a setting of their own."""
 
     name = "sessions_end"
     promise = (
@@ -118,21 +117,22 @@ class SessionsEnd(Judge):
         self._silent = SilentMembers()
         self._running = RunningMembers()
         self._reset_at: dict[str, int] = {}
-        """When a connection of each client was reset last."""
+        """For each client, the instant at which a connection of it was last reset."""
         self._joining: set[str] = set()
         self._anew: dict[str, int] = {}
-        """When the sessions of a group may have begun anew last."""
+        """For each group, the last instant at which its sessions may have begun again."""
         self._refused_at: dict[str, int] = {}
-        """When each client had no right to renew its session last: what is refused renews none.
-        NEVER: it fails by that, and sends no more, whenever its application looks."""
+        """For each client, the last instant at which it was refused the right to renew its
+        session; a refused request renews none. NEVER: the refusal made it fail, so it may stop
+        at any time."""
         self._undone: Counter[Kind] = Counter()
         self._disturbed_at = 0
         self._late: dict[_Key, int] = {}
         self._now = 0
         self._forgets_at = 0
         self._look_at = 0
-        """When there may be something to say of the silent again, if nothing happens to a group, a
-        member or a broker until then."""
+        """The instant at which to look at silent members again if no group, member or broker
+        changes before."""
 
     @on(RunStarted)
     def _began(self, _: Line, event: RunStarted) -> None:
@@ -175,7 +175,7 @@ class SessionsEnd(Judge):
         self.due_ms = self._look_at if self._silent.of_group else NEVER
 
     def _disturbed(self, line: Line) -> None:
-        """Something was done to brokers."""
+        """Note that brokers were disturbed, or a disturbance was undone."""
         kind = line.kind
         self._disturbed_at = line.at_ms
         if kind in _UNDONE_BY:
@@ -226,9 +226,8 @@ class SessionsEnd(Judge):
             self._expired(line, group, event.member_id)
 
     def _expired(self, line: Line, group: str, member: str) -> None:
-        """Check that an expired member's session was over. The log shows what the member did, and
-        the last heartbeat of a healthy member can be computed from the instant at which it fell
-        silent, if it did."""
+        """Check that an expired member's session was over. The log shows what the member did; if
+        it fell silent, the last heartbeat of a healthy member can be computed from that instant."""
         session_ms = self._lasts(group, member)[0]
         since = self._heard_of(group, member)
         beat_ms = self._well_since(group, member, line.at_ms)
@@ -244,7 +243,8 @@ class SessionsEnd(Judge):
             )
 
     def _heard_of(self, group: str, member: str) -> int | None:
-        """Since when at the latest nothing has come from a member; None: nobody can say."""
+        """Return the latest instant at which the member certainly gave a sign of life, or None
+        if that is unknown."""
         since = self._signs.of(group, member)
         who = self._silent.get(group, member)
         heartbeat_ms = self._grace.heartbeat_ms
@@ -258,8 +258,8 @@ class SessionsEnd(Judge):
         return since
 
     def _well_since(self, group: str, member: str, now_ms: int) -> int | None:
-        """Return when the last heartbeat of a member came at the latest that is well now; None of
-        any other one."""
+        """Return the earliest instant at which the last heartbeat of a member that is healthy
+        now can have arrived; None if it is not healthy."""
         client = self._running.client_of(group, member)
         heartbeat_ms = self._grace.heartbeat_ms
         if (
@@ -276,8 +276,8 @@ class SessionsEnd(Judge):
         return self._sessions.lasts(group, member, self._heard_of(group, member) or 0)
 
     def _was_well(self, group: str, client: str, at_ms: int) -> bool:
-        """Nothing had been done to a client, its rights or to brokers for so long before an instant
-        that its heartbeats came in time."""
+        """Return True if, before this instant, neither the client, nor its rights, nor brokers
+        were disturbed for so long that its heartbeats were in time."""
         settled: int = max(
             self._disturbed_at,
             self._anew.get(group, 0),
@@ -314,7 +314,7 @@ class SessionsEnd(Judge):
         return begun + session_ms + self._grace.late_ms + self._grace.link_ms
 
     def _members(self) -> list[tuple[_Key, Silent]]:
-        """The silent that are members."""
+        """Return the silent clients that are members."""
         found: list[tuple[_Key, Silent]] = []
         for group, silent in self._silent.of_group.items():
             members = sorted(silent.keys() & self._sessions.members(group))

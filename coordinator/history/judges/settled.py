@@ -1,13 +1,13 @@
-"""The state of a group that has come to rest: its members' applications have what it gave them,
-and each partition is somebody's.
+"""The state that a group at rest must have: each member's application has the partitions that the
+group assigned, and each partition has an owner.
 
-Owns no promise; `liveness` asks when a run is over. A member is passed over while its application
-is at work on what it was given, or something is still done to it or to requests: it may not have
-heard yet.
+No judge stands here; `liveness` uses it when a run is over. A member is skipped while its
+application is busy with records, or the member or its requests are still disturbed.
 
-A cooperative assignor leaves out what has to be revoked first, and who revoked it joins once more. If
-that is a static member whose process ends before it joins, its successor is given the same assignment
-without a rebalance (KIP-345, KIP-814). Kafka lets the partition be nobody's then, so it is no fault.
+One exception is Kafka's own. A cooperative assignor leaves out partitions that must be revoked
+first; the member that revoked them joins once more. If that is a static member whose process
+ends before it joins, its successor gets the same assignment without a rebalance (KIP-345,
+KIP-814), and the partition stays without an owner.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class Settled(Reader):
         entry for ""."""
         self._made: dict[TopicPartition, int] = {}
         self._began: dict[str, int] = {}
-        """When the first member of each group began."""
+        """For each group, the instant at which its first member joined."""
         self._gone: set[str] = set()
 
     @on(*_HOLDS_UP, *_UNDOES)
@@ -246,8 +246,8 @@ class Settled(Reader):
         since_ms: int,
         only: set[TopicPartition] | None = None,
     ) -> Iterator[Unsettled]:
-        """Return what nobody has although somebody subscribes to it and it was there at `since_ms`: later
-        ones may not have been noticed. `only`: others may be nobody's."""
+        """Yield a subscribed partition that no member owns although it existed at `since_ms`
+        (members may not know of later ones yet). `only`: the partitions to check; None: all."""
         if "" in topics:
             return
         owned = _all(has)
@@ -275,8 +275,8 @@ def _flat(topics: dict[str, tuple[int, ...]]) -> set[TopicPartition]:
 
 
 def _subscribed(stored: GenerationStored | ConsumerGroupDowngraded) -> set[str]:
-    """Return the topics of a stored generation's members; "" stands for bytes that cannot be read,
-    and for members that came from a consumer group."""
+    """Return the topics of a stored generation's members. "" stands for a subscription that
+    cannot be read, and for members that came from a consumer group."""
     if isinstance(stored, ConsumerGroupDowngraded):
         return {""} if stored.members else set()
     found = [subscription(row.subscription) for row in stored.members]

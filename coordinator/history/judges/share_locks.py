@@ -1,11 +1,11 @@
-"""Locks of share groups: each ends at its time, and at no other without a reason.
+"""Judges locks of share groups: each ends at its time, or earlier for a reason that the log
+confirms.
 
-Owns until when each record is held, at the leader that gave it away. A leader that takes records
-back gives a reason, which is not taken on trust: that a session was closed or a connection lost is
-known from members' processes, from the group and from connections, as far as the log has them. While something is done to
-brokers no lock is too late; nothing excuses one that ends too soon. A lock lasts as long as an
-acknowledgement of its record waits to be stored, so neither is one too late while a follower is slow
-or a coordinator takes long to load, nor until a write that failed has been tried again.
+Follows until when each record is held, at the leader that delivered it. A leader that takes
+records back gives a reason; the judge checks it against members' processes, the group and
+connections. While brokers are disturbed no lock is too late, but one that ends too early has no
+excuse. A lock lasts while an acknowledgement of its record waits to be stored, so it is not late
+while a follower is slow, a coordinator loads slowly, or a failed write is tried again.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class _Lock(NamedTuple):
 
 
 class _Ground:
-    """Facts by which a leader may close a share partition, as other brokers have told of them: who
-    leads the partition, and which state is stored."""
+    """Facts that justify a leader in closing a share partition, from other brokers' lines: the
+    partition's leader epoch, and the stored state epoch."""
 
     def __init__(self) -> None:
         self._leaders: dict[tuple[str, int], int] = {}
@@ -117,7 +117,7 @@ class _Ground:
 
 
 class _Sessions:
-    """Share sessions that may be over, by other evidence than the judged broker's own reasons."""
+    """Share sessions that may be over, by evidence other than the judged broker's own reasons."""
 
     def __init__(self) -> None:
         self._clients: dict[tuple[str, str], str] = {}
@@ -127,9 +127,9 @@ class _Sessions:
         self._over: set[tuple[str, str]] = set()
         """Groups and member ids of processes that have ended, or were removed from the group."""
         self._closed: dict[str, int] = {}
-        """When a connection of each client was closed last."""
+        """For each client, the instant at which a connection of it was last closed."""
         self._are_told = False
-        """Whether the log has connections."""
+        """True if the log has lines about connections."""
 
     def told(self, group: str, member: str | None, event: MemberEvent) -> None:
         """Look at what a member tells of itself."""
@@ -201,9 +201,10 @@ class LocksLast(JudgeOfShares):
         self._durations = SettingOfGroups(_GROUPS, duration_ms)
         self._until: dict[Key, Spans[_Lock]] = {}
         self._held: dict[Key, Line] = {}
-        """What gave records of each away last."""
+        """For each share partition, the last line that delivered records."""
         self._waited: dict[Key, int] = {}
-        """When an acknowledgement of its records had been tried again last."""
+        """For each share partition, the instant at which an acknowledgement was last tried
+        again."""
         self._ends: list[tuple[int, Key]] = []
         self._brokers = DoneToBrokers()
         self._sessions = _Sessions()
@@ -267,7 +268,8 @@ class LocksLast(JudgeOfShares):
 
     @on(SharePartitionClosed)
     def _closed_by_leader(self, line: Line, event: SharePartitionClosed) -> None:
-        """What was held then may be given to another member."""
+        """Records that were held when a leader closes the share partition may be delivered to
+        another member."""
         key = key_of(line)
         until = self._until.pop(key, None)
         may_close = self._ground.may_close(key)
@@ -350,8 +352,8 @@ class LocksLast(JudgeOfShares):
             return
 
     def _too_early(self, line: Line, event: RecordsReleased, given_ms: int) -> str | None:
-        """Return what is wrong with the reason of a lock that ends early, "" if it tells nothing
-        but that it ends, None if it is a good one."""
+        """Return what is wrong with the reason of a lock that ends early: "" if the reason is
+        just that the lock ended, None if the reason is good."""
         group, member, reason = line.group or "", event.member_id, event.reason
         if reason == _LOCK_ENDED:
             return ""
@@ -367,7 +369,7 @@ class LocksLast(JudgeOfShares):
         return f', as "{reason}", and nothing else tells of that'
 
     def _excused(self, end: int, tried_again_ms: int = 0) -> int:
-        """Until when a lock may last that was to end at an instant."""
+        """Return the instant until which a lock may last that was to end at `end`."""
         lasts = self._brokers.lasts or bool(self._slow)
         return NEVER if lasts else max(end, self._brokers.last_ms + tried_again_ms)
 

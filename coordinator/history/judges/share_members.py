@@ -1,8 +1,8 @@
-"""The news for members of share groups: of the acknowledgements that were answered, and of the
-records that were given back.
+"""Judges what members of share groups get: acknowledgements that were answered are stored, and
+released records come again.
 
-Owns what members say by their own word beside what the leaders of partitions say. Does not depend
-on who holds what.
+Compares members' own lines with those of the partitions' leaders. It must not depend on which
+member holds a record.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ _STORED_AS: Final = {
 
 
 class AcknowledgementsAreStored(JudgeOfShares):
-    """Records a member was told are acknowledged are so at the leader; or, if another broker became
-    leader while that was stored, at the share coordinator, whom the new leader asks."""
+    """Judges that an acknowledgement which a member was told is done is stored at the leader or,
+    if another broker became leader meanwhile, at the share coordinator, from which the new
+    leader reads it."""
 
     name = "acknowledgements_are_stored"
     promise = (
@@ -64,9 +65,9 @@ class AcknowledgementsAreStored(JudgeOfShares):
     def __init__(self) -> None:
         super().__init__()
         self._stored: dict[Key, Spans[tuple[int, int]]] = {}
-        """How often records had been delivered, and in which state they are stored."""
+        """Stored states of records: delivery count and state."""
         self._said: dict[tuple[Key, str], Spans[str]] = {}
-        """Each member's acknowledgements, by the leader's word, not yet told to have been taken."""
+        """Each member's acknowledgements that the leader has accepted and not answered yet."""
         self._starts: dict[Key, int] = {}
 
     @on(AcknowledgementsEnded)
@@ -138,7 +139,7 @@ class SessionEpochsCount(JudgeOfShares):
     def __init__(self) -> None:
         super().__init__()
         self._faults: dict[str, int] = {}
-        """When a request of each client met a fault last."""
+        """For each client, the instant at which a request of it last met a fault."""
 
     @on(FaultInjected)
     def _met_a_fault(self, line: Line, event: FaultInjected) -> None:
@@ -159,7 +160,8 @@ _RENEW: Final = "renew"
 
 
 class ReleasedComeAgain(Judge):
-    """When nothing is done any more, what was given back is given to somebody within the bound."""
+    """Judges that, once disturbances are over, a released record is delivered to a member within
+    the bound."""
 
     name = "released_come_again"
     promise = (
@@ -182,9 +184,9 @@ class ReleasedComeAgain(Judge):
         self._hands: dict[str, dict[Key, Offsets]] = {}
         """The records that each client's application has, and is not done with."""
         self._free_since: dict[str, int] = {}
-        """When each client had nothing any more."""
+        """For each client, the instant at which its application last had no records."""
         self._polls: dict[str, deque[int]] = {}
-        """When the application of each client was given something, the last two times."""
+        """For each client, the last two instants at which its application got records."""
         self._lasting = 0
         self._quiet_since = 0
         self._now = 0
@@ -291,8 +293,8 @@ class ReleasedComeAgain(Judge):
         return self._held_up[client] <= 0 and client not in self._stalled
 
     def _had_time(self, client: str, due_ms: int) -> bool:
-        """Return whether an application had nothing to do for as long as the bound, or was given
-        records again and again after an instant. One that is at work on a batch takes nothing."""
+        """Return True if the application had no records for the whole bound, or got records
+        twice after an instant. An application that is busy with a batch fetches nothing."""
         if all(hands.empty for hands in self._hands.get(client, {}).values()):
             return self._free_since.get(client, 0) + self._bound_ms < self._now
         polls = self._polls.get(client)

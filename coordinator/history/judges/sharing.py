@@ -1,8 +1,9 @@
-"""Share groups: what a record was given to whom for, and that what is done with stays so.
+"""Judges share groups: one holder of a record at a time, counted deliveries, and no delivery of
+records that are done.
 
-Owns what the lines of stream `share` say of each record, told from them alone: who holds it, how
-often it was delivered, whether it is done with, and where the share partition starts. What is in
-flight is lost with a leader; then it counts what the next one opened with.
+Follows each record by the lines of the stream `share` alone: its holder, its delivery count,
+whether it is done, and the start of the share partition. What is in flight is lost with a
+leader; then the state with which the next leader opens the partition counts.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ _LIMIT: Final = 5
 
 
 class DoneStaysDone(JudgeOfShares):
-    """Records accepted, or given up, are delivered to nobody any more. `by_hand`: as of `StateEpochs`."""
+    """Judges that accepted and archived records are not delivered again. `by_hand`: see
+    `StateEpochs`."""
 
     name = "done_stays_done"
     promise = (
@@ -74,7 +76,7 @@ class DoneStaysDone(JudgeOfShares):
             self._epochs.forget(lost)
 
     def _is_of_topic(self, line: Line, topic_id: bytes) -> None:
-        """Forget what was done with records of another topic of this name."""
+        """Forget what was done with records of a former topic of this name."""
         key = key_of(line)
         if self._topics.setdefault(key, topic_id) != topic_id:
             self._done.pop(key, None)
@@ -129,7 +131,7 @@ class DoneStaysDone(JudgeOfShares):
 
 
 class OneHolder(JudgeOfShares):
-    """No record is in two members' hands, and nobody speaks for another."""
+    """Judges that one member at a time holds a record, and that only its holder acknowledges it."""
 
     name = "one_holder"
     promise = (
@@ -200,8 +202,7 @@ class DeliveriesAreCounted(JudgeOfShares):
         self._counts: dict[Key, Spans[int]] = {}
         self._epochs = StateEpochs(by_hand=by_hand)
         self._stored: dict[Key, Spans[int]] = {}
-        """What outlives a leader: how often records had been delivered, as share coordinators have
-        stored it. What a leader could not have stored is forgotten with it."""
+        """Delivery counts that outlive a leader, because share coordinators have stored them."""
         self._lost = LostStates()
         self._of_brokers = limit
         self._of_groups: dict[str, int] = {}
@@ -286,8 +287,8 @@ class DeliveriesAreCounted(JudgeOfShares):
 
 
 def _before(counts: Spans[int], first: int, last: int) -> Iterator[tuple[int, int]]:
-    """Ranges' first offsets, and how often each was delivered; those of which nothing is known
-    never were."""
+    """Yield the first offset of each range with its delivery count; ranges without one were
+    never delivered."""
     unknown = first
     for at, end, count in counts.within(first, last):
         if at > unknown:

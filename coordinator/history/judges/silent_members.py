@@ -1,9 +1,8 @@
 """Members that are known to be silent: their process was killed, has ended or is paused, or their
-connection to the brokers is cut. Heartbeats are not logged, so nothing is known of other members
-here.
+connection to the brokers is cut. Heartbeats are not logged, so nothing is known here of other
+members.
 
-Owns what was done to clients and their links. Does not depend on groups and sessions: whether who
-is silent is a member does not matter here.
+Follows what was done to clients and their links. It must not depend on groups and sessions.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from .base import Line
 _HELD_BACK_MS: Final = 120_000
 """So late may a request arrive that a fault has delayed."""
 _FORGOTTEN_MS: Final = 3_600_000
-"""Who was in no generation for so long after it fell silent will be in none."""
+"""A client that has been silent for so long without being in a generation will not be in one."""
 
 _Key = tuple[str, str]
 """Group, and client or member id."""
@@ -50,13 +49,14 @@ class SilentMembers:
         """Of each client, how many faults last that slow its links down, that cut them, and that
         pause it."""
         self._held_since: dict[str, int] = {}
-        """When each client was paused or cut off that is so still, whether it has an id or not."""
+        """For each client that is paused or cut off now, the instant at which that began,
+        whether it has a member id or not."""
         self._partly: set[str] = set()
         """Clients of which at least one of the lasting cuts leaves a way; also those of which one
         cut or pause is over while another one lasts."""
 
     def told(self, line: Line, group: str, event: MemberEvent) -> bool:
-        """Look at an event of a member of a group; return whether somebody fell silent by it."""
+        """Handle an event of a group's member; return True if a member fell silent by it."""
         whose = group, event.client
         if isinstance(event, MemberStarted):
             self._clients.pop(whose, None)
@@ -115,7 +115,7 @@ class SilentMembers:
                 silent[member] = Silent(line, client, since_ms)
 
     def _undo(self, event: MemberResumed | MemberHealed | MemberSpedUp, client: str) -> None:
-        """One fault of a client is over; others may last."""
+        """One fault of a client is undone; others may last."""
         if isinstance(event, MemberSpedUp):
             self._slowed[client] -= 1
             return
@@ -141,7 +141,7 @@ class SilentMembers:
         return self.of_group.get(group, {}).get(member)
 
     def speaks(self, group: str, member: str) -> None:
-        """It is silent no longer, or nobody cares any more."""
+        """Forget a member that gives a sign of life, or whose silence does not matter any more."""
         self.of_group.get(group, {}).pop(member, None)
 
     def forget(self, group: str, members: Set[str], now_ms: int) -> None:

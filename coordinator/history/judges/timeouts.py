@@ -1,7 +1,8 @@
-"""Steps with a timeout end when it is over, neither later nor sooner: join phases, sync phases, the
-time to use a member id, to revoke, and transactions.
+"""Judges steps with a timeout: each ends when its time is over, neither later nor sooner. They are
+join phases, sync phases, unused member ids, revocations and transactions.
 
-While something is done to brokers, and for a while after that, nothing is too late.
+While brokers are disturbed, and for a while after that, nothing counts as late. The timers are
+followed by `timers`; sessions are judged by `sessions`.
 """
 
 from __future__ import annotations
@@ -100,8 +101,8 @@ class TimeoutsEnd(Judge):
             self.blame(line, f"{text}, though {unfounded}")
 
     def _unfounded(self, line: Line, group: str, member: str, timer: str) -> str:
-        """Return what the log has against the reason for which a member of a classic group is
-        removed, "" if nothing."""
+        """Return what in the log contradicts the reason for removing a member of a classic
+        group, or "" if nothing does."""
         timers = self._timers
         done = timers.here if timer is JOIN else timers.synced
         if member in done.get(group, ()):
@@ -118,7 +119,7 @@ class TimeoutsEnd(Judge):
         return f"its time to do so is over in {left_ms} ms" if early else ""
 
     def _unfounded_of_consumer(self, line: Line, group: str, member: str, timer: str) -> str:
-        """As `_unfounded`, of a member of a consumer group."""
+        """The same as `_unfounded` for a member of a consumer group."""
         timers = self._timers
         if timer is REVOCATION:
             nothing = timers.revokes_at_its_pace(group, member)

@@ -1,8 +1,7 @@
-"""Steps falling due in a log: join and sync phases, ids that were given and not used, revocations,
-transactions. When each began, how long it may last, and what tells that it is over.
+"""Timers that a log shows: join and sync phases, member ids that were handed out and not used,
+revocations, transactions. For each: when it began, how long it lasts, and which event ends it.
 
-Owns what judges know of these timers: those of members as they joined with them, and those of
-producers. Sessions are not among them (`sessions`). Owns no promise.
+No judge stands here; `timeouts` judges. Sessions stand in `sessions`.
 """
 
 from __future__ import annotations
@@ -64,7 +63,8 @@ TRANSACTION: Final = "transaction"
 Pair = tuple[str, str]
 """Group and member id."""
 Key = tuple[str, str, str]
-"""Which timer: what it is, of which group or transactional id, of which member ("": of none)."""
+"""Identifies a timer: its kind, its group or transactional id, and its member ("" if it has
+none)."""
 
 
 class Due(NamedTuple):
@@ -84,16 +84,16 @@ class Timers(Reader):
     def __init__(self, looks_ms: int) -> None:
         self.due: dict[Key, Due] = {}
         self.next_ms = NEVER
-        """When the first of them is over; it may tell of one that was called off."""
+        """A lower bound of the instants at which a timer fires."""
         self.overdue: set[Key] = set()
-        """Those that go on although they should be over."""
+        """Timers that should have fired and have not."""
         self.here: dict[str, set[str]] = {}
-        """Who waits for the next generation of a group."""
+        """For each group, the members that wait for its next generation."""
         self.synced: dict[str, set[str]] = {}
-        """Who has synced in the generation of a group. Its time to sync goes on for the others when it
-        is stored (SYNC-6)."""
+        """For each group, the members that have synced in its generation. The sync timer goes on
+        for the others when the generation is stored (SYNC-6)."""
         self.sync_ends: dict[str, int] = {}
-        """When that time is over."""
+        """For each group, the instant at which its sync timer fires."""
         self.known: set[str] = set()
         """Groups of which every step is seen: those made, loaded or begun anew in this log."""
         self.classic: dict[Pair, tuple[int, int]] = {}
@@ -105,7 +105,8 @@ class Timers(Reader):
         self._rests: dict[str, tuple[int, int]] = {}
         """Of each group with an initial delay: how long it is now, and by how much it may grow."""
         self._to_revoke: dict[str, dict[str, int]] = {}
-        """How long each member of a consumer group has to revoke."""
+        """For each consumer group, the members' rebalance timeouts, within which they must
+        revoke."""
         self._transaction_ms: dict[str, int] = {}
 
     def expect(self, key: Key, timeout_ms: int, line: Line, *, exact: bool = False) -> None:
@@ -152,7 +153,7 @@ class Timers(Reader):
         self._cut_short(group, event.reason)
 
     def _cut_short(self, group: str, reason: str) -> None:
-        """DLY-4: an expiry may end an initial delay."""
+        """An expiry may end an initial delay (DLY-4)."""
         due = self.due.get((JOIN, group, ""))
         if due is not None and due.exact and reason in _EXPIRED:
             self.due[JOIN, group, ""] = due._replace(exact=False)
@@ -175,7 +176,7 @@ class Timers(Reader):
 
     @on(DelayExtended)
     def _delayed(self, line: Line, event: DelayExtended) -> None:
-        """DLY-2."""
+        """An extended initial delay starts the timer again (DLY-2)."""
         group = line.group or ""
         before_ms, rest_ms = self._rests.get(group, (event.delay_ms, event.delay_ms))
         delay_ms = min(before_ms, rest_ms)
@@ -228,15 +229,15 @@ class Timers(Reader):
         self.synced.pop(line.group or "", None)
 
     def _over(self, group: str) -> None:
-        """A join or a sync phase is over."""
+        """End the timers of a join or sync phase."""
         self.due.pop((JOIN, group, ""), None)
         self.due.pop((SYNC, group, ""), None)
         self.here.pop(group, None)
 
     @on(GroupDeleted, GroupUnloaded, GroupLoaded)
     def _reload(self, line: Line, event: GroupDeleted | GroupUnloaded | GroupLoaded) -> None:
-        """A coordinator that loads a group starts the timers of revocations again, and knows
-        nothing of a running join phase or of member ids that were not used."""
+        """A coordinator that loads a group starts the timers of revocations again. It knows
+        neither a running join phase nor unused member ids."""
         for key in [key for key in self.due if key[1] == line.group and key[0] != TRANSACTION]:
             due = self.due.pop(key)
             if key[0] == REVOCATION and isinstance(event, GroupLoaded):
@@ -293,7 +294,7 @@ class Timers(Reader):
         return known and not self.goes_on((REVOCATION, group, member))
 
     def goes_on(self, key: Key) -> bool:
-        """Return whether a step is not over, be it late."""
+        """Return True if a timer is running or overdue."""
         return key in self.due or key in self.overdue
 
     @on(ProducerInitialized)

@@ -1,8 +1,9 @@
-"""Offsets that are committed in transactions: only for partitions that whose they are still has.
+"""Judges offsets that are committed in transactions: only for partitions that their member still
+owns.
 
-Kafka takes them otherwise, too: a producer need not say for which member it speaks (KIP-447), and
-the coordinator does not ask what that member was given. Whoever has the partition then answers its
-records once more.
+Kafka accepts others, too: a producer need not name the member (KIP-447), and the coordinator
+does not check the member's assignment. The new owner of the partition then processes its records
+once more.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class TransactionsStayWithinAssignment(CommitsStayWithinAssignment):
 
     @on(OffsetsCommitted)
     def _committed(self, line: Line, event: OffsetsCommitted) -> None:
-        """Commits outside of transactions are another judge's."""
+        """Commits outside of transactions are judged by `commits`."""
 
     @on(OffsetsPending)
     def _is_pending(self, line: Line, event: OffsetsPending) -> None:

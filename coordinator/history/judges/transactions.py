@@ -1,5 +1,5 @@
-"""Transactions: readers of committed records see no other, and pipelines write once for each record
-that they read."""
+"""Judges transactions: a read_committed consumer gets records of committed transactions only,
+and an application that works in transactions writes once for each record that it reads."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _Source = tuple[str, str, int, int]
 
 
 class OnlyCommittedIsRead(JudgeOfRecords):
-    """With read_committed nobody sees records of transactions that are open or aborted."""
+    """Judges that a read_committed consumer gets no records of open or aborted transactions."""
 
     name = "read_committed"
     promise = (
@@ -58,7 +58,7 @@ class OnlyCommittedIsRead(JudgeOfRecords):
 
     @on(LogTruncated)
     def _truncated(self, _: Line, __: LogTruncated) -> None:
-        """A transaction that was complete may be incomplete for the next coordinator."""
+        """A complete transaction may be incomplete for the next coordinator."""
         self._complete.clear()
 
     @on(PartitionChanged, RecordsAppended)
@@ -118,7 +118,8 @@ class TransactionsAreMarked(Judge):
         self._unmarked: dict[int, tuple[int, set[TopicPartition]]] = {}
         """By producer: when its transaction was decided, and what has no marker since."""
         self._leaderless: dict[TopicPartition, int] = {}
-        """When each partition had no leader last, NEVER if it has none."""
+        """For each partition, the instant at which it last had no leader; NEVER if it has none
+        now."""
 
     @on(ProducerInitialized)
     def _initialized(self, _: Line, event: ProducerInitialized) -> None:
@@ -155,7 +156,7 @@ class TransactionsAreMarked(Judge):
 
     @on(LogTruncated)
     def _truncated(self, _: Line, event: LogTruncated) -> None:
-        """What is known of transactions may not be so for the next coordinator."""
+        """The next coordinator may know less about transactions."""
         if event.topic == "__transaction_state" and event.lost:
             self._enlisted.clear()
             self._unmarked.clear()
@@ -202,7 +203,7 @@ class PipelinesWriteOnce(JudgeOfRecords):
         """Offset, the line by which it is committed, and the producer's id."""
         self._ending: set[int] = set()
         self._gone: set[_Source] = set()
-        """What was written for in a topic that was deleted."""
+        """Sources of records whose output topic was deleted."""
 
     @on(RecordsSent)
     def _sent(self, line: Line, event: RecordsSent) -> None:

@@ -1,7 +1,8 @@
-"""Offsets of open transactions: who reads committed records is told none until they are decided.
+"""Judges that a read_committed consumer gets no committed offset that an open transaction may
+change.
 
-What an OffsetFetch asks for does not stand in the log: it is what the client was assigned since its
-last one was answered.
+The log does not have the partitions of an OffsetFetch. They are those that the client was
+assigned since its last OffsetFetch was answered.
 """
 
 from __future__ import annotations
@@ -30,8 +31,8 @@ _Place = tuple[str, int]
 
 
 class UnstableOffsetsAreWithheld(Judge):
-    """No committed offset is told to who reads committed records while a transaction may change
-    it."""
+    """Judges that OffsetFetch withholds offsets of open transactions from read_committed
+    consumers."""
 
     name = "unstable_offsets_withheld"
     promise = (

@@ -1,3 +1,5 @@
-"""The facts of a log: the one reader. Lines in, facts out."""
+"""Facts that a log shows: groups, owners, processes, shares, obstacles. One reader for
+explanation, judges, tables and the page, so that they never differ. It has no sentences. Begin
+with `timeline.py`."""
 
 from __future__ import annotations

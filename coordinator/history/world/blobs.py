@@ -1,5 +1,5 @@
-"""The consumers' blobs in a log, as partitions by topic; and what differs between two of them.
-Unreadable ones are None."""
+"""Consumers' bytes in a log (subscriptions, assignments) as partitions by topic, and the
+difference of two of them. Unreadable bytes are None."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def decoded(decode: Callable[[bytes], T], data: bytes) -> T | None:
 
 
 def assignment(data: bytes) -> Partitions | None:
-    """Return an assignment's partitions by topic, which nobody may change; None if the bytes are
-    none. No bytes at all are an empty assignment."""
+    """Return an assignment's partitions by topic, or None if the bytes cannot be read. No bytes
+    are an empty assignment. The mapping is shared: do not change it."""
     return _short_assignment(data) if len(data) <= _SHORT else _assignment(data)
 
 

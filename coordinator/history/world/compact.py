@@ -1,6 +1,6 @@
-"""Lines as they are kept: reading a line as JSON makes each name and each value anew, and in a long
-log they are most of what a reader holds. Here equal texts are one object, and lines of one type
-share their names (key-sharing dictionaries, PEP 412)."""
+"""Lines in little memory. Reading a line as JSON makes new names and values each time, and in a
+long log they are most of what a reader holds. Here equal texts are one object, and lines of one
+type share their names (key-sharing dictionaries, PEP 412)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_NAMES: Final = 25
 
 
 class _Named:
-    """Its attributes are a line's fields."""
+    """An object whose attributes are a line's fields."""
 
 
 _TYPES: Final[dict[str, type[_Named]]] = {}
@@ -41,7 +41,7 @@ def compact(line: Line) -> None:
 
 @lru_cache(_MOST_TYPES)
 def _may_be_attributes(keys: tuple[str, ...]) -> bool:
-    """Return whether attributes of these names hide none that every object has."""
+    """Return True if attributes of these names hide none that every object has."""
     return not any(key.startswith("_") for key in keys)
 
 

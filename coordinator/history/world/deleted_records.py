@@ -1,10 +1,9 @@
-"""Records that the brokers deleted or compacted by themselves, and the clients that asked for them
+"""Records that brokers deleted or compacted by themselves, and the clients that asked for them
 afterwards.
 
-A client that asks for an offset that was compacted is given what is left behind it, so nothing but
-its request tells of that; a log has it if it has stream `data`. Deletions by one rule that follow
-each other in a partition are one, unless a client asked in between. The words are in
-`explain.deleted_records`.
+A client that asks for a compacted offset gets the next record that is left, so only its request
+shows that; a log with the stream `data` has it. Consecutive deletions of a partition by one rule
+are one, unless a client asked in between. Sentences stand in `explain.deleted_records`.
 """
 
 from __future__ import annotations
@@ -35,8 +34,8 @@ class Asked:
 
 @dataclass(slots=True)
 class Deletion:
-    """Offsets of a partition that were deleted. `event` and `last`: the first and the latest
-    deletion of it; `seq`: the number of the first one's line."""
+    """Deleted offsets of a partition. `event` and `last`: the first and the latest deletion;
+    `seq`: the line of the first."""
 
     seq: int
     place: _Place
@@ -150,7 +149,7 @@ class DeletedRecords(Reader):
             self.reset.went_on = event
 
     def _forget(self) -> None:
-        """Forget the oldest deletion that nobody noticed, or the oldest of all."""
+        """Forget the oldest deletion that no client asked for, or the oldest of all."""
         gone = next((each for each in self.found if not each.asked), self.found[0])
         self.found.remove(gone)
         self._latest[gone.place].remove(gone)

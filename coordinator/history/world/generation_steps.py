@@ -1,8 +1,8 @@
-"""Requests, answers and callbacks on the way to each generation, in order: what `explain --detail`
-shows beside the sentences.
+"""Requests, responses and callbacks on the way to each generation, in order: what `explain
+--detail` shows beside the sentences.
 
-Collects while `timeline` folds, and only if it is asked to. The same refusal of the same member
-within one rebalance is one step with a count: a member that waits for a slow one may be told
+Collects while `timeline` reads the log, if asked to. The same refusal of the same member within
+one rebalance is one step with a count: a member that waits for a slow one may get
 REBALANCE_IN_PROGRESS hundreds of times.
 """
 

@@ -1,19 +1,19 @@
-"""Consumption in one group: which member consumes which partitions, who stands still from when to
-when, and for how long a partition has no owner.
+"""Consumption in one group: which member consumes which partitions, which members stand still and
+for how long, and for how long a partition has no owner.
 
-A member that writes its callbacks into the log (stream `member`) is taken at its word. For all
-others the instants are inferred from what passes over the wire:
+If a member logs its callbacks (stream `member`), these decide. For other members the instants are
+inferred from requests and responses:
 
-* An eager member stops everything before it sends JoinGroup (onPartitionsRevoked), and goes on when
-  its SyncGroup is answered, with whatever it was given, be it the same as before.
-* A cooperative member goes on with what it keeps. When its SyncGroup is answered it gives up what
-  it no longer has, and begins what is new.
-* A member that is removed counts as owner until then, or until its connection closed, if it did not
-  speak after that. One that was silent before may have stopped at any instant since its last sign of
-  life: that time is counted apart (`Unowned.at_most_ms`).
+* An eager member stops consuming before it sends JoinGroup (onPartitionsRevoked), and goes on when
+its SyncGroup is answered, even with the same partitions.
+* A cooperative member goes on with the partitions that it keeps. When its SyncGroup is answered, it
+gives up those that it lost and begins with those that it gained.
+* A removed member counts as owner until its removal, or until its connection closed if it sent
+nothing after that. If it was silent before, it may have stopped at any instant since its last sign
+of life; that time is counted apart (`Unowned.at_most_ms`).
 
-Each partition is touched once for each assignment, JoinGroup or removal that names it, so the work
-is linear in the log. Depends on views alone; it does not know which line brought an instant about.
+Each partition is touched once for each assignment, JoinGroup or removal that names it, so the
+work is linear in the log. This module reads views alone; it must not know lines.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from .views import MemberView, Pause, Unowned
 
 
 class Since(NamedTuple):
-    """From when on nobody works on a partition: for sure, and perhaps."""
+    """The instant since which a partition certainly has no owner, and the earliest instant since
+    which it may have had none."""
 
     surely_ms: int
     perhaps_ms: int
@@ -111,7 +112,7 @@ class Ownership:
     # -- the group as a whole
 
     def keep_topics(self, topics: Collection[str]) -> None:
-        """Nobody waits for partitions of topics that no member subscribes to."""
+        """Forget partitions of topics that no member subscribes to."""
         for topic in [topic for topic in self._unowned_since if topic not in topics]:
             del self._unowned_since[topic]
 

@@ -1,9 +1,9 @@
-"""Which partitions of topics can be neither read nor written, because no live broker leads them.
+"""Topics' partitions that can be neither read nor written, because no live broker leads them.
 
-A broker that stops without a controlled shutdown keeps its partitions until the controller has
-noticed and elected others: the log has the stop at once and the election later. In between, and
-while a partition has no leader at all, whoever owns the partition in a group gets no record of it.
-Depends on the log alone; a log without topics of a cluster has no such partition.
+A broker that stops without a controlled shutdown keeps its partitions until the controller
+notices and elects other leaders: the log has the stop at once and the elections later. Until
+then, and while a partition has no leader at all, its owner in a group gets no records from it.
+Reads the log alone; a log without a cluster's topics has no such partition.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class Leaderless:
         return {key for key, leader in self._leaders.items() if leader == broker}
 
     def _place(self, topic: str, first: int, replicas: Iterable[list[int]]) -> set[Key]:
-        """The first replica of a new partition leads it."""
+        """Note the leaders of new partitions: the first replica of each."""
         placed = {(topic, number): all_[0] for number, all_ in enumerate(replicas, first) if all_}
         self._leaders |= placed
         return set(placed)

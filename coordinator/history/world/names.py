@@ -1,4 +1,4 @@
-"""Short names of members, by which everything that is read from a log calls them."""
+"""Short names of members, used by everything that reads a log."""
 
 from __future__ import annotations
 

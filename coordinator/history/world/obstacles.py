@@ -139,7 +139,7 @@ def _by_topic(partitions: dict[tuple[str, int], int]) -> dict[str, tuple[int, ..
 
 
 def _concerns(tried: Tried, views: list[GroupView], group: str | None) -> bool:
-    """Return whether a client that reached no group may belong to this one: if it named no other
+    """Return True if a client that reached no group may belong to this one: it named no other
     group, and is not known to be another client than the group's members."""
     if group is not None and tried.line.group not in (None, group):
         return False

@@ -1,7 +1,7 @@
-"""Clients that never reached a group: they spoke another protocol than the listener (TLS, SASL,
-HTTP), could not log in, may not do what they ask for, are made to wait by a quota, or read a topic
-that has no records here. And topics that a client's question made. Each kind is counted once for each client.
-"""
+"""Clients that never reached a group: they used another protocol than the listener's (TLS, SASL,
+HTTP), could not log in, lack a right, are throttled by a quota, or read a topic without records.
+Also topics that were created because a client asked for them. Each kind counts once for each
+client."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Tried:
     clients: dict[str, None] = field(default_factory=dict)
     """Client ids, as far as lines name them."""
     over: bool = False
-    """Whether the same user has logged in since, or rights were given since."""
+    """True if the same user has logged in since, or rights were given since."""
 
 
 class OutsideGroups:
@@ -94,8 +94,8 @@ class OutsideGroups:
             tried.over = tried.over or tried.line.kind is AuthorizationRefused
 
     def standing(self) -> list[Tried]:
-        """Return the attempts that were in vain to the end, the latest last. Topics that a question
-        made keep nobody from anything, and are left out."""
+        """Return the attempts that failed to the end, the latest last. Automatically created
+        topics are left out, because they keep no client from anything."""
         found = [
             tried
             for tried in self.found.values()

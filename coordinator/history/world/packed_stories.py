@@ -1,9 +1,8 @@
-"""A timeline's memory of a log that stands in a file, so that a million lines need not be in
-memory: where each line stands, and the story of a group in packed form.
+"""A timeline's memory of a log in a file, so that a million lines need not be in memory: the place
+of each line in the file, and each group's story in packed form.
 
-What is new is kept as it is; what is older is read again, or unpacked, when somebody goes back to
-it. Neither changes what a timeline says. Depends on lines and views; who reads the file is told
-from outside.
+Recent entries are kept as they are; older ones are read again or unpacked on demand. Neither
+changes what a timeline says. This module must not know how the file is read.
 """
 
 from __future__ import annotations
@@ -199,8 +198,8 @@ def among(
 
 
 def _is_over(entry: Rebalance | Note | EpochView) -> bool:
-    """True if an entry that another one followed changes no more: it has an end, and nobody whom it
-    names still stands still."""
+    """Return True if an entry that another one followed cannot change any more: it has an end,
+    and no member that it names still stands still."""
     if isinstance(entry, EpochView):
         return entry.ended_ms is not None
     return not isinstance(entry, Rebalance) or all(

@@ -1,8 +1,5 @@
-"""Ranges of offsets that are cut where something befalls a part of them: what is held of a share
-partition, in the order of its offsets.
-
-Does not know what a range stands for.
-"""
+"""Ranges of offsets that are split where a part of them changes: the held records of a share
+partition, in the order of offsets. This module must not know what a range stands for."""
 
 from __future__ import annotations
 

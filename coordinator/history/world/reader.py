@@ -1,8 +1,8 @@
-"""One pass over a log for all who want to know what happened: `History`.
+"""One pass over a log for several readers: `History`.
 
-Ask for the facts that are wanted, `see` each line in order, then `finish`. A fold that nobody asked
-for is not made, and what several are built on (consumer groups, moves) is followed once.
-Memberships and owners are folds of their own (`memberships`, `owners`).
+Subscribe to the facts that are needed, call `see` for each line in order, then `finish`. Readers
+that nobody needs are not made, and those that several others are built on (consumer groups,
+moves) read the log once. Memberships and owners stand in `memberships` and `owners`.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ T = TypeVar("T")
 
 
 class History:
-    """The facts of one run, for its subscribers. Facts that last are told when they are over,
-    and at the end of the log those that are not."""
+    """The facts of one run, for its subscribers. A fact that lasts is reported when it is over
+    or, at the end of the log, when it is not."""
 
     def __init__(self) -> None:
         self._all: list[See] = []
@@ -97,7 +97,7 @@ class History:
             finish(end_ms)
 
     def _first(self, fold: T, stream: str) -> T:
-        """A fold that others are built on: it sees each line before them."""
+        """Let a reader that others are built on see each line before them."""
         see: See = fold.see  # type: ignore[attr-defined]
         self._of_stream.setdefault(stream, []).insert(0, see)
         return fold

@@ -1,8 +1,8 @@
-"""Refused requests and injected faults as notes of their group: who was refused what, why, how
-often, and whether a test had asked for it.
+"""Refused requests and injected faults as notes of their group: the client, the error, the cause,
+the number of times, and whether a test had injected it.
 
-A refusal belongs to the fault that its request met: by the request that caused both, and where
-requests are not logged (heartbeats) by client and API.
+A refusal belongs to the fault that its request met: by the request that caused both or, where
+requests are not logged (heartbeats), by client and API.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ STALE: Final = frozenset(
         "FENCED_MEMBER_EPOCH",
     }
 )
-"""Why a commit is refused whose sender has lost its generation."""
+"""Errors of a commit whose sender has lost its generation."""
 _ROUTINE = frozenset({"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"})
 
 
@@ -52,8 +52,8 @@ class Refusals:
         self._injected: dict[tuple[object, ...], str] = {}
 
     def met(self, group: GroupView | None, line: Line, event: FaultInjected) -> None:
-        """A request met a fault. That it is to be refused is told when it is; all else is told now,
-        except that somebody only looked on."""
+        """Handle a request that met a fault. If the fault refuses it, the note is made with the
+        refusal. Other faults get a note now, except one that only observes."""
         if event.action == "fail":
             self._injected[_request(line, event.client, event.api)] = event.fault
         elif event.action != "observe" and group is not None:
@@ -163,19 +163,20 @@ def _in_turn(
 
 
 def _one_member(some: Line, other: Line) -> bool:
-    """Return whether two requests of a client can be one member's. A JoinGroup may name none."""
+    """Return True if two requests of a client may come from one member. A JoinGroup may name
+    none."""
     return some.member is None or other.member is None or some.member == other.member
 
 
 def _request(line: Line, client: str | None, api: str) -> tuple[object, ...]:
-    """The common part of a fault and an answer if they are about the same request."""
+    """Return a key that a fault and a response share if they concern the same request."""
     if line.cause is not None:
         return (line.cause,)
     return client, api.replace("_", "").lower()
 
 
 def _same(note: Note, line: Line, refusal: Refusal) -> bool:
-    """Return whether the same client was refused the same for the same reason."""
+    """Return True if the same client was refused for the same reason."""
     before = note.line
     return (before.kind, before.member, before.generation) == (
         line.kind,
@@ -185,6 +186,5 @@ def _same(note: Note, line: Line, refusal: Refusal) -> bool:
 
 
 def _asker(line: Line) -> str | None:
-    """The client that a refusal names, if it does."""
     event = line.event
     return event.client if isinstance(event, RequestRefused | AuthorizationRefused) else None

@@ -1,9 +1,9 @@
-"""A log folded into what a person asks about: each group's rebalances, who took part, who got what,
-who stood still, and what caused it.
+"""Folds a log into each group's rebalances: members, partitions gained and lost, members that stood
+still, and causes.
 
 Works line by line, so a log can be followed while it grows, and in time linear in the log. Reads
-plain dictionaries (`coordinator.event_log.read`) and does not depend on the group coordinator.
-Lines of unknown types are passed over.
+lines (`coordinator.event_log.read`) and must not depend on the group coordinator. Lines of
+unknown types are passed over. Sentences are made by `coordinator/history/explain/`.
 """
 
 from __future__ import annotations
@@ -149,14 +149,13 @@ _NOBODYS_CAUSE = frozenset(
 _ABOUT_OFFSETS = frozenset({"offset_fetch", "offset_commit"})
 """Requests that bring about no rebalance."""
 _FINDS = "find_coordinator"
-"""Its answers name no group: what it is refused is told of who asked."""
+"""The API whose responses name no group: its refusals are reported for the client."""
 _MOST_CAUSES = 64
 _UNASKED = frozenset({"expired", "topic deleted"})
-"""Why offsets go although no client asked for it."""
+"""Reasons why offsets are removed although no client asked for it."""
 
 
 def _error_of(right: AuthorizationRefused) -> str:
-    """The error of a request that lacks a permission."""
     return f"{right.resource.upper()}_AUTHORIZATION_FAILED"
 
 
@@ -173,7 +172,7 @@ class Words(Protocol):
         """The outcome of the records of a share group; "" if it goes without saying."""
 
     def seen_event(self, line: Line) -> str:
-        """What a log of somebody else's cluster tells; "" if it goes without saying."""
+        """Return a sentence about a line from another cluster's logs, or "" if it needs none."""
 
     def deleted_records(self, deletion: Deletion, asked: Asked) -> str:
         """A member that asked for deleted records, and where it goes on."""
@@ -201,7 +200,7 @@ class Timeline(Reader):
         self._story: Callable[[], MutableSequence[Any]] = list if file is None else FiledStory
         self._consumer_groups = ConsumerGroups()
         self.share_known = ShareRecords()
-        """Who is who in share groups, and what came back."""
+        """Names of share groups' members, and records that were released."""
         self.header: Line | None = None
         self.numbers = LineNumbers("log")
         self.groups: dict[str, GroupView] = {}
@@ -221,7 +220,7 @@ class Timeline(Reader):
         self._refusals = Refusals(self._deeds.trouble)
         self._steps = Steps(self._lines) if details else None
         self.partitions: dict[str, int] = {}
-        """How many partitions each topic has."""
+        """Number of partitions of each topic."""
 
     def standing_deeds(self) -> list[Line]:
         """Return the lines of verbs, and of faults of requests, that nothing has undone."""
@@ -247,7 +246,7 @@ class Timeline(Reader):
         self.header = line
 
     def _group(self, line: Line) -> None:
-        """An event of a group, new ones included."""
+        """Handle an event of a group, which may be a new one."""
         fold, name = _FOLDS.get(line.kind), line.group or ""
         if fold is None:
             return
@@ -268,7 +267,7 @@ class Timeline(Reader):
 
     @on(*kinds_of("seen"))
     def _seen(self, line: Line, event: SeenEvent) -> None:
-        """What the logs of somebody else's cluster tell of a group: nothing but that is known of it."""
+        """Handle an event from the logs of another cluster: nothing else is known of its groups."""
         name = line.group or ""
         group = self.groups.get(name)
         if group is None:
@@ -296,7 +295,7 @@ class Timeline(Reader):
 
     @on(FetchWentOn)
     def _fetch_went_on(self, line: Line, _: FetchWentOn) -> None:
-        """A client that had asked for deleted records: its groups have a note of it."""
+        """A client had asked for deleted records: its groups get a note."""
         known = self.deleted_records
         known.see(line)
         reset = known.reset
@@ -309,8 +308,8 @@ class Timeline(Reader):
                 note.sentence = self._words.deleted_records(deletion, reset)
 
     def _sharers(self, group: GroupView, line: Line, event: ShareEvent) -> None:
-        """An event of a share group. It is told before the group has seen it: what is new is to be
-        seen then."""
+        """Handle an event of a share group. Its sentence is made before the group's fold has
+        seen it, so that it can say what is new."""
         known = group.share
         if known is None:
             known = group.share = ShareGroup()
@@ -327,7 +326,8 @@ class Timeline(Reader):
 
     @on(*kinds_of("share"))
     def _share_records(self, line: Line, _: object) -> None:
-        """The outcome of a share group's records, as far as there is something to say."""
+        """Handle a line about a share group's records; it gets a note if there is a sentence for
+        it."""
         self.share_known.see(line)
         self._forget(line.seq)
         group = self.groups.get(line.group or "")
@@ -338,7 +338,8 @@ class Timeline(Reader):
             group.note(line, self._sharer(line)).sentence = said
 
     def _sharer(self, line: Line) -> list[str]:
-        """The name of the member of a share group that a line is about."""
+        """Return the name of the member that a line about a share group names; empty if it names
+        none."""
         if line.member is None:
             return []
         return [printable(self.share_known.name(line.group or "", line.member))]
@@ -396,7 +397,7 @@ class Timeline(Reader):
                 self._forget(cause)
 
     def _forget(self, seq: int) -> None:
-        """Nothing goes back to a line."""
+        """Forget a line that no later one refers to."""
         if seq in self._lines:
             del self._lines[seq]
 
@@ -426,7 +427,7 @@ class Timeline(Reader):
             group.refused[client or (member.client_id if member is not None else "")] = note
 
     def _why(self, line: Line, errors: set[str]) -> Line | None:
-        """The AuthorizationRefused that says why a request was refused, if the last one does."""
+        """Return the AuthorizationRefused that explains a refusal, if the last one does."""
         why = self._unauthorised
         if why is None or why.group != line.group or _error_of(why.event) not in errors:
             return None
@@ -435,7 +436,7 @@ class Timeline(Reader):
     def _answered(
         self, group: GroupView, member: MemberView, line: Line, event: RequestAnswered
     ) -> None:
-        """Answers that come without an event of the group: to a member that joins or syncs while
+        """Handle a response without an event of the group: to a member that joins or syncs while
         the group is Stable (JOIN-4, STA-8)."""
         group.went_on(member.client_id)
         if group.state != "Stable":
@@ -464,7 +465,7 @@ class Timeline(Reader):
     def _callback(
         self, line: Line, event: PartitionsAssigned | PartitionsRevoked | PartitionsLost
     ) -> None:
-        """A member's own word on what its application was told."""
+        """Handle a member's own line that its listener was called."""
         group = self.groups.get(line.group or "")
         member = None if group is None else group.members.get(line.member or "")
         if group is None or member is None:
@@ -480,8 +481,8 @@ class Timeline(Reader):
 
     @on(*PROCESS_ENDED)
     def _ended(self, line: Line, event: MemberCrashed | MemberClosed | MemberFailed) -> None:
-        """A process's own end: its application has nothing any more, whoever still takes it for a
-        member."""
+        """Handle the end of a process: its application consumes nothing any more, even if the
+        coordinator still has it as a member."""
         group = self.groups.get(line.group or "")
         member = None if group is None else group.members.get(line.member or "")
         if group is not None and member is not None:
@@ -535,7 +536,7 @@ class Timeline(Reader):
         line: Line,
         event: MemberJoined | MemberRejoined | MemberReplaced,
     ) -> dict[str, Any]:
-        """Take over what a member asks for; return how that differs from before."""
+        """Note a member's subscription; return how it differs from the one before."""
         before, after = member.subscription, None
         member.offers = tuple([name for name, _ in event.protocols])
         if group.protocol_type == CONNECT and event.protocols:
@@ -562,8 +563,8 @@ class Timeline(Reader):
         }
 
     def _works(self, member: MemberView, line: Line, said: bytes) -> dict[str, Any]:
-        """Take over what a worker of Kafka Connect says of itself; return which configurations it
-        has read since."""
+        """Note the state of a Kafka Connect worker; return its former and its new configuration
+        offset if it has read configurations since."""
         before, member.worker = member.worker, read_worker(said)
         member.seen_ms, member.seen_by = line.at_ms, "join_group"
         if before is None or member.worker is None:
@@ -637,8 +638,8 @@ class Timeline(Reader):
         reason: str,
         silent_ms: int | None = None,
     ) -> Partitions:
-        """A member id goes; return what it had, or would have had again at the end of its
-        rebalance. `silent_ms`: its last sign of life, if it expired."""
+        """Remove a member; return its partitions or, during its rebalance, those it would have
+        had again. `silent_ms`: its last sign of life, if it expired."""
         had = member.pause.partitions if member.pause is not None else member.held
         group.departed[member.member_id] = Departed(
             member.name,
@@ -656,8 +657,8 @@ class Timeline(Reader):
     def _change(
         self, group: GroupView, line: Line, members: list[str], note: dict[str, Any] | None = None
     ) -> None:
-        """A change of membership: part of the rebalance that runs, else kept for the one that it
-        may start."""
+        """Note a change of membership: for the running rebalance, else for the one that it may
+        start."""
         kept = self._lines.get(line.seq, line)
         change = Change(line.seq, line.at_ms, line.kind, members, kept, note or {})
         current = group.current
@@ -851,8 +852,8 @@ class Timeline(Reader):
         note.sentence = self._words.consumer_event(group, line, new=new)
 
     def _offsets_removed(self, group: GroupView, line: Line, event: OffsetsRemoved) -> None:
-        """Offsets that a group loses unasked are told: those that expired, and those of a topic
-        that was deleted."""
+        """Note offsets that a group lost without a request: expired ones, and those of a deleted
+        topic."""
         if event.reason in _UNASKED and event.partitions:
             ahead_ms = 0 if line.broker is None else self.clocks_ahead_ms.get(line.broker, 0)
             group.note(line).clock_ahead_ms = ahead_ms
@@ -874,7 +875,7 @@ class Timeline(Reader):
 
     @on(TopicDeleted)
     def _topic_deleted(self, line: Line, event: TopicDeleted) -> None:
-        """A topic went; one that groups read when it went may come again."""
+        """Note a deleted topic with the groups that read it; it may be created again."""
         reading = [group for group in self.groups.values() if _reads(group, event.topic)]
         if reading:
             self._deleted[event.topic] = (line.at_ms, reading)
@@ -933,7 +934,6 @@ _LARGE: Final[dict[type, str]] = {
 
 
 def _counts(shares: Iterable[Partitions]) -> dict[str, int]:
-    """Return how many partitions of each topic are given."""
     counts: dict[str, int] = {}
     for share in shares:
         for topic, numbers in share.items():
@@ -942,7 +942,7 @@ def _counts(shares: Iterable[Partitions]) -> dict[str, int]:
 
 
 def _reads(group: GroupView, topic: str) -> bool:
-    """Return whether a member of the group subscribes to a topic, or has partitions of it."""
+    """Return True if a member of the group subscribes to a topic, or has partitions of it."""
     if group.consumer is not None:
         return any(
             name == topic for member in group.consumer.members.values() for name, _ in member.held
@@ -954,8 +954,8 @@ def _reads(group: GroupView, topic: str) -> bool:
 
 
 def _unowned(group: GroupView) -> Unowned:
-    """Return the record to which time without an owner that ends now is added: that of the last
-    rebalance."""
+    """Return the record to which a time without an owner that ends now is added: that of the
+    last rebalance."""
     return group.current.unowned if group.current is not None else Unowned()
 
 
@@ -983,4 +983,4 @@ _FOLDS: Final[dict[type, Callable[[Timeline, GroupView, Line, Any], None]]] = {
     **dict.fromkeys(SHARE_KINDS, Timeline._sharers),
     **dict.fromkeys(get_args(ConsumerEvent), Timeline._consumers),
 }
-"""What becomes of a group, by the class of its event."""
+"""The function that changes a group, by the class of its event."""

@@ -1,5 +1,5 @@
-"""Verbs carried out on brokers, links, hosts and members, as notes of the groups that they concern;
-also what members log of their own processes, and which verbs nothing has undone yet."""
+"""Verbs carried out on brokers, links, hosts and members, as notes of the groups that they
+concern; also what members log of their own processes, and the verbs that have not been undone."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ own processes."""
 
 
 def client_of(event: object) -> str | None:
-    """Return the client id of whom an event of `KINDS` is about; None if it is about no client."""
+    """Return the client id that an event of `KINDS` concerns, or None if it concerns no client."""
     match event:
         case CutClient(client_id) | HealClient(client_id):
             return client_id
@@ -160,7 +160,7 @@ class Deeds:
 
 
 def _pop(standing: dict[K, list[Line]], key: K) -> None:
-    """Take the latest of equal verbs away."""
+    """Remove the latest of equal verbs."""
     lines = standing.get(key, [])
     if lines:
         lines.pop()
@@ -169,7 +169,8 @@ def _pop(standing: dict[K, list[Line]], key: K) -> None:
 
 
 def _put(group: GroupView, line: Line, client: str | None) -> None:
-    """Add a verb's note before what came of it at once: its line is written when it is done."""
+    """Add a verb's note before the notes of its immediate consequences: its line is written
+    after theirs."""
     note = group.note(line, [client] if client is not None else [])
     former, until_ms = group.handed_over
     led = {group.coordinator, former if until_ms == line.at_ms else None} - {None}

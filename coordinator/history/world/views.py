@@ -23,7 +23,7 @@ from .blobs import Partitions
 from .names import consumer_name, short_name
 
 NOT_KNOWN = "not known"
-"""What stands in place of a value that the logs of somebody else's cluster do not tell."""
+"""Stands for a value that the logs of another cluster do not have."""
 
 
 @dataclass(slots=True)
@@ -97,8 +97,7 @@ class Departed:
 
 @dataclass(slots=True)
 class Change:
-    """One thing that happened to the membership: why a rebalance began, or what came in its
-    course."""
+    """One change of the membership: the cause of a rebalance, or a change in its course."""
 
     seq: int
     at_ms: int
@@ -114,7 +113,7 @@ def _no_claim() -> None:
 
 @dataclass(slots=True)
 class Share:
-    """One member's share in a generation, and how that differs from what it had before."""
+    """One member's share in a generation, and its difference from the share before."""
 
     name: str
     member_id: str
@@ -158,11 +157,11 @@ class Gone:
 
 @dataclass(slots=True)
 class Unowned:
-    """Partitions that nobody worked on for a time, although somebody had owned them before.
+    """Partitions that no member consumed for a time, although one had owned them before.
 
-    The time counts from when the owner gave them up, was removed or closed its connection for good.
-    A member that was silent until it expired may have stopped at any instant since its last sign of
-    life: `at_most_ms` counts from there.
+    The time counts from the instant when the owner gave them up, was removed or closed its
+    connection for good. A member that was silent until it expired may have stopped at any
+    instant since its last sign of life; `at_most_ms` counts from there.
     """
 
     partition_ms: int = 0  # the sum over partitions
@@ -183,7 +182,7 @@ class Awaited:
 
 @dataclass(slots=True)
 class Step:
-    """One request or answer on the way to a generation, as `explain --detail` lists them."""
+    """One request or response on the way to a generation, as `explain --detail` lists them."""
 
     at_ms: int
     name: str | None  # the member's short name

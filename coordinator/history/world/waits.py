@@ -1,5 +1,5 @@
-"""The things awaited, found by looking back when the waiting has ended: by a join phase, and by
-the session of a member that expired.
+"""The members that a join phase waited for, and the trouble of a member that expired, found by
+looking back when the wait is over.
 
 Reads views that `timeline` has filled; changes nothing.
 """

@@ -1,7 +1,7 @@
-"""Classic groups as a log tells them: the state, the generation and the leader of each.
+"""Classic groups in a log: the state, the generation and the leader of each.
 
-States have Kafka's names. A group that no line has told of is in none: "". One that its coordinator
-gave away, or that became a consumer group, is Dead until a line says otherwise.
+States have Kafka's names. A group without a line has the state "". A group that its coordinator
+unloaded, or that became a consumer group, is Dead until a line says otherwise.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ STATE_TYPES: Final = frozenset(_AFTER) | {GenerationStored, GroupLoaded}
 
 
 class ClassicGroup:
-    """One classic group."""
+    """State of one classic group."""
 
     __slots__ = ("generation", "leader", "state")
 

@@ -1,9 +1,9 @@
-"""Consumer groups (KIP-848) as a log tells them: who is a member, at which epoch, what each has, has
-to revoke and is to have.
+"""Consumer groups (KIP-848) in a log: the members, their epochs, their partitions, those that they
+have to revoke, and their targets.
 
-The one fold of their events for explanation, judges, tables and the page. Everything it follows is
-durable, so a coordinator that loads a group has it, too. What members have is read from a line only
-when somebody asks for it.
+The only reader of these events, for explanation, judges, tables and the page. All its events are
+durable, so a coordinator that loads a group knows the same. A member's partitions are read from
+a line only when they are asked for.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ CHANGES: Final = KINDS | {TopicDeleted}
 
 
 class ConsumerMember:
-    """One member: its epoch, whether it is on the way to another assignment, and what it has."""
+    """One member: its epoch, whether it is on the way to another assignment, and its partitions."""
 
     __slots__ = ("_held", "_revoking", "_rows", "epoch", "state")
 
@@ -83,7 +83,8 @@ class ConsumerMember:
 
     @property
     def revoking(self) -> dict[TopicPartition, int]:
-        """The same of what it was told to give up, and has not yet."""
+        """The partitions that the member was told to revoke and has not revoked yet, each with
+        the epoch since which it has it."""
         self._read()
         return self._revoking
 
@@ -98,8 +99,8 @@ class ConsumerMember:
 
 
 class ConsumerGroup:
-    """One consumer group. `members` and what they have are changed by its methods only, which count
-    along."""
+    """One consumer group. Change `members` and their partitions by its methods only: they keep
+    counts."""
 
     __slots__ = (
         "_at_rest",
@@ -118,9 +119,9 @@ class ConsumerGroup:
         self._clients: dict[str, str] = {}
         self._targets: dict[str, tuple[TopicPartitions, ...]] = {}
         self._at_rest: Counter[int] = Counter()
-        """How many members have all of their target, by their epochs."""
+        """The number of members that have their whole target, by epoch."""
         self._having: dict[TopicPartition, list[str]] | None = None
-        """Who has which partition; None: nobody has asked yet."""
+        """The members that have each partition; None until it is asked for."""
 
     def state(self) -> str:
         """The group's state as Kafka shows it."""
@@ -154,7 +155,7 @@ class ConsumerGroup:
         return self._having.get(partition, [])
 
     def follow(self, event: object) -> None:
-        """One of the group's events, but for those with which it begins or ends."""
+        """Handle one event of the group, except those that begin or end it."""
         match event:
             case GroupEpochBumped(epoch):
                 self.epoch = epoch
@@ -269,8 +270,7 @@ def topic_of(row: TopicPartitions | HeldPartitions) -> str:
 
 
 def by_topic(rows: Iterable[TopicPartitions | HeldPartitions]) -> Partitions:
-    """Return rows of topics with their partitions as one mapping; a topic that is gone goes by its
-    id."""
+    """Return rows of topics and partitions as a mapping. A deleted topic is named by its id."""
     return {topic_of(row): tuple(sorted(row.partitions)) for row in rows}
 
 

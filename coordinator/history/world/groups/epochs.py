@@ -1,8 +1,5 @@
-"""The rebalances of a consumer group (KIP-848): each group epoch, why it came, who is to have what
-by it, when all had reached it.
-
-Follows the events of one group.
-"""
+"""The rebalances of a consumer group (KIP-848): each group epoch, its cause, its target
+assignment, and the instant when all members had reached it. Follows the events of one group."""
 
 from __future__ import annotations
 
@@ -34,8 +31,7 @@ _ANOTHER_MEMBERSHIP = (
 
 
 class Target(NamedTuple):
-    """A member's target by an epoch, and what of it is new to it, or another's from now
-    on."""
+    """A member's target in an epoch, and the partitions of it that the member gains and loses."""
 
     member: str
     partitions: Partitions
@@ -45,8 +41,8 @@ class Target(NamedTuple):
 
 @dataclass(slots=True)
 class EpochView:
-    """One group epoch. `outcome`: assigning, reconciling, stable, empty; interrupted, if the next
-    one came before either of these."""
+    """One group epoch. `outcome`: assigning, reconciling, stable, empty, or interrupted if the
+    next epoch began before one of the last two."""
 
     seq: int
     epoch: int
@@ -70,8 +66,8 @@ class Epochs:
         self._targets: dict[str, Partitions] = {}
 
     def follow(self, line: Line, state: str, chain: Callable[[int | None], list[Line]]) -> None:
-        """One event of the group, and the state that it is in then. `chain`: gives a line and its
-        causes, back to the first."""
+        """Handle one event of the group; `state` is its state after the event. `chain`: function
+        from a line's number to the line and its causes, up to the first."""
         event, current = line.event, self.views[-1] if self.views else None
         match event:
             case GroupEpochBumped(epoch, _, reason):
@@ -99,7 +95,7 @@ class Epochs:
             self._settle(current, line, state)
 
     def _end(self, at_ms: int) -> None:
-        """The last epoch is over, whether it came to an end or not."""
+        """End the last epoch."""
         if self.views and self.views[-1].ended_ms is None:
             last = self.views[-1]
             last.ended_ms = at_ms

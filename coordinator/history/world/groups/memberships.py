@@ -1,5 +1,5 @@
-"""Memberships: when each member id came into a group, when and why it went, and who took its
-place."""
+"""Memberships: for each member id when it joined a group, when and why it left, and which member
+replaced it."""
 
 from __future__ import annotations
 
@@ -33,9 +33,11 @@ REPLACED: Final = "replaced"
 
 
 class Membership(NamedTuple):
-    """One member id of a group, from its coming to its going; None: it has not gone.
+    """One member id of a group from joining to leaving; the fields about leaving are None if it has
+    not left.
 
-    `protocol`: classic or consumer. `reason`: as its removal says, or `REPLACED`, by `successor`.
+    `protocol`: classic or consumer. `reason`: the reason of its removal, or `REPLACED`, by
+    `successor`.
     """
 
     group: str
@@ -66,7 +68,7 @@ def memberships(lines: Iterable[Line], group: str) -> list[Membership]:
 
 
 class _About(NamedTuple):
-    """Facts that a member states about itself, None where the log does not have them."""
+    """Facts that a member states about itself; None where the log does not have them."""
 
     client_id: str | None
     client_host: str | None
@@ -85,9 +87,9 @@ class _Member:
 
 
 class Memberships(Reader):
-    """The members of all groups: `see` the lines of stream `group`. `ended` is told of each
-    membership when it is over, and at the end of the others. A load of a group keeps whom it
-    stored, and ends the others."""
+    """The members of all groups: call `see` for lines of the stream `group`. `ended` is called
+    with each membership when it ends and, at the end of the log, with the others. When a
+    coordinator loads a group, memberships that it did not store end."""
 
     def __init__(self, ended: Callable[[Membership], None]) -> None:
         self._ended = ended
@@ -165,7 +167,7 @@ class Memberships(Reader):
             self._end(line, member, line.name)
 
     def finish(self) -> None:
-        """Those who are there at the end."""
+        """Report the memberships that last at the end of the log."""
         for group, there in self._groups.items():
             for member, one in there.items():
                 self._tell(group, member, one, None, None, None)

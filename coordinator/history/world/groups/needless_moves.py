@@ -1,11 +1,10 @@
-"""Instants at which the groups of a log come to rest, and how many partitions moved needlessly
-until then.
+"""Instants at which the groups of a log come to rest, and the number of partitions that moved
+needlessly until then.
 
-Owns who had each partition when its group was at rest last, by client id, so that a member that
-comes back under another member id is the same. A move is needless if it was from a member that
-stayed, and shares of the new sizes could have been had without it: the least number of partitions
-that a member has to give up is what it had more before than it has now. Does not depend on
-assignors, nor on why a partition moved.
+Owners are compared by client id, so that a member that comes back under another member id is the
+same. A move is needless if it was from a member that stayed, and the new sizes of shares did not
+need it: a member must give up at least as many partitions as it had more before than now. This
+module must not know assignors, nor why a partition moved.
 """
 
 from __future__ import annotations

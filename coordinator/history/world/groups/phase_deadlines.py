@@ -1,5 +1,5 @@
-"""Deadlines of a classic group's phases: until when a join phase or a sync phase may last, since when
-that is so, and when it no longer was."""
+"""Deadlines of join and sync phases of classic groups: the deadline, the line that set it, and
+until when it was in force."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from coordinator.events.line import Line
 
 @dataclass(slots=True)
 class PhaseDeadline:
-    """One deadline. `kind`: join or sync, by its phase. `at_ms` and `seq`: the line that set it;
-    `due_ms`: the deadline itself; `until_ms`: when it was no longer in force; None: it is."""
+    """One deadline. `kind`: join or sync. `at_ms` and `seq`: the line that set it. `due_ms`: the
+    deadline. `until_ms`: the instant when it ceased to be in force, or None."""
 
     kind: str
     at_ms: int

@@ -1,7 +1,7 @@
-"""Settlings: for each group epoch of the consumer groups of a log (KIP-848), when its target was
-made, for how many members, what moved with it, and when every member had reached it.
+"""Settlings: for each group epoch of the consumer groups of a log (KIP-848) when its target was
+made, for how many members, how many partitions moved, and when every member had reached it.
 
-Members are followed by `consumer_groups`, moves by `moves`; both have seen each line before.
+`consumer_groups` follows members, `moves` follows moves; both must have seen each line before.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ _OVER = frozenset({MembershipReset, ConsumerGroupDowngraded, GroupDeleted})
 
 @dataclass(slots=True)
 class Settling:
-    """One group epoch. `bumped`: its GroupEpochBumped; `assigned`: its TargetAssigned, None if it
-    never came. `members`: when the target was made, or at the epoch's end."""
+    """One group epoch. `bumped`: its GroupEpochBumped. `assigned`: its TargetAssigned, or None.
+    `members`: number of members when the target was made, else at the epoch's end."""
 
     group: str
     bumped: Line
@@ -45,8 +45,8 @@ class Settling:
 
 
 class Settlings:
-    """The epochs of all consumer groups: `ended` is told of each when it is over. An epoch without
-    members is settled when its target is made."""
+    """The epochs of all consumer groups. `ended` is called with each when it is over. An epoch
+    without members is settled when its target is made."""
 
     def __init__(
         self, ended: Callable[[Settling], None], consumers: ConsumerGroups, moves: Moves
@@ -55,7 +55,7 @@ class Settlings:
         self._consumers = consumers
         self._moves = moves
         self._groups: dict[str, ConsumerGroup] = {}
-        """Those that have begun, in this order."""
+        """The groups with an open epoch, in the order of their beginning."""
         self._going: dict[str, Settling] = {}
         self._assigned: dict[str, Line] = {}
         """The last TargetAssigned since the last GroupEpochBumped, which may be of an older epoch."""

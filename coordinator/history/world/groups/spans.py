@@ -1,12 +1,12 @@
-"""Classic rebalances as spans of time, and generations: what is needed of both where nobody asks for
-causes, members or words, which `timeline` has.
+"""Classic rebalances as spans of time, and generations, for readers that need no causes, members or
+words; `timeline` has those.
 
 A rebalance begins with RebalanceStarted, in a consumer group (KIP-848) with each GroupEpochBumped
 (`settlings`). It is completed when a classic group goes from CompletingRebalance to Stable, as
-Kafka's `group-completed-rebalance-count` has it: `classic_groups` tells of that.
+Kafka's `group-completed-rebalance-count` counts; `classic_groups` reports that.
 
-What partitions moved with a generation belongs to the rebalance that began last in its group, and so
-does what moves with the GenerationStored of a static member that was replaced.
+Partitions that move with a generation belong to the rebalance that began last in the group. So
+do those that move with the GenerationStored of a static member that was replaced.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Span:
             self.stored_ms, self._over = at_ms, True
 
     def called_off(self) -> None:
-        """Its group is not there any more."""
+        """End the rebalance without completion, because its group is gone."""
         self._over = True
 
 
@@ -91,7 +91,7 @@ class Spans(Reader):
 
 
 class Generation:
-    """One generation: the lines with which it began and was stored, and the number of the line with
+    """One generation: the lines with which it began and was stored, and the line number with
     which its rebalance began."""
 
     __slots__ = ("rebalance", "started", "stored")
@@ -103,8 +103,9 @@ class Generation:
 
 
 class Generations(Reader):
-    """The generations of all classic groups: `see` the lines of stream `group`. `ended` is told of each when it is over, and at the end
-    of the others. `spans` has seen each line before."""
+    """The generations of all classic groups: call `see` for lines of the stream `group`; `spans`
+    must have seen each line before. `ended` is called with each generation when it is over and,
+    at the end of the log, with the others."""
 
     def __init__(self, ended: Callable[[str, Generation], None], spans: Spans) -> None:
         self._ended = ended

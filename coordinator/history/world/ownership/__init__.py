@@ -1,1 +1,2 @@
-"""Owners of partitions over time: as assigned, as seen by the members, and the times without an owner."""
+"""Owners of partitions over time: as assigned and as members' listeners were called
+(`owners.py`), moves (`moves.py`), and times without an owner (`gaps.py`)."""

@@ -1,8 +1,5 @@
-"""Times in which a partition had no owner although it had one before, by the members' own word.
-
-A partition counts from its first owner on, whenever no member's application has it. What the
-members were told is `owners.Told`.
-"""
+"""Times in which a partition had no owner although it had one before, by the members' own lines
+(`owners.Told`). A partition counts from its first owner on."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from .owners import Held, Place, Told
 
 
 class Gaps:
-    """All groups of a log: `found` is told of each time without an owner, as two instants."""
+    """The gaps of all groups in a log: `found` is called with the beginning and the end of each."""
 
     def __init__(self, found: Callable[[int, int], None]) -> None:
         self._found = found

@@ -83,11 +83,11 @@ class Moves(Reader):
 
 
 class GroupMoves:
-    """One group.
+    """Owners in one group.
 
-    A stored generation has all members, and most of them as the one before had them: only the
-    others are looked at. That is right as long as no partition is given to two members at once;
-    where one is, the last of them in the record has it, and all are looked at in their order.
+    A stored generation has all members, and most of them own what they owned before; only the
+    others are looked at. That is right as long as no partition is given to two members at once.
+    If one is, the last of them in the record owns it, and all members are looked at in order.
     """
 
     def __init__(self) -> None:
@@ -101,7 +101,7 @@ class GroupMoves:
         self._rows: dict[str, tuple[bytes, str | None]] = {}
         """Each member's part of the last generation, as the log has it, and its client id."""
         self._apart = True
-        """True if it gave no partition to two of them."""
+        """True if the last generation gave no partition to two members."""
 
     def stored(self, event: GenerationStored) -> Moved:
         """A generation was stored; return what moved."""
@@ -148,7 +148,8 @@ class GroupMoves:
             self._clients[new] = event.subscription.client_id
 
     def _met(self, changed: Iterable[str], now: Mapping[str, tuple[bytes, str | None]]) -> bool:
-        """True if one of these has a partition that another member still has by its own row."""
+        """Return True if one of these members has a partition that another member still has by
+        its own row."""
         for member in changed:
             for topic, number in _places(now[member][0]):
                 owner = self._owner.get((topic, number), member)

@@ -2,9 +2,9 @@
 rebalance listeners were called.
 
 A stored generation (or a reconciled member of a consumer group) gives partitions; a removal, the
-next generation or the end of the group takes them. By its own word a member has a partition from
-its listener's `PartitionsAssigned` to its `PartitionsRevoked`, `PartitionsLost`, or the end of its
-process. Blobs that are no consumer's assignment give nothing.
+next generation or the end of the group takes them. By its own lines a member has a partition
+from its listener's `PartitionsAssigned` to its `PartitionsRevoked`, `PartitionsLost`, or the end
+of its process. Bytes that are not a consumer's assignment give nothing.
 """
 
 from __future__ import annotations
@@ -62,20 +62,20 @@ held at the end."""
 
 
 class _Owned:
-    """The partitions of a group in one view, also by owner; those of an owner in the order in which
-    it was given them."""
+    """The partitions of a group with their owners, and the partitions of each owner in the order
+    in which it got them."""
 
     def __init__(self) -> None:
         self.held: dict[Place, Held] = {}
         self._of: dict[str, dict[Place, None]] = {}
 
     def give(self, place: Place, one: Held) -> None:
-        """A partition that nobody has."""
+        """Give a partition that has no owner to a member."""
         self.held[place] = one
         self._of.setdefault(one.member, {})[place] = None
 
     def take(self, place: Place) -> Held:
-        """A partition that somebody has, and what was known of that."""
+        """Take a partition from its owner and return what was known of it."""
         one = self.held.pop(place)
         del self._of[one.member][place]
         return one
@@ -94,7 +94,7 @@ class Told(Reader):
         self._ended = ended
         self._groups: dict[str, _Owned] = {}
         self._ids: dict[tuple[str, str], set[str]] = {}
-        """Member ids under which a client of a group was told of partitions."""
+        """Member ids under which a client of a group got partitions."""
 
     @on(MemberStarted)
     def _started(self, line: Line, _: MemberStarted) -> None:

@@ -1,4 +1,5 @@
-"""The outcome of clients' processes, beside their memberships: when they lived, how late they came
-back to a rebalance, and what each may still have had in hand."""
+"""Clients' processes, beside their memberships: when they lived (`lives.py`), how late they came
+back to a rebalance (`returns.py`), and which records each may still hold
+(`possible_holders.py`)."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Lives of processes: from a client's first request to its removal, with what it asked for; of those
-that write the stream `member`, from their start to their end by their own word.
+"""Lives of processes: from a client's first request to its removal, with its configuration as far
+as requests show it. If a process logs the stream `member`, from its own start line to its end line.
 
-A log knows requests, not processes: each member id is a life of its own. A member whose session
-expired is taken as dead since its last sign of life, a session timeout before.
+A log has requests, not processes: each member id is a life of its own. A member whose session
+expired counts as dead since its last sign of life, one session timeout before.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from ..blobs import decoded
 
 @dataclass(slots=True)
 class Life:
-    """One process, as far as the log tells: from its first request to its removal."""
+    """One process as far as the log shows it, from its first request to its removal."""
 
     client: str
     begun_ms: int
@@ -46,9 +46,9 @@ class Life:
     ended_ms: int | None = None
     how: str = "crash"
     stalls: list[tuple[int, int]] = field(default_factory=list)
-    """When its application did not poll, by its own word: since when, how long."""
+    """Times in which its application did not poll, by its own lines: beginning and length in ms."""
     told: bool = False
-    """It wrote itself when it started, and how it ended."""
+    """True if it has logged its own start and end."""
 
 
 class Lives(Reader):
@@ -140,6 +140,6 @@ class Lives(Reader):
             life.how = "crash" if isinstance(event, MemberCrashed) else "close"
 
     def _latest(self, line: Line, client: str) -> Life | None:
-        """The life of a client that began last."""
+        """Return the life of a client that began last."""
         lives = self.of.get(line.group or "", {}).values()
         return next((life for life in reversed(lives) if life.client == client), None)

@@ -1,10 +1,11 @@
-"""Members that may have had a partition's records in hand, and from when to when, as far as
-requests and the coordinator's events show.
+"""Members that may hold records of a partition, and from when to when, as far as requests and the
+coordinator's events show.
 
-A partition is a member's from the line that gives it to it until the line that shows that it knows
-better: a generation in which it neither has nor claims the partition (KIP-429), a heartbeat that
-gives it up (KIP-848), its leaving, its joining anew after it was removed, or a start of its process.
-So several may have had one at a time, unlike in `owners`.
+A member may hold a partition's records from the line that gives it the partition until the line
+that shows that it knows of the loss: a generation in which it neither has nor claims the
+partition (KIP-429), a heartbeat that gives it up (KIP-848), its leaving, its joining anew after
+it was removed, or a start of its process. So several members may hold a partition's records at a
+time, unlike in `owners`.
 """
 
 from __future__ import annotations
@@ -52,9 +53,9 @@ class Held(NamedTuple):
 
 
 class PossibleHolders(Reader):
-    """The possible holders of a group's partitions: `held`, by partition. `peers`: member ids that
-    are left out. `taken_out`: members whose leaving was somebody else's word, so that they do not
-    know. `starts`: lines of the log at which the processes were started anew."""
+    """The possible holders of a group's partitions: `held`, by partition. `peers`: member ids
+    that are left out. `taken_out`: members that another client removed, so that they do not know
+    it. `starts`: lines at which the processes were started again."""
 
     def __init__(
         self,
@@ -158,8 +159,8 @@ class PossibleHolders(Reader):
         claims: Collection[Place] | None,
         seq: int,
     ) -> None:
-        """It has these partitions from now on, and no others than it `claims`; None: what it claims
-        is unknown."""
+        """Note that a member has these partitions from now on, and no others than it `claims`;
+        None: its claims are unknown."""
         if member in self._peers:
             return
         for place, holders in self._open.items():

@@ -1,12 +1,11 @@
-"""Time that members needed to rejoin: from the answer that told them of a rebalance to their
-JoinGroup, beside the rebalance timeout that they had asked for. Members that were removed because
-they did not come or did not revoke in time are listed, too.
+"""The time that members needed to rejoin: from the response that told them of a rebalance to their
+JoinGroup, beside their rebalance timeout. Members that were removed because they did not rejoin or
+revoke in time are listed, too, and so are members that left: a library whose application does not
+poll, or unsubscribes, keeps its connection; a consumer that is closed closes it.
 
-And members that left: a library whose application does not poll, or unsubscribes, keeps its
-connection; who closes a consumer closes it.
-
-A member is told by a refused heartbeat, after which a client joins at its next poll. A JoinGroup is
-a member's by its member id, or by the connection on which it was told.
+A member is told by a refused heartbeat, after which a client joins at its next poll. A JoinGroup
+belongs to a member by its member id or, without one, by the connection on which the member was
+told.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ _ASKS = ("leave_group", "join_group", "consumer_group_heartbeat")
 
 class Return(NamedTuple):
     """A member that was told of a rebalance, and its JoinGroup. `allowed_ms`: its rebalance
-    timeout, which clients set to their max.poll.interval.ms."""
+    timeout, which clients set to max.poll.interval.ms."""
 
     member: str
     told: Line
@@ -104,8 +103,8 @@ class Departure:
 def departures(
     lines: Iterable[Line], group: str, running: Iterable[tuple[int, int]]
 ) -> list[Departure]:
-    """Those of a group, in order, while its application ran: from which line to which, of each
-    start."""
+    """Return the members of a group that left, in order, while its application ran. `running`:
+    first and last line of each start."""
     began: dict[tuple[int, int], int] = {}
     spans = list(running)
     allowed: dict[str, tuple[int | None, int | None]] = {}
@@ -134,8 +133,8 @@ def departures(
 
 
 def _timeouts(event: object) -> tuple[int, int | None] | None:
-    """The rebalance and the session timeout that a member asks for; None of an event that tells
-    neither. Members of the consumer protocol have no session timeout of their own."""
+    """Return the rebalance timeout and the session timeout in an event; None if it has neither.
+    Members of the consumer protocol have no session timeout of their own."""
     match event:
         case MemberJoined() | MemberRejoined() | MemberReplaced():
             return event.rebalance_timeout_ms, event.session_timeout_ms

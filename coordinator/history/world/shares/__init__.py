@@ -1,3 +1,4 @@
-"""The facts of share groups (KIP-932): their members, and who held which records until when."""
+"""Facts about share groups (KIP-932): their members (`groups.py`), and which member held which
+records until when (`deliveries.py`, `record_states.py`, `records.py`)."""
 
 from __future__ import annotations

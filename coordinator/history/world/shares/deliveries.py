@@ -1,8 +1,8 @@
-"""Deliveries of records to members of share groups (KIP-932): who was given which records, for how
-long, and how that ended.
+"""Deliveries of records to members of share groups (KIP-932): which records a member acquired, for
+how long, and how that ended.
 
-A delivery of many records ends in pieces, each by a line of its own. Does not know of records that
-nobody holds.
+A delivery of many records ends in pieces, each by a line of its own. Records that no member
+holds are unknown here.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ longer. `open`: it has not ended."""
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """Records that a member was given by one line, and that ended by one line. `state`: theirs
-    after it; None if it is not told."""
+    """Records that one line delivered to a member and whose delivery one line ended. `state`:
+    their state after it, or None if the line does not say."""
 
     key: Key
     first: int
@@ -58,13 +58,14 @@ class Delivery:
 
 
 class Deliveries(Reader):
-    """Of all share groups of a log: `told` hears of each delivery when it has ended, and of those
-    that have not at the log's end. `see` each line of stream `share`."""
+    """The deliveries of all share groups in a log. `told` is called with each delivery when it
+    has ended and, at the end of the log, with the others. Call `see` for each line of the stream
+    `share`."""
 
     def __init__(self, told: Callable[[Delivery], None]) -> None:
         self._told = told
         self._open: dict[Key, list[Delivery]] = {}
-        """Those of a share partition that have not ended, by offset."""
+        """The deliveries of a share partition that have not ended, by offset."""
         self._leaders = ShareLeaders()
 
     def see(self, line: Line) -> None:
@@ -96,8 +97,8 @@ class Deliveries(Reader):
 
     @on(RecordsArchived)
     def _left(self, line: Line, event: RecordsArchived) -> None:
-        """Records that somebody held are archived with others; what lies below the start is gone
-        without being named."""
+        """Records that a member held were archived with others. Records below the start offset
+        are gone without being named."""
         for of in event.records:
             self._end(line, of, of.state, "archived")
         self._end(line, Span(0, event.start_offset - 1), "Archived", "archived")

@@ -1,7 +1,7 @@
-"""Share groups (KIP-932) as a log tells them: who is a member, at which epoch, and what each has.
+"""Share groups (KIP-932) in a log: the members, their epochs and their partitions.
 
-Everything it follows is durable, so a coordinator that loads a group has it, too. Does not know of
-records: those are `records`.
+All its events are durable, so a coordinator that loads a group knows the same. Records stand in
+`records`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KINDS: Final = frozenset(get_args(ShareEvent))
 
 
 class ShareMember:
-    """One member: who it is to its application, its epoch, what it subscribes to and has."""
+    """One member: its client id, its epoch, its subscription and its partitions."""
 
     __slots__ = ("client_id", "epoch", "partitions", "topics")
 
@@ -38,7 +38,7 @@ class ShareMember:
 
 
 class ShareGroup(Reader):
-    """One share group: `see` each of its events."""
+    """One share group: call `see` for each of its events."""
 
     __slots__ = ("_left", "epoch", "members")
 

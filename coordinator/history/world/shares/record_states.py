@@ -1,8 +1,8 @@
-"""The states of records of share partitions over time (KIP-932), and the two offsets between which
-records are in flight: the start offset (SPSO) and the one behind the last of them (SPEO).
+"""States of the records of share partitions over time (KIP-932), and the two offsets between which
+records are in flight: the start offset (SPSO) and the offset behind the last of them (SPEO).
 
-What lies before the start offset is done, and what comes after the end offset was given to nobody.
-Does not know what is written in the log of the partition.
+Records before the start offset are done; those after the end offset have not been delivered.
+This module must not know the records in the partition's log.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Stay:
 
 
 class InFlight:
-    """One share partition: what is in flight, in the order of offsets, and its borders; None while
-    no leader serves it."""
+    """The records in flight of one share partition, in the order of offsets, and its start and
+    end offset; both are None while no leader serves it."""
 
     __slots__ = ("end", "pieces", "start")
 
@@ -67,8 +67,8 @@ class InFlight:
 
 
 class ShareStays:
-    """All share partitions of a log. `told` hears of each stay that has ended. `see` each line of
-    stream `share`."""
+    """All share partitions in a log. `told` is called with each stay of records in a state when
+    it has ended. Call `see` for each line of the stream `share`."""
 
     def __init__(self, told: Callable[[Key, Stay], None]) -> None:
         self.partitions: dict[Key, InFlight] = {}

@@ -1,7 +1,7 @@
-"""Records that share groups have in flight (KIP-932), as far as somebody wants to know why one came
-again: who is who, and by what each record was given back last.
+"""Records in flight of share groups (KIP-932), as far as a reader wants to know why one is
+delivered again: names of members, and the line that released each record.
 
-Does not know how many records there are, nor what is stored of them.
+The number of records, and their stored states, are unknown here.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ class ShareLeaders:
         self._opened_by: dict[Key, int | None] = {}
 
     def counts(self, line: Line) -> bool:
-        """True if a line of stream `share` is not of a former leader that closes."""
+        """Return False if a line of the stream `share` comes from a former leader that closes
+        the share partition."""
         if line.kind is SharePartitionOpened:
             self._opened_by[key_of(line)] = line.broker
         elif line.kind is SharePartitionClosed:
