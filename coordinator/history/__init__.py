@@ -1,7 +1,8 @@
-"""What happened, read from an event log: `world` folds lines into members, generations, owners and
-causes; `explain` makes sentences of them; `judges` compare them with Kafka's promises.
+"""Facts from an event log, sentences about them, and verdicts on them.
 
-Begin with `world/timeline.py`, then `explain/narrator.py`.
+`world` folds lines into members, generations, owners and causes; `explain` makes sentences of them;
+`judges` compare them with Kafka's promises. Begin with `world/timeline.py`, then
+`explain/narrator.py`.
 
 Imports events, verbs, base and the readers of bytes that a log quotes (`wire.consumer_protocol`,
 `wire.connect_protocol`). It must never import the core: a judge that shares code with what it

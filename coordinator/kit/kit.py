@@ -1,4 +1,4 @@
-"""What a test can do with a running emulator, in Python: one method for each.
+"""The testing kit in Python: one method for each thing that a test can do with a running emulator.
 
 `Kit` is the base class of `Emulator`: topics and records, groups, faults, waits, the clock. It
 applies the data of this package between two requests; all methods may be called from any thread.

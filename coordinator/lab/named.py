@@ -1,7 +1,7 @@
-"""The client and the API that a line of a log names, of whichever type it is.
+"""The client and the API that a line of a log names, whatever its type.
 
-For readers that sort or word lines of all types alike. Whoever reads events of one class takes the
-event's own attribute.
+For readers that sort lines of all types, or make sentences of them. A reader of events of one
+class uses the event's own attribute.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Statistics of a few dozen values: quantiles with intervals that hold for any distribution, paired
 differences, the frontier.
 
-The interval of a quantile comes from ranks: of `n` independent values, those at two ranks enclose
-the quantile with a probability that is binomial, whatever the distribution. The quantile lies below
-it, and above it, with at most 2.5 % each, so that the interval of differences b - a mirrors that of
-a - b. Where there are too few values for that, it is the whole range; `coverage` says how much that
-is.
+The interval of a quantile comes from ranks: two of `n` independent values enclose the quantile
+with a binomial probability, whatever the distribution. The quantile lies below the interval with
+at most 2.5 %, and above it with at most 2.5 %, so that the interval of differences b - a mirrors
+that of a - b. With too few values the interval is the whole range; `coverage` is its
+probability.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ _RANKS: dict[tuple[int, float], tuple[int, int, float]] = {}
 
 
 def _ranks(count: int, q: float) -> tuple[int, int, float]:
-    """Two ranks (from 0) that enclose the quantile with 95 %, with at most half of the rest below
-    the lower and half above the upper one; and the probability."""
+    """Return two ranks (from 0) that enclose the quantile with 95 %, with at most half of the
+    rest on either side, and the probability."""
     found = _RANKS.get((count, q))
     if found is None:
         # The value at rank r lies above the quantile if at most r of all values lie below it.
@@ -69,8 +69,8 @@ def _ranks(count: int, q: float) -> tuple[int, int, float]:
 
 
 def _within_tail(chance: Sequence[float]) -> int:
-    """The highest rank whose value lies beyond the quantile with at most the chance of a tail; 0 if
-    none does."""
+    """Return the highest rank whose value lies beyond the quantile with at most the chance of a
+    tail; 0 if none does."""
     rank, beyond = 0, chance[0]
     while rank + 2 < len(chance) and (beyond := beyond + chance[rank + 1]) <= TAIL:
         rank += 1
@@ -84,10 +84,10 @@ def paired(base: Mapping[int, float], other: Mapping[int, float]) -> Estimate | 
 
 
 def frontier(points: Iterable[tuple[str, float, float]]) -> list[str]:
-    """The names of those that no other beats, sorted by the first measure: nobody has less of one
-    measure and no more of the other.
+    """Return the names of the points that no other point beats, sorted by the first measure. A
+    point beats another if it has less of one measure and no more of the other.
 
-    Of several with the same values all stay.
+    Points with the same values are all kept.
     """
     every = sorted(points, key=lambda point: (point[1], point[2], point[0]))
     kept: list[str] = []

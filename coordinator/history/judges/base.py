@@ -69,16 +69,16 @@ class Judge(Reader):
     needs: ClassVar[frozenset[str]] = frozenset({"group"})
     """The streams that have to be in the log."""
     unasked: ClassVar[bool] = False
-    """True if the verdict is left out when a needed stream is missing, because most runs do not
-    have it. Otherwise it is "not judged"."""
+    """Leave the verdict out when a needed stream is missing, because most runs do not have it.
+    Otherwise the verdict is "not judged"."""
     timed: ClassVar[bool] = False
-    """True if the passing of time alone can break the promise. The judge is then called when a
-    line at `due_ms` or later was handled."""
+    """The passing of time alone can break the promise. The judge is then called when a line at
+    `due_ms` or later was handled."""
     time_first: ClassVar[bool] = False
-    """True if it is then called before the line's handler, too: what was overdue then is broken,
-    whatever the line says."""
+    """The judge is then called before the line's handler, too: a promise that is overdue then is
+    broken, whatever the line says."""
     goes_on: ClassVar[bool] = False
-    """True if its state is still valid after a snapshot was restored. Other judges start again
+    """The judge's state is still valid after a snapshot was restored. Other judges start again
     then, and keep their findings."""
 
     @property

@@ -33,7 +33,7 @@ _LOG_START: Final = "log start"
 
 
 class _Log:
-    """What is known of one partition's log. `whole`: the lines have every append."""
+    """Known facts of one partition's log. `whole`: the lines have every append."""
 
     def __init__(self) -> None:
         self.whole = False
@@ -65,7 +65,7 @@ class LogsAreCleanedAsConfigured(Judge):
 
     @property
     def idle(self) -> bool:
-        """True if nothing was cleaned."""
+        """Return True if nothing was cleaned."""
         return not self.cleaned
 
     @on(RunStarted)

@@ -31,14 +31,14 @@ _Topics = frozenset[str] | None
 
 
 class _Group:
-    """What is known of a consumer group."""
+    """Known facts of a consumer group."""
 
     __slots__ = ("due", "topics", "upgraded", "whole")
 
     def __init__(self, *, whole: bool) -> None:
         self.topics: dict[str, _Topics] = {}
         self.whole = whole
-        """True if all members are known, so that any other member is new."""
+        """All members are known, so any other member is new."""
         self.upgraded: set[str] = set()
         """Members that were taken over from a classic group and have not subscribed yet."""
         self.due: tuple[Line, str] | None = None

@@ -137,5 +137,5 @@ class DoneToBrokers(Reader):
 
     @property
     def lasts(self) -> bool:
-        """True if a disturbance has not been undone yet."""
+        """Return True if a disturbance has not been undone yet."""
         return bool(+self._undone)

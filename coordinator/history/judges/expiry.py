@@ -47,7 +47,7 @@ class _Kept(NamedTuple):
 
 
 class _Group:
-    """What is known of a group."""
+    """Known facts of a group."""
 
     __slots__ = ("due_ms", "emptied_ms", "line", "members", "offsets", "pending", "unused_ms")
 

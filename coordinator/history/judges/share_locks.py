@@ -129,7 +129,7 @@ class _Sessions:
         self._closed: dict[str, int] = {}
         """For each client, the instant at which a connection of it was last closed."""
         self._are_told = False
-        """True if the log has lines about connections."""
+        """The log has lines about connections."""
 
     def told(self, group: str, member: str | None, event: MemberEvent) -> None:
         """Look at what a member tells of itself."""

@@ -35,7 +35,7 @@ class Tried:
     clients: dict[str, None] = field(default_factory=dict)
     """Client ids, as far as lines name them."""
     over: bool = False
-    """True if the same user has logged in since, or rights were given since."""
+    """The same user has logged in since, or rights were given since."""
 
 
 class OutsideGroups:

@@ -1,5 +1,5 @@
-"""What the testing kit can learn from a running emulator: which clients are connected, which
-members are its own peers, and the lines of its log.
+"""Facts about a running emulator for its testing kit: connected clients, the members that are its
+own peers, and the lines of its log.
 
 It connects the kit, which must not know sockets, with the servers. It is loaded when a test
 first uses the kit.

@@ -67,7 +67,7 @@ class Operation:
 
     @property
     def judges(self) -> bool:
-        """True if the answer says whether an assertion `holds`. If it does not hold, the status
+        """Return True if the answer says whether an assertion `holds`. If it does not hold, the status
         is 409."""
         return "holds" in self.answer.get("properties", {})
 

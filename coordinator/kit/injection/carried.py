@@ -1,5 +1,5 @@
-"""Where the requests of each API name topics, partitions, groups and transactional ids, derived
-from the message tables.
+"""Fields of requests that name topics, partitions, groups and transactional ids, for each API,
+derived from the message tables.
 
 A new API is known as soon as it has a table; this module lists no API. It must not know what a
 request means to a broker: a Fetch within a fetch session names fewer partitions than it reads

@@ -169,7 +169,7 @@ class ApplicationUnderTest:
 
     @property
     def keeps_key_order(self) -> bool:
-        """True if the application says, by its attribute `keeps_key_order`, that it processes
+        """Return True if the application says, by its attribute `keeps_key_order`, that it processes
         the records of a key in their order."""
         return bool(getattr(self.application, "keeps_key_order", False))
 
@@ -222,25 +222,25 @@ class ApplicationUnderTest:
 
     @property
     def keeps_offsets(self) -> bool:
-        """True if the application says, by its attribute `keeps_offsets`, that it keeps its
+        """Return True if the application says, by its attribute `keeps_offsets`, that it keeps its
         offsets itself and may commit none."""
         return bool(getattr(self.application, "keeps_offsets", False))
 
     @property
     def sees_commit_errors(self) -> bool:
-        """True if the application says, by its attribute `sees_commit_errors`, that it gets
+        """Return True if the application says, by its attribute `sees_commit_errors`, that it gets
         errors of commits and acts on them although it does not wait for the responses."""
         return bool(getattr(self.application, "sees_commit_errors", False))
 
     @property
     def transactional(self) -> bool:
-        """True if the application has the attribute `transactional_id`: it works in
+        """Return True if the application has the attribute `transactional_id`: it works in
         transactions, and is judged by what they commit."""
         return bool(getattr(self.application, "transactional_id", None))
 
     @property
     def speaks_consumer(self) -> bool:
-        """True if the application's group uses the consumer protocol (KIP-848) now."""
+        """Return True if the application's group uses the consumer protocol (KIP-848) now."""
         return self.group.snapshot().type == "consumer"
 
     @property

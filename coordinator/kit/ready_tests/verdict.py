@@ -114,7 +114,7 @@ class Evidence:
 
     @property
     def several(self) -> bool:
-        """True if the application has several consumers at a time. It does not report which of
+        """Return True if the application has several consumers at a time. It does not report which of
         them processed a record."""
         return (
             identities.consumers_at_once(

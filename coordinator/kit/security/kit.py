@@ -1,4 +1,4 @@
-"""What a test can do to rights, passwords and certificates while clients run: one method for each.
+"""Methods of a test on rights, passwords and certificates, while clients run.
 
     with kafka.revoke("User:billing may Read group billing"):      # given back at the end of the block
         kafka.wait_for("AuthorizationRefused", group="billing")

@@ -37,7 +37,7 @@ class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
 
 
 async def main() -> None:
-    """Consume until told to stop."""
+    """Consume until SIGTERM, then leave the group."""
     args = options()
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)

@@ -32,7 +32,7 @@ def revoked(consumer: Any, partitions: Any) -> None:
 
 
 def main() -> None:
-    """Consume until told to stop."""
+    """Consume until SIGTERM, then leave the group."""
     args = options()
     stop = Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())

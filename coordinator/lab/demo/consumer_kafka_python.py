@@ -36,7 +36,7 @@ class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
 
 
 def main() -> None:
-    """Consume until told to stop."""
+    """Consume until SIGTERM, then leave the group."""
     args = options()
     stop = Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())

@@ -1,9 +1,8 @@
-"""The judges: was every record consumed, did a partition ever have two owners, did a committed
-offset go back?
+"""Judges of the demo: every record was consumed, no partition had two owners, no committed offset
+went back.
 
-They look at the event log and at what the players reported, and at nothing else. Each gives its
-faults, none if all is well, and what it based that on; a judge that saw nothing to judge finds
-fault with that.
+They read the event log and the clients' reports, and nothing else. Each returns its faults and
+the evidence; a judge that saw nothing to judge reports that as a fault.
 """
 
 from __future__ import annotations
@@ -23,8 +22,7 @@ _MOST_TOLD = 5
 
 
 class Finding(NamedTuple):
-    """What one judge found. `faults` is empty if all is well; `evidence` says what that rests
-    on."""
+    """Result of one judge. `faults` is empty if all is well; `evidence` says what was compared."""
 
     title: str
     faults: list[str]
@@ -32,7 +30,7 @@ class Finding(NamedTuple):
 
 
 def judge(topic: str, lines: Sequence[Line], reports: Sequence[Report]) -> list[Finding]:
-    """What all judges find."""
+    """Return the results of all judges."""
     return [
         every_record_was_consumed(reports),
         no_partition_had_two_owners(topic, lines, reports),
@@ -108,10 +106,10 @@ def _assigned(topic: str, blob: bytes) -> Iterable[int]:
 
 
 def _held(reports: Iterable[Report]) -> tuple[int, list[str]]:
-    """How often partitions were handed out by the consumers' own word, and who took one that
-    another still held.
+    """Return how often consumers were assigned partitions, by their own reports, and a fault for
+    each partition that one took while another held it.
 
-    A consumer holds a partition from `assigned` on until `revoked`, `leaving`, or `killed`.
+    A consumer holds a partition from `assigned` until `revoked`, `leaving`, or `killed`.
     """
     holder: dict[int, str] = {}
     times, faults = 0, []
@@ -134,8 +132,8 @@ def _held(reports: Iterable[Report]) -> tuple[int, list[str]]:
 def committed_offsets_never_went_back(
     topic: str, lines: Iterable[Line], reports: Iterable[Report]
 ) -> Finding:
-    """Per partition, the log's commits only grow, and so do those that consumers were told to have
-    succeeded."""
+    """Judge that, for each partition, the offsets committed in the log only grow, and so do
+    those that consumers report as committed."""
     logged = [
         (offset.partition, offset.offset, f"seq {line.seq}")
         for line in lines

@@ -1,5 +1,5 @@
-"""The demo's plot: three consumers join, one leaves, one is killed, the topic grows; told as it
-happens, then judged."""
+"""The script of the demo: three consumers join, one leaves, one is killed, the topic grows. It
+is told while it happens, then judged. Processes stand in `processes.py`."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ PARTITIONS, MORE_PARTITIONS = 12, 16
 _PATIENCE_S = 60.0
 _TURN_S = 0.05
 _SCENE_S = 1.5
-"""How long each scene stays, so that a reader can follow and records flow."""
+"""Seconds that each scene lasts, so that a reader can follow and records flow."""
 _INDENT = " " * 12
 
 
 class Play:
-    """One performance. `perform` plays it; then `lines` and `company.reports` are what the judges
-    look at."""
+    """One performance. `perform` plays it; after that, `lines` and `company.reports` have what
+    the judges read."""
 
     def __init__(self, company: Company, log: Path, say: Callable[[str], None] = print) -> None:
         self.company = company
@@ -102,7 +102,7 @@ class Play:
         self._stable(f"{name} in the group", members, generation)
 
     def _stable(self, what: str, members: int, after: int) -> None:
-        """Wait until the group is Stable with so many members, who all have something."""
+        """Wait until the group is Stable with this number of members, and all have partitions."""
 
         def reached() -> bool:
             group = self._narrator.timeline.groups.get(GROUP)
@@ -143,7 +143,7 @@ class Play:
         return self._narrator.timeline.groups[GROUP]
 
     def _assigned(self) -> int:
-        """How many partitions the members have."""
+        """Return the number of partitions that the members own."""
         return sum(
             len((member.assignment or {}).get(TOPIC, ()))
             for member in self._group().members.values()
@@ -183,7 +183,7 @@ class Play:
         self.company.listen()
 
     def _pump(self) -> None:
-        """Tell what came into the log."""
+        """Print the explanation of new lines of the log."""
         for text in self._tail:
             if not text:
                 break
@@ -199,7 +199,7 @@ class Play:
 
 
 def _tail(path: Path) -> Iterator[str]:
-    """Whole lines as they come into a file; "" when there is none at the moment."""
+    """Yield whole lines as they are written to a file; "" when there is none at the moment."""
     with path.open(encoding="ascii") as file:
         text = ""
         while True:
@@ -212,7 +212,7 @@ def _tail(path: Path) -> Iterator[str]:
 
 
 def _grow(address: str) -> None:
-    """Have the topic grow, by the admin API."""
+    """Add partitions to the topic, by the admin API."""
     from confluent_kafka.admin import AdminClient, NewPartitions
 
     admin = AdminClient({"bootstrap.servers": address, "client.id": "operator"})

@@ -1,8 +1,5 @@
-"""The demo's processes: a server, a producer, consumers. Started as children, read line by line,
-never left behind.
-
-Owns the children and their output. Does not depend on the plot.
-"""
+"""Child processes of the demo: a server, a producer, consumers. They are started, read line by
+line, and always ended. This module must not know the script."""
 
 from __future__ import annotations
 
@@ -25,8 +22,7 @@ class PlayerError(Exception):
 
 
 class Player:
-    """One child process. What it prints is read by a thread of its own; what it complains about
-    goes to a file."""
+    """One child process. A thread reads its standard output; its standard error goes to a file."""
 
     def __init__(self, name: str, module: str, args: Sequence[str], folder: Path) -> None:
         self.name = name
@@ -52,7 +48,6 @@ class Player:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     @property
@@ -61,14 +56,14 @@ class Player:
         return self._process.poll() is None
 
     def next_line(self, timeout_s: float) -> str | None:
-        """Its next line of output; None if it ended or said nothing in time."""
+        """Return its next line of output, or None if it ended or wrote nothing in time."""
         try:
             return self._lines.get(timeout=timeout_s)
         except Empty:
             return None
 
     def drain(self) -> list[str]:
-        """Its lines so far."""
+        """Return its lines of output so far."""
         lines = []
         while not self._lines.empty():
             line = self._lines.get()
@@ -87,8 +82,8 @@ class Player:
         self._reader.join(_PATIENCE_S)
 
     def wait(self, timeout_s: float = _PATIENCE_S) -> int:
-        """Its exit status, once it ended and everything it said was read. Raises PlayerError if it
-        does not end."""
+        """Wait until the process has ended and its output is read; return its exit status.
+        Raises PlayerError if it does not end."""
         try:
             status = self._process.wait(timeout_s)
         except subprocess.TimeoutExpired:
@@ -123,8 +118,8 @@ class Company:
         return player
 
     def listen(self) -> list[Report]:
-        """What was reported since the last call. Raises PlayerError if somebody ended unasked, or
-        talks nonsense."""
+        """Return the reports since the last call. Raises PlayerError if a process ended
+        unexpectedly, or wrote a line that is no report."""
         news = []
         for name, player in self.players.items():
             ended = not player.running

@@ -15,7 +15,7 @@ _RECORDS_A_TURN = 20
 
 
 def main() -> None:
-    """Produce until told to stop."""
+    """Produce until SIGTERM."""
     args = options()
     stop = Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())

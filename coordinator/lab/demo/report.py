@@ -1,5 +1,5 @@
-"""Output of the demo's players (JSON lines on standard output, each with the wall clock), and the
-options that they share."""
+"""Reports of the demo's clients (JSON lines on standard output, each with the wall clock), and
+the options that the clients share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 
 class Report(NamedTuple):
-    """One line of one player. `wall_ms` is Unix time in milliseconds."""
+    """One line of one client. `wall_ms` is Unix time in milliseconds."""
 
     who: str
     wall_ms: float
@@ -48,7 +48,7 @@ def tell_committed(offsets: Mapping[int, int]) -> None:
 
 
 def options() -> Namespace:
-    """Where the server is, which topic, which group."""
+    """Return the options of a client: the server's address, the topic, the group."""
     parser = ArgumentParser()
     parser.add_argument("--bootstrap", required=True)
     parser.add_argument("--topic", required=True)

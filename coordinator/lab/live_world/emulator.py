@@ -1,5 +1,4 @@
-"""Brokers of our own for a live run: a scenario's cluster on loopback sockets, on the loop of its
-members."""
+"""A scenario's cluster on loopback sockets, on the event loop of its members."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Any Kafka as the cluster of a live run: its topics are made before and removed afterwards; what
-befalls its brokers is not ours.
+"""Any Kafka as the cluster of a live run: topics are created before it and deleted after it;
+brokers are left alone.
 
-Raises KafkaError, in words for whoever typed the command, for a cluster that a scenario cannot
-have: too few brokers, another configuration than the scenario's, topics or groups of the same
-names. Nothing there is changed before all of that is known.
+Raises KafkaError, in words for the user of the command, for a cluster on which the scenario
+cannot run: too few brokers, another configuration than the scenario's, topics or groups of the
+same names. Nothing is changed before all that is known.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Kafka:
             self._admin.__exit__(None, None, None)
 
     def _empty(self, group: str, node: int | None) -> None:
-        """Take out members of ours that died in the run, whose sessions have not ended yet."""
+        """Remove members of this run that died and whose sessions have not ended yet."""
         described = self._admin.ask(DescribeGroupsRequest(groups=[group]), 5, node).groups[0]
         if described.members:
             gone = [
@@ -140,7 +140,8 @@ class Kafka:
                 )
 
     def _check_configs(self) -> None:
-        """A setting of the file must be so there; one that it lacks is told if it differs."""
+        """Check that a setting of the scenario file has the same value on the cluster. For other
+        settings that differ, add a note."""
         wanted = self._scenario.broker_config
         found = self._admin.configs(BROKER, str(min(self._nodes)), list(wanted))
         for name, value in wanted.items():

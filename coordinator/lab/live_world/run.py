@@ -36,19 +36,18 @@ def run_live(
     kafka: Kafka | None = None,
     began: Began | None = None,
 ) -> int:
-    """Let the scenario happen in real time; the log is flushed. Answers how many members there were
-    at the end.
+    """Run a scenario in real time and flush the log. Return the number of members at the end.
 
-    `kafka`: prepared; None: on an emulator of our own. `began` is told where brokers listen, and
-    given the world before time passes. An error in a member or a broker is raised.
+    `kafka`: a prepared cluster, or None for an emulator. `began` is called with the brokers'
+    addresses and the world before time passes. An error in a member or a broker is raised.
     """
     _warm_up(scenario)
     return asyncio.run(_run(scenario, seed, log, kafka, began))
 
 
 def _warm_up(scenario: Scenario) -> None:
-    """A little of it in virtual time: messages' codecs are compiled when they are first used, which
-    would make the first requests late."""
+    """Run a little of the scenario in virtual time first: codecs of messages are compiled at
+    first use, which would delay the first requests."""
     members = tuple(replace(kind, count=min(kind.count, 2)) for kind in scenario.members)
     share_members = tuple(
         replace(kind, count=min(kind.count, 2)) for kind in scenario.share_members

@@ -1,8 +1,8 @@
 """A client's connections on real sockets, behind the same pipes as in the simulated world: delays,
-cuts and pauses happen in them.
+cuts and pauses happen in the pipes.
 
-Owns the sockets. Rules: what a cut or slow link holds back waits on our side; a connection that
-cannot be opened is as one that the broker refuses. Does not depend on what is asked.
+What a cut or slow link holds back waits on the client's side. A connection that cannot be opened
+counts as refused by the broker. This module must not know requests.
 """
 
 from __future__ import annotations
@@ -29,18 +29,16 @@ class RealTime(Surroundings, Protocol):
     closing: WeakSet[asyncio.Transport]
     """Sockets that were closed: over TLS that waits for the other side."""
     entry: Entry | None
-    """How brokers are got into, where they ask for more than a connection."""
+    """Transport security and login of clients; None if brokers ask for neither."""
 
     def guard(self, action: Callable[[], None]) -> None:
-        """Do something, unless the run is over. An error ends it."""
+        """Call `action`, unless the run is over. An error in it ends the run."""
 
     def addresses(self) -> Sequence[tuple[int, str, int]]:
-        """Where clients begin: ids, hosts and ports of brokers."""
+        """Return the ids, hosts and ports of the bootstrap brokers."""
 
 
 class SocketConnection(ClientSide):
-    """One connection to a real broker."""
-
     def __init__(
         self,
         world: RealTime,
@@ -87,7 +85,7 @@ class SocketConnection(ClientSide):
         self._live.connections.pop(self, None)
 
     def cut_off(self) -> None:
-        """The end of the run: nobody is told any more."""
+        """Abort the socket at the end of the run, without telling the client."""
         if self._socket is not None:
             self._socket.abort()
         self._shut()
@@ -110,7 +108,7 @@ class SocketConnection(ClientSide):
 
 
 class _Stream(asyncio.Protocol):
-    """asyncio's side of a connection."""
+    """The asyncio protocol of a connection."""
 
     def __init__(self, owner: SocketConnection) -> None:
         self._owner = owner

@@ -1,8 +1,8 @@
 """A live world: a scenario's members on one event loop, in real time.
 
-Owns the agenda, which is the loop's, and the end of the run. Rules: an instant is never early by
-the world's own clock; an error in anything that happens ends the run. Does not depend on whose the
-brokers are.
+Owns the agenda, which is the event loop's, and the end of the run. An instant is never early by
+the world's clock. An error in anything that happens ends the run. This module must not know
+whether the brokers are ours.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ never shows one too few."""
 
 
 class Address(NamedTuple):
-    """Where a broker listens. `node`: its id, or below 0 where that is not known."""
+    """Address of a broker. `node`: its id, or below 0 if that is not known."""
 
     node: int
     host: str
@@ -45,7 +45,7 @@ class Cluster:
     ) -> None:
         self.entry = entry
         self.addresses = list(addresses)
-        """Where clients begin."""
+        """Addresses of the bootstrap brokers."""
         self.nodes = sorted({address.node for address in addresses})
         """The ids of all brokers, as members' links have them."""
         self.clock = clock
@@ -105,7 +105,7 @@ class LiveWorld(ClientHosts):
         self.loop.call_at(self._clock.loop_time(instant) + _LATER_S, self.guard, action)
 
     def guard(self, action: Callable[[], None]) -> None:
-        """Do something, unless the run is over. An error ends it."""
+        """Call `action`, unless the run is over. An error in it ends the run."""
         if self._over:
             return
         try:
@@ -128,7 +128,7 @@ class LiveWorld(ClientHosts):
             future.result()
 
     def close(self) -> None:
-        """The end: connections are cut, nobody is told."""
+        """End the world: abort all connections without telling their clients."""
         self._over = True
         if self._timer is not None:
             self._timer.cancel()
@@ -187,7 +187,7 @@ class LiveWorld(ClientHosts):
         return SocketTransport(self, host, highest)
 
     def addresses(self) -> Sequence[Address]:
-        """Where clients begin."""
+        """Return the addresses of the bootstrap brokers."""
         return self.cluster.addresses
 
     def nodes(self) -> Sequence[int]:

@@ -1,9 +1,9 @@
-"""A learner's actions that no scenario file can say: to topics, and in the name of a member.
-Carried out in the world at its instant.
+"""Actions of a learner that no scenario file can express: on topics, and requests in a member's
+name. They are carried out in the simulated world.
 
-`in_world` checks such an action against its scenario, `plan` puts it on the world's agenda, where
-it comes after churn and faults of the same instant. What the cluster refuses when the time has come
-is logged as `FaultSkipped`. Does not depend on the page.
+`in_world` checks such an action against its scenario. `plan` puts it on the world's agenda,
+after churn and faults of the same instant. An action that the cluster refuses is logged as
+`FaultSkipped`. This module must not know the page.
 """
 
 from __future__ import annotations
@@ -102,10 +102,11 @@ def _add_partitions(world: World, topic: str, action: Plain) -> None:
 
 
 def _commit(world: World, topic: str, action: Plain) -> None:
-    """An OffsetCommit of a member's first partition, with the generation that it knows, whatever
-    phase the group is in.
+    """Send an OffsetCommit for a member's first partition, with the generation that the member
+    knows, whatever phase the group is in.
 
-    Members of this project, as Java's, wait until they have an assignment; other clients send it.
+    Members of this project, and Java's, wait until they have an assignment; other clients send
+    it at once.
     """
     name = action["member"]
     client = world.members.get(name)

@@ -1,8 +1,7 @@
-"""A learner's actions on a run: each one as a change of its scenario, with the checks of its
-fields.
+"""Actions of a learner on a run: each one as a change of its scenario, with checks of its fields.
 
-`with_action` gives the scenario with one action more. What no scenario can say is carried out in
-the world (`acting`). Depends on scenarios, verbs and faults. Raises ActionError.
+`with_action` returns the scenario with one more action. An action that no scenario can express
+is carried out by `acting`. Uses scenarios, verbs and faults. Raises ActionError.
 """
 
 from __future__ import annotations
@@ -47,7 +46,6 @@ def with_action(scenario: Scenario, action: Plain) -> Scenario:
 
 
 def _shares(scenario: Scenario, member: str) -> bool:
-    """True if a member is of a share group."""
     return any(member in members_of(kind) for kind in scenario.share_members)
 
 
@@ -143,7 +141,7 @@ def _lose_answer(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
 
 
 def _heartbeat_of(scenario: Scenario, member: str) -> str:
-    """The name of the heartbeats that a member sends."""
+    """Return the API name of the heartbeats that a member sends."""
     if _shares(scenario, member):
         return "ShareGroupHeartbeat"
     (kind,) = [kind for kind in scenario.members if member in members_of(kind)]
@@ -179,7 +177,7 @@ def _one_more_sharer(scenario: Scenario, at_ms: int) -> Scenario:
 
 
 def _free(scenario: Scenario, name: str) -> str:
-    """The name, or a longer one that no kind of members has."""
+    """Return a name that no kind of members has: the given one, or a longer one."""
     taken = {kind.name for kind in scenario.kinds}
     while name in taken:
         name += "a"
@@ -252,8 +250,8 @@ ACTIONS: Final[dict[str, Callable[[Scenario, Plain, int], Scenario]]] = {
     "reassign": _reassign,
     "commit": in_world,
 }
-"""The actions at an instant. `member` says to whom, `lasts_ms` how long, `down_ms` after how
-long a member starts again."""
+"""The actions at an instant. `member`: the client id. `lasts_ms`: how long the action lasts.
+`down_ms`: after how long a member starts again."""
 OF_SHARE: Final = frozenset({"close", "kill", "freeze", "stall", "lose_answer", "cut"})
 """The actions on a member of a share group."""
 WITHOUT_MEMBER: Final = frozenset({"join", "move_coordinator", "add_partitions", "reassign"})

@@ -1,10 +1,10 @@
-"""Which settings a scenario can be compared under: every kind of member under another assignor or
-the other group protocol.
+"""The settings under which a scenario can be compared: every kind of member with another assignor
+or the other group protocol.
 
-A choice is a name and settings as `--set` takes them, so that it can be carried in a link. Churn,
-faults, topics and links stay as they are. In the consumer protocol the coordinator owns the session
-timeout and the heartbeat interval (KIP-848), so those of the members become settings of the
-brokers. Depends on the scenario alone.
+A choice is a name and settings in the form of `--set`, so that a link can carry it. Churn,
+faults, topics and links stay the same. In the consumer protocol the coordinator owns session
+timeout and heartbeat interval (KIP-848), so those of the members become settings of the brokers.
+Reads the scenario alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def choices(text: str, name: str) -> list[dict[str, Any]]:
 
 
 def _classic(scenario: Scenario, assignor: str) -> list[str]:
-    """Settings under which all members run one assignor of the classic protocol."""
+    """Return settings with which all members use one assignor of the classic protocol."""
     settings: list[str] = []
     for kind in scenario.members:
         settings += [
@@ -55,8 +55,8 @@ def _classic(scenario: Scenario, assignor: str) -> list[str]:
 
 
 def _consumer(scenario: Scenario) -> list[str]:
-    """Settings under which all members speak the consumer protocol, with the sessions and
-    heartbeats that they had."""
+    """Return settings with which all members use the consumer protocol, with their former
+    session timeouts and heartbeat intervals."""
     settings: list[str] = []
     for kind in scenario.members:
         settings += [
@@ -76,7 +76,7 @@ def _consumer(scenario: Scenario) -> list[str]:
 
 
 def _toml(kind: MemberKind) -> str:
-    """The rest of a member kind's config, as a TOML table."""
+    """Return the rest of a member kind's config as a TOML table."""
     kept = {
         key: value
         for key, value in kind.properties.items()

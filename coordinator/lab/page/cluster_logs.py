@@ -1,8 +1,8 @@
-"""Logs of somebody else's cluster, dropped on the page or pasted: the diagnosis of `coordinator diagnose` as
-plain values.
+"""Logs of another cluster, dropped on the page or pasted: the diagnosis of `coordinator diagnose`
+as plain values.
 
-The frame is that of `--json` (docs/diagnose.md), with the lines that it points to. Nothing is ranked or
-worded anew here.
+The format is that of `--json` (docs/diagnose.md), with the lines that it refers to. Ranking and
+wording are left to `coordinator/clusters/`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The keys of scenario files, for completing them where they are written: those of
-`lab.simulator.files.schema`, as plain values."""
+"""The keys of scenario files as plain values, for completion in an editor. They come from
+`lab.simulator.files.schema`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Facts of a changed run that the run it was made from has not, in sentences; and why not, if
-nothing changed.
+"""Sentences about the differences between a run and a changed run, and about the reason if nothing
+changed.
 
-Both runs are given as pictures (see `picture`). Only what a group's members and owners went through
-counts; messages and sessions that came to nothing do not. Depends on pictures alone.
+Both runs are given as pictures (see `picture`); nothing else is read. Only differences of a
+group's members and owners count; messages and sessions without consequences do not.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def lost_ms(group: Plain, window_ms: Window) -> int:
 
 
 def _again(group: Plain, window_ms: Window) -> int:
-    """Records that a share group was given again in a window."""
+    """Return the number of records that a share group got again within a window."""
     low, high = window_ms
     return sum(
         last - first + 1
@@ -120,7 +120,6 @@ def _stopped(group: Plain, name: str, window_ms: Window) -> int:
 
 
 def _first(one: Plain, other: Plain) -> int | None:
-    """The first instant at which the two groups differ."""
     rows: list[tuple[Sequence[Any], Sequence[Any]]] = [(one[name], other[name]) for name in _SEEN]
     rows += [(_activity(one, name), _activity(other, name)) for name in _names(one, other)]
     owners = [
@@ -147,7 +146,7 @@ def _first(one: Plain, other: Plain) -> int | None:
 
 
 def _by_time(group: Plain, queue: Plain) -> Sequence[Sequence[Any]]:
-    """The outcomes of the records of a share partition, in the order in which they began."""
+    """Return the states of a share partition's records, in the order in which they began."""
     return sorted(
         (
             begin,
@@ -163,7 +162,7 @@ def _by_time(group: Plain, queue: Plain) -> Sequence[Sequence[Any]]:
 
 
 def _parted(one: Sequence[Any], other: Sequence[Any]) -> int | None:
-    """When two lists of spans stop being the same."""
+    """Return the first instant at which two lists of spans differ, or None."""
     for mine, theirs in zip(one, other, strict=False):
         if mine[0] != theirs[0] or tuple(mine[2:]) != tuple(theirs[2:]):
             return int(min(mine[0], theirs[0]))
@@ -177,7 +176,7 @@ def _parted(one: Sequence[Any], other: Sequence[Any]) -> int | None:
 
 
 def _why(before: Plain, after: Plain, actions: Sequence[Plain]) -> str:
-    """Why the last action came to nothing."""
+    """Return why the last action changed nothing."""
     if not actions:
         return "nothing was done that was not done before"
     action = actions[-1]

@@ -1,9 +1,9 @@
-"""Playing a scenario under virtual time, with what a learner did to it: the engine that the page
-runs, in a browser's worker or here.
+"""Plays a scenario under virtual time with a learner's actions: the engine of the page, in a
+browser's worker or in a server.
 
-The same scenario, seed, settings and actions give the same log, byte for byte, on every Python. A
-fork is the same script run again with one action more, so its log is the same up to that action.
-`request` is what a worker calls: JSON in, JSON out.
+The same scenario, seed, settings and actions give the same log, byte for byte, on every Python.
+A fork is the same script with one more action, so its log is the same up to that action.
+`request` is the entry point: JSON in, JSON out.
 """
 
 from __future__ import annotations
@@ -103,12 +103,12 @@ _followed: dict[str, Follower] = {}
 
 
 def request(text: str) -> str:
-    """Carry out one request: `play` (with `beside`: what changed, in sentences), `open` (a log's
-    text), `follow` (a log's file), `read` (its next slice), `steps` (further steps of what was
-    opened last under a name), `copy` (a group of that as a scenario), `quiz` (questions about
-    that, or one group of it), `logs` (files of somebody else's cluster, told as by
-    `coordinator diagnose`), `as_file` (a run as a scenario file), `as_test` (as a pytest test),
-    `keys` (of scenario files)."""
+    """Carry out one request and return the answer, both as JSON. Operations: `play` a scenario
+    (with `beside`: also the differences, in sentences), `open` a log's text, `follow` a log's
+    file, `read` the next slice of it, `steps` (further steps of a log opened under a name),
+    `copy` (a group of it as a scenario), `quiz` (questions about it, or about one group), `logs`
+    (diagnose files of another cluster), `as_file` (a run as a scenario file), `as_test` (a run
+    as a pytest test), `keys` (of scenario files)."""
     asked = json.loads(text)
     try:
         done = _OPERATIONS[asked["op"]](asked)
@@ -121,7 +121,8 @@ def request(text: str) -> str:
 
 
 def _play(asked: Plain) -> Plain:
-    """A run; `beside`: what was otherwise in the run that it is compared with."""
+    """Play a scenario; with `beside`, also return the differences from the run that it is
+    compared with."""
     lines, picture = _played(asked)
     _opened[asked.get("as", "main")] = picture
     answer: Plain = {"picture": picture.plain(), "offers": offers(changed(*_run_of(asked))[0])}
@@ -165,14 +166,15 @@ def _open(asked: Plain) -> Plain:
 
 
 def _follow(asked: Plain) -> bytes:
-    """A log's file, of which the first slice is read."""
+    """Open a log's file and read its first slice."""
     follower = Follower(asked["path"], called=asked["name"], grows=False)
     _followed[asked.get("as", "main")] = follower
     return _seen(asked, follower)
 
 
 def _read(asked: Plain) -> Plain | bytes:
-    """The next slice. A picture is made from time to time only: else it is said how far one is."""
+    """Read the next slice. A picture is made only from time to time; otherwise the answer is the
+    progress."""
     follower = _followed[asked.get("as", "main")]
     version = follower.version
     follower.poll()

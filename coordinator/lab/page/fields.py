@@ -1,8 +1,8 @@
-"""The decoded fields of one line of a log, with the bytes of consumers' subscriptions and
-assignments taken apart.
+"""The fields of one line of a log, with the bytes of consumers' subscriptions and assignments
+decoded.
 
-Depends on the log and on the consumer protocol's blobs alone. Bytes that cannot be read are shown
-as bytes.
+Reads the log and the consumer protocol's bytes alone. Bytes that cannot be decoded are shown as
+bytes.
 """
 
 from __future__ import annotations

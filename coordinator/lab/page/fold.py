@@ -1,10 +1,10 @@
-"""A log folded, line by line, into what a picture shows of each group: states, generations,
+"""Folds a log, line by line, into what a picture shows of each group: states, generations,
 deadlines, lanes, owners.
 
-Names, ownership and causes are those of `coordinator.history.world.timeline`, so that the picture and
-`coordinator explain` tell the same. Rules: a process that writes stream `member` is taken at its
-word; of others, stops are inferred from requests. A frozen or stalled process owns what it had.
-Depends on the log alone.
+Names, ownership and causes come from `coordinator.history.world.timeline`, so that the picture
+and `coordinator explain` agree. The lines of a process that writes the stream `member` decide;
+for other processes stops are inferred from requests. A paused or stalled process owns what it
+had. Reads the log alone.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ _RECORDS: Final = frozenset(
 )
 """Events of applications with records: too many to step through."""
 UNAVAILABLE: Final = "coordinator unavailable"
-"""The state that is drawn while no broker serves the group: nobody can ask for its own."""
+"""The state that is drawn while no broker serves the group."""
 _UUID_LETTERS: Final = 22
 _FIRST_LETTERS: Final = 4
 """The length of a uuid in base 64, as members of the consumer protocol make them."""
@@ -156,12 +156,12 @@ class Replicas(NamedTuple):
 
     @property
     def moving(self) -> bool:
-        """True if it is being reassigned."""
+        """Return True if the partition is being reassigned."""
         return bool(self.adding or self.removing)
 
 
 class GroupPicture:
-    """One group: its band, its lanes, its raster."""
+    """The picture of one group: its band of states, its lanes, its raster of partitions."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -218,8 +218,8 @@ class GroupPicture:
         ]
 
     def with_names(self, text: str, labels: Sequence[str]) -> str:
-        """A sentence with `labels` where it has ids that clients made up themselves (KIP-848), which
-        tell nobody anything."""
+        """Return a sentence with member ids that clients made up themselves (KIP-848) replaced
+        by names from `labels`."""
         for member_id, lane in self._by_member.items():
             if len(member_id) == _UUID_LETTERS and member_id in text:
                 text = text.replace(member_id, labels[lane.index])
@@ -281,7 +281,7 @@ class Fold:
         self.replicas: dict[Key, Track[Replicas]] = {}
         """Of partitions that were reassigned, from then on."""
         self._placed: dict[str, list[list[int]]] = {}
-        """Where the partitions of each topic were put."""
+        """Replicas of each topic's partitions."""
         self._asked: dict[str, tuple[int, str]] = {}
         """Number and client id of the last request that was seen of each group: who asked for what
         follows from it."""
@@ -379,7 +379,7 @@ class Fold:
         picture.deadlines.see(line)
 
     def _members(self, picture: GroupPicture, group: GroupView, at_ms: int) -> None:
-        """Who is a member now, who leads, and what those have that do not tell it themselves."""
+        """Draw the members, the leader, and the partitions of members that do not log their own."""
         there = {
             self._member(picture, group, member, at_ms).index for member in group.members.values()
         }
@@ -401,7 +401,7 @@ class Fold:
     def _member(
         self, picture: GroupPicture, group: GroupView, member: MemberView, at_ms: int
     ) -> Lane:
-        """The lane of a member, drawn as the member is now."""
+        """Draw a member in its lane and return the lane."""
         lane = picture.lane_of_member(member.member_id, member.name, member.client_id, at_ms)
         if lane.member_id is None:
             lane.member_id = member.member_id
@@ -448,7 +448,7 @@ class Fold:
         return there
 
     def _queued(self, line: Line) -> None:
-        """Records of a share group: who holds some works."""
+        """Draw members of a share group that begin or cease to hold records."""
         changed = self.queues.see(line)
         picture = self.groups.get(line.group or "")
         for member_id, holds in changed.items():
@@ -488,7 +488,7 @@ class Fold:
                 self._inferred(picture, lane, member, at_ms)
 
     def _told(self, picture: GroupPicture, line: Line) -> None:
-        """A process's own word."""
+        """Draw a line that a process wrote itself."""
         at_ms, kind = line.at_ms, line.kind
         client = None if kind in _RECORDS else client_of(line)
         if client is None:
@@ -518,7 +518,7 @@ class Fold:
         picture.raster.refresh(lane, at_ms)
 
     def _fault(self, line: Line) -> None:
-        """The fault of a member's process or of one of its requests."""
+        """Draw a fault of a member's process or of one of its requests."""
         at_ms, kind = line.at_ms, line.kind
         for picture in self.groups.values():
             lane = picture.lane_done_to(line)
@@ -538,7 +538,7 @@ class Fold:
                 lane.marks.add(at_ms, "fault")
 
     def _replicas(self, line: Line) -> None:
-        """Where a partition is and goes."""
+        """Note where the replicas of a partition are."""
         self.reassignments.see(line)
         if line.kind not in _PLACING:
             return
@@ -583,13 +583,14 @@ Introduction = (
     | ConsumerMemberSubscribed
     | ShareMemberSubscribed
 )
-"""Events that say that a member id is somebody's."""
+"""Events that bind a member id to a client."""
 _INTRODUCED: Final[frozenset[type]] = frozenset(get_args(Introduction))
 _PLACING: Final = frozenset({TopicCreated, PartitionsAdded, PartitionChanged})
 
 
 def _is_step(line: Line) -> bool:
-    """Return whether a reader steps through the line: not what a run always begins with."""
+    """Return True if a reader steps through the line; False for lines with which every run
+    begins."""
     kind, stream = line.kind, line.stream
     if kind in _RECORDS or (kind in _FAULTS and line.event.fault.endswith(": observe")):
         return False
@@ -599,7 +600,7 @@ def _is_step(line: Line) -> bool:
 
 
 def _is_sign(line: Line) -> bool:
-    """Return whether a request or its answer begins the member's session anew."""
+    """Return True if a request or its response renews the member's session."""
     if line.kind is not RequestRefused:
         return line.kind is RequestSeen or line.kind is RequestAnswered
     refused: RequestRefused = line.event
@@ -607,8 +608,8 @@ def _is_sign(line: Line) -> bool:
 
 
 def _connected(picture: GroupPicture, lane: Lane, again: bool, at_ms: int) -> None:
-    """A member's connection has closed, or it speaks again. A process that tells what it does is
-    taken at its word."""
+    """Draw that a member's connection has closed, or that it sends again. A process that logs
+    its own lines is drawn by these alone."""
     if lane.tells or not lane.in_group or again == (lane.closed_ms is None):
         return
     if again:
@@ -623,8 +624,8 @@ def _connected(picture: GroupPicture, lane: Lane, again: bool, at_ms: int) -> No
 
 
 def _expired(picture: GroupPicture, lane: Lane, line: Line) -> None:
-    """A member is about to be removed. What it did since its last sign of life is not known, unless
-    its connection had closed."""
+    """Draw a member that is about to be removed. Its activity since its last sign of life is
+    unknown, unless its connection had closed."""
     event: MemberRemoved | ConsumerMemberRemoved = line.event
     silence = silence_ms(event)
     if silence is not None and lane.closed_ms is None and not lane.tells:

@@ -1,10 +1,9 @@
-"""A log file followed as it grows: the picture of its last run, fed line by line, and who waits for
-it to grow.
+"""Follows a log file as it grows: the picture of its last run, fed line by line, and the readers
+that wait for it.
 
-A long file is read in slices, and the picture of what was read is there from the first one on. A
-file that begins a new run, or that was replaced, begins a new picture. Something that is no log,
-or no longer one, is kept as a sentence for whoever looks. Depends on the log's public contract
-alone, so any process may write the file.
+A long file is read in slices, and there is a picture from the first slice on. A file that begins
+a new run, or that was replaced, begins a new picture. If the file is no log, or no longer one, a
+sentence says so. Reads the log's public format alone, so any process may write the file.
 """
 
 from __future__ import annotations
@@ -44,14 +43,15 @@ MOST_AT_ONCE = 1 << 20
 MOST_LINE = 64 << 20
 """Bytes of one line at most."""
 _TELLS = 1.5
-"""While a long log is read, whoever waits is told each time that so many times as much was read: a
-picture of it takes its time, too."""
+"""While a long log is read, waiting readers get a new picture each time that it has grown by
+this factor, because a picture takes time, too."""
 
 
 class Follower:
-    """One log file. `run` names one run of it: then the picture ends with that run; None: the last
-    one, also if it begins later. `called`: what a reader calls the file, if it is not its path.
-    `grows`: else the end of the file is that of its last line, and damaged lines are left out."""
+    """One log file. `run`: the name of the run to show, and only that; None: the last run, even
+    if it begins later. `called`: the name of the file for readers, if not its path. `grows`: the
+    file may grow; otherwise its last line counts without a newline, and damaged lines are left
+    out."""
 
     def __init__(
         self,
@@ -74,18 +74,18 @@ class Follower:
         self._plain: tuple[int, bytes] = (-1, b"")
         self._closed = False
         self.behind = False
-        """True if there is more of the file, and another poll takes it at once."""
+        """The file has more lines, which the next poll reads."""
         self.cut = False
-        """True if the file ended in the midst of a line."""
+        """The file ended within a line."""
         self.damaged: list[str] = []
-        """What is wrong with lines in the midst of a file that does not grow: they are left out."""
+        """Errors in the middle of a file that does not grow; these lines are left out."""
         self._begin(*self._place())
         self.poll()
         if self.problem is not None:
             raise self._error  # nothing that could be shown: say so at once
 
     def _place(self) -> tuple[int, int]:
-        """Where the run begins: its offset and the number of the line before it."""
+        """Return the offset at which the run begins, and the number of the line before it."""
         found = runs(self.path)
         at = len(found) - 1
         if self._run is not None:
@@ -113,8 +113,8 @@ class Follower:
         self._error = LogError(self.called, 1, "")
 
     def poll(self) -> bool:
-        """Take the next slice of what the file has more; whether there was anything. Whoever waits
-        is told."""
+        """Read the next slice of the file; return True if there was one. Waiting readers are
+        notified."""
         with self._changed:
             before = self.version
             taken = False
@@ -138,8 +138,8 @@ class Follower:
             return taken or self.version != before
 
     def _finish(self, file: Any) -> None:
-        """The file grows no more: its last line counts although no newline ends it, if it is not cut
-        short."""
+        """Read the last line of a file that does not grow, even without a newline, unless it is
+        cut short."""
         file.seek(self._offset)
         text = file.read(MOST_LINE)
         if text.strip():
@@ -151,7 +151,7 @@ class Follower:
 
     @contextmanager
     def _failing(self) -> Iterator[None]:
-        """An error of reading or folding becomes the problem."""
+        """Keep an error of reading or folding as `problem`."""
         try:
             yield
         except LogError as error:
@@ -164,7 +164,7 @@ class Follower:
             self._fail(LogError(self.called, 1, said))
 
     def _take(self, file: Any) -> bool:
-        """The next slice: whole lines, one at least if there is one."""
+        """Read the next slice: whole lines, at least one if there is one."""
         end = self._size if self._ends is None else min(self._size, self._ends)
         most = MOST_AT_ONCE
         while True:
@@ -188,14 +188,14 @@ class Follower:
         return True
 
     def _lines(self, data: bytes) -> None:
-        """Some whole lines, the first of which stands at `_offset`."""
+        """Read whole lines, the first of which stands at `_offset`."""
         at = self._offset
         for text in data.split(b"\n"):
             self._line(text, at)
             at += len(text) + 1
 
     def _line(self, text: bytes, offset: int) -> None:
-        """One line that stands at `offset`. Raises LogError and what folding raises."""
+        """Read one line at `offset`. Raises LogError and the errors of folding."""
         steps, picture = self._steps, self.picture
         steps.offset = offset
         if self._is_long:
@@ -219,8 +219,8 @@ class Follower:
             self._bounded()
 
     def _parsed(self, text: bytes) -> Line | None:
-        """A line; None if there is none to draw. Raises LogError, but for a damaged line in the
-        midst of a file that does not grow."""
+        """Return a line, or None if it is not drawn. A damaged line raises LogError, except in
+        the middle of a file that does not grow."""
         try:
             return self._parser.parse(text.decode("utf-8", "replace") + "\n")
         except LogError as error:
@@ -230,7 +230,7 @@ class Follower:
             return None
 
     def _bounded(self) -> None:
-        """Raises LogError if the run is longer than a page can show."""
+        """Raise LogError if the run is longer than a page can show."""
         count, commits = self._parser.number - self._first + 1, self.picture.commits.count
         if count > MOST_LINES or count - commits > MOST_FOLDED:
             last = self._parser.number - 1
@@ -269,7 +269,7 @@ class Follower:
             return self._plain[1]
 
     def reading(self) -> tuple[int, int]:
-        """How many bytes of the run were read, and of how many."""
+        """Return the number of bytes of the run that were read, and their total."""
         end = self._size if self._ends is None else self._ends
         return self._offset - self._begun, end - self._begun
 
@@ -300,7 +300,7 @@ class Follower:
 
     @property
     def closed(self) -> bool:
-        """Nobody follows any more."""
+        """Return True if the follower was closed."""
         return self._closed
 
     def close(self) -> None:
@@ -311,7 +311,7 @@ class Follower:
 
 
 def _is_whole(text: bytes) -> bool:
-    """True if a last line is there to its end."""
+    """Return True if a last line is complete."""
     try:
         json.loads(text)
     except ValueError:

@@ -1,9 +1,9 @@
-"""The group that moves on the front page: its scenario, its recorded story, and the recorded run of
-each first thing that a reader can do to it.
+"""The group that moves on the front page: its scenario, its recorded story, and a recorded run for
+each first action of a reader.
 
-The story is a script beside the scenario. Once a reader acts, the script is left out: the group goes
-on from one instant, and only what the reader does happens to it. So each first action has one run,
-which is recorded, and is shown before the engine is there. Depends on the engine alone.
+The story is a script beside the scenario. After a reader's first action the script is left out:
+the group goes on from one instant, and only the reader's actions happen to it. So each first
+action has one run; it is recorded, and shown before the engine is loaded. Uses the engine alone.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .engine import picture_of, play
 
 SEED: Final = 1
 BEGINS_MS: Final = 10_600
-"""Where the recording begins, and where a reader's first action takes place: the group is Stable,
-heartbeats are on their way, and the story's first event is near."""
+"""The instant, in ms, at which the recording begins and a reader's first action takes place: the
+group is Stable, heartbeats are in flight, and the story's first event is near."""
 STALLS_MS: Final = 12_000
 MEMBERS: Final = ("app-1", "app-2", "app-3")
 SCENARIO: Final = """
@@ -45,7 +45,7 @@ STORY: Final[tuple[dict[str, Any], ...]] = (
 
 
 def first_actions() -> list[dict[str, Any]]:
-    """What a reader can do first, each from the same instant."""
+    """Return the possible first actions of a reader, all at the same instant."""
     lasts = {"close": {}, "kill": {}, "stall": {"lasts_ms": STALLS_MS}}
     return [
         {"kind": "join", "at_ms": BEGINS_MS},

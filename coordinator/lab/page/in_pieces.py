@@ -1,4 +1,4 @@
-"""JSON of large values, written piece by piece: what is long is made while it is written, and need
+"""Writes large values as JSON piece by piece: a long value is made while it is written, and need
 not be in memory as a whole."""
 
 from __future__ import annotations

@@ -1,6 +1,5 @@
-"""A sample log to be diagnosed: two minutes of a group, in which one rebalance cost more than
-all others. Depends on the engine alone.
-"""
+"""A sample log to diagnose: two minutes of a group in which one rebalance cost more than all
+others. Uses the engine alone."""
 
 from __future__ import annotations
 

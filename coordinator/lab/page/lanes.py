@@ -1,9 +1,9 @@
-"""The lanes of a picture: one for each process, or for each member id where the log does not tell
+"""The lanes of a picture: one for each process, or for each member id if the log does not tell
 processes apart.
 
-A lane knows what its process does (consuming, stopped, standing still, down), which partitions it
-owns by its own word or as inferred from requests, and whether it believes so against the
-coordinator. It does not read the log: `fold` tells it what happened.
+A lane has its process's activity (consuming, stopped, standing still, down), the partitions that
+it owns by its own lines or as inferred from requests, and whether it believes so wrongly. It
+does not read the log: `fold` calls it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ have gone, or it has no live leader; `SILENT` if its owner may have done nothing
 OwnerSpan = tuple[int, int, Owned]
 """From, to, and who owned a partition then."""
 SILENT: Final = "silent"
-"""What a member may have done from its last sign of life until its session expired: nothing."""
+"""Activity of a member between its last sign of life and its expiry: it may have done nothing."""
 GONE: Final = "gone"
-"""What a member does whose connection has closed: nothing that anybody knows of."""
+"""Activity of a member whose connection has closed: unknown."""
 
 MOST_NAME: Final = 80
 """A name that is shown has no more letters; a client may choose one of 32 KiB."""
@@ -56,7 +56,7 @@ class Marks:
         self._kinds = array("B")
 
     def add(self, at_ms: int, kind: str) -> None:
-        """One more."""
+        """Add a mark."""
         number = _NUMBERS.get(kind)
         if number is None:
             number = _NUMBERS[kind] = len(_KINDS)
@@ -75,8 +75,8 @@ class Marks:
 
 
 class Lane:
-    """One process, or one member id. `index` is its place; `tells`: it writes its own callbacks, so
-    nothing has to be inferred."""
+    """One process, or one member id. `index`: its place. `tells`: it logs its own callbacks, so
+    nothing is inferred."""
 
     def __init__(self, index: int, name: str, at_ms: int, client: str = "") -> None:
         self.index = index
@@ -88,21 +88,22 @@ class Lane:
         self.frozen = False
         self.stalled = False
         self.closed_ms: int | None = None
-        """When its connection closed, if it has not spoken since and does not tell what it does."""
+        """The instant when its connection closed, if it has not sent anything since and does not
+        log its own callbacks; else None."""
         self.stopped = False
-        """It gave up what it had for a rebalance, and has nothing yet."""
+        """It gave up its partitions for a rebalance and has none yet."""
         self.in_group = False
         self.held: frozenset[Key] = frozenset()
         self.in_hand = False
         """It is a member of a share group and holds records."""
         self.activity: Track[str] = Track()
         self.belief: Track[int] = Track()
-        """How many partitions it believes that it owns although it is no member any more."""
+        """The number of partitions that it believes to own although it is no member any more."""
         self.leads: Track[bool] = Track()
         self.epoch: Track[int] = Track()
         """Its member epoch, in a consumer group."""
         self.membership: Track[bool] = Track()
-        """True if the group has it as a member."""
+        """It is a member of the group."""
         self.marks = Marks()
         self.session_timeout_ms: int | None = None
         self.signs = array("q")
@@ -132,18 +133,19 @@ class Lane:
 
     @property
     def still(self) -> bool:
-        """It has partitions and does nothing with them."""
+        """Return True if it has partitions and does not consume them."""
         return self.running and (self.frozen or self.stalled or self.closed_ms is not None)
 
     def speaks_again(self) -> None:
-        """Its connection had closed; it was alive all the time."""
+        """Note that a process sends again after its connection had closed: it was alive all the
+        time."""
         since_ms, self.closed_ms = self.closed_ms, None
         now = self._doing()
         if since_ms is not None and now is not None:
             self.activity.revise(since_ms, lambda does: now if does == GONE else does)
 
     def was_silent(self, since_ms: int) -> None:
-        """It has expired: from its last sign of life on nobody knows what it did."""
+        """Note that a member has expired: its activity since its last sign of life is unknown."""
         self.activity.revise(since_ms, lambda does: SILENT if does == "consuming" else does)
 
     def plain(self, end_ms: int, label: str) -> dict[str, Any]:
@@ -167,7 +169,8 @@ class Lane:
 
 
 class Raster:
-    """Partitions over time: who has each, and when nobody does although the group reads it."""
+    """Owners of partitions over time, including the times when a partition that the group reads
+    has no owner."""
 
     def __init__(self) -> None:
         self._tracks: dict[Key, Track[Owned]] = {}
@@ -239,15 +242,15 @@ class Raster:
         self._tracks[key].set((owners, idle), at_ms)
 
     def keep_topics(self, topics: frozenset[str], at_ms: int) -> None:
-        """Nobody waits for partitions of topics that are gone."""
+        """End the wait for owners of partitions of topics that are gone."""
         for key, track in self._tracks.items():
             if key[0] not in topics and not self._owners[key]:
                 track.set(None, at_ms)
 
     def plain(self, end_ms: int) -> list[dict[str, Any]]:
-        """As JSON values: a partition's spans are `[from, to, lanes, still]`; no lane: nobody has
-        it, although the group agreed to read it. `still`: true if it has an owner who cannot work
-        on it, "silent" if its owner may have done nothing."""
+        """Return JSON values: a partition's spans are `[from, to, lanes, still]`. Without a lane
+        it had no owner although the group agreed to read it. `still`: true if its owner did not
+        consume it, "silent" if its owner may not have."""
         return [
             {
                 "topic": topic,
@@ -269,13 +272,15 @@ class Raster:
                     yield begin, end
 
     def lost_ms(self, end_ms: int) -> int:
-        """Milliseconds in which nobody worked on a partition that the group had agreed to read,
-        summed over the partitions: nobody had it, its owners stood still or had gone, or no live
-        broker led it. At most: with the silence of members that expired."""
+        """Return the milliseconds in which a partition that the group had agreed to read was not
+        consumed, summed over the partitions: it had no owner, its owner stood still or was gone,
+        or no live broker led it. This is an upper bound: the silence of members that expired is
+        included."""
         return sum(end - begin for begin, end in self.lost(end_ms))
 
     def unowned_ms(self, end_ms: int) -> int:
-        """The part of that in which nobody had it although somebody had had it."""
+        """Return the part of `lost_ms` in which a partition had no owner although it had had one
+        before."""
         return sum(
             end - begin
             for track in self._tracks.values()
@@ -304,5 +309,5 @@ class Raster:
 
 
 def _since_owned(rows: list[OwnerSpan]) -> list[OwnerSpan]:
-    """Without the wait for the first owner."""
+    """Return the spans without the wait for the first owner."""
     return rows[1:] if rows and not rows[0][2][0] else rows

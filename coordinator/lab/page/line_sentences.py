@@ -1,9 +1,9 @@
-"""The text beside the cursor: for each line of a log one sentence of what happened and why, and
+"""The text beside the cursor: for each line of a log one sentence about what happened and why, and
 its decoded fields.
 
-The sentences of requests, rebalances, notes and consumer groups are those of `coordinator explain`.
-Texts from clients are made printable here; that they are never markup is the page's part. Depends
-on the log alone.
+Sentences about requests, rebalances, notes and consumer groups are those of `coordinator
+explain`. Texts from clients are made printable here; the page must not treat them as markup.
+Reads the log alone.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Teller(Reader):
         return self._timeline.groups.get(line.group or "")
 
     def _name(self, line: Line, member_id: str | None) -> str:
-        """The short name of a member of the line's group."""
+        """Return the short name of a member of the line's group."""
         group = self._group(line)
         return (group.name(member_id) if group is not None else member_id) or "nobody"
 
@@ -160,7 +160,7 @@ class Teller(Reader):
         return said
 
     def _generation(self, line: Line) -> GenerationStarted | None:
-        """The GenerationStarted that an answer to JoinGroup speaks of."""
+        """Return the GenerationStarted that a JoinGroup response belongs to, or None."""
         for seq in range(line.seq - 1, max(0, line.seq - _ANSWERED_WITHIN), -1):
             found = self._lines.get(seq)
             if found is not None and found.kind is GenerationStarted and found.group == line.group:

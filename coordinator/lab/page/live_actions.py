@@ -1,9 +1,9 @@
-"""Deeds of a reader of the page on a live group, by operations of the control port.
+"""A page reader's actions on a live group, carried out by operations of the control port.
 
-Each deed is a row: its words, whom it befalls, the operation that carries it out and the one that
-undoes it. `Deeds` checks what a browser asks against the rows and the group as it is, and keeps
-what is in force. What is done stands in the event log, as whatever else is done over the control
-port. Depends on the table of operations, not on how requests come.
+Each action is a row: its words, its target, the operation that carries it out and the one that
+undoes it. `Deeds` checks a browser's request against the rows and the group's present state, and
+keeps the actions in force. The event log has them, as it has any other operation of the control
+port. Uses the table of operations; it must not know HTTP.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Plain = dict[str, Any]
 WITHIN_S: Final = 10.0
-"""How long a browser waits for a deed."""
+"""Seconds that a browser waits for an action."""
 
 
 class DeedError(ValueError):
@@ -33,7 +33,7 @@ class DeedError(ValueError):
 
 
 class Target(NamedTuple):
-    """Whom a deed befalls. `member` None: the group."""
+    """Target of an action. `member` None: the group."""
 
     group: GroupSnapshot
     member: MemberSnapshot | None
@@ -138,7 +138,8 @@ DEEDS: Final[dict[str, Deed]] = {
 
 @dataclass(slots=True)
 class _InForce:
-    """`whom`: a client id, or the group itself. `fault`: its number, if it is one."""
+    """An action in force. `whom`: a client id, or the group id. `fault`: the number of its
+    fault, or None."""
 
     do: str
     group: str
@@ -154,8 +155,8 @@ class _InForce:
 
 @dataclass(slots=True)
 class Deeds:
-    """All of it for one emulator, whose loop is the one that runs when this is made; called from
-    other threads. `token`: who has it may act."""
+    """The actions on one emulator. It must be made on the emulator's event loop, and is called
+    from other threads. `token`: a browser must send it to act."""
 
     kafka: Emulator
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
@@ -169,7 +170,7 @@ class Deeds:
         self._loop = asyncio.get_running_loop()
 
     def knows(self, token: str) -> bool:
-        """True if this is the token, found out in the same time for every guess."""
+        """Compare a token, in the same time for every guess."""
         return secrets.compare_digest(token.encode(), self.token.encode())
 
     def plain(self) -> Plain:
@@ -201,8 +202,7 @@ class Deeds:
         }
 
     def _forget_spent(self) -> None:
-        """A fault that has met all the requests it was for is in force no longer, nor is one that
-        somebody else has ended."""
+        """Drop faults that have met all their requests, or that another user has ended."""
         acting = {
             str(fault.number)
             for fault in self.kafka.faults()
@@ -213,8 +213,8 @@ class Deeds:
                 del self._in_force[number]
 
     def carry_out(self, asked: Plain) -> tuple[int, Plain]:
-        """Do what a browser asks: `{"do": "expire", "group": ..., "member": ...}`, or `{"undo":
-        1}`. A status of HTTP, and `plain` or an `error`."""
+        """Carry out a browser's request: `{"do": "expire", "group": ..., "member": ...}`, or
+        `{"undo": 1}`. Return an HTTP status, and the actions in force or an `error`."""
         try:
             return 200, self._on_loop(self._undone(asked) if "undo" in asked else self._done(asked))
         except DeedError as error:
@@ -269,7 +269,8 @@ class Deeds:
         return self.plain() | {"done": f"{whom}: {deed.text}"}
 
     def _refuse_twice(self, name: str, group: str, whom: str) -> None:
-        """A deed in force is not done once more, but for a coordinator, which can move on."""
+        """Raise DeedError for an action that is in force already; moving a coordinator is the
+        exception."""
         self._forget_spent()
         for each in self._in_force.values():
             if (each.do, each.group, each.whom) == (name, group, whom) and DEEDS[name].of_member:

@@ -1,10 +1,9 @@
-"""The means for a long log to open in seconds: steps that stay in the file, and commits that
-are counted and not folded.
+"""Opens a long log in seconds: steps stay in the file, and commits are counted instead of folded.
 
-In a log of a million lines nearly all are commits that succeeded. They change no state, no member
-and no owner; they are signs of life. `Commits` recognises their lines without reading them as JSON
-and remembers the last one of each member, so that an expiry is still explained by the right sign of
-life. They can be stepped to as any other line, but are not drawn as dots.
+In a log of a million lines nearly all are successful commits. They change no state, no member
+and no owner, but they are signs of life. `Commits` recognises their lines without reading them
+as JSON and remembers the last one of each member, so that an expiry is still explained by the
+right sign of life. A reader can step to them as to any other line; they are not drawn as dots.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Steps(Protocol):
     def __len__(self) -> int: ...
 
     def instants(self) -> Sequence[int]:
-        """When each happened."""
+        """Return the instant of each step."""
 
     def read(self, begin: int, end: int) -> list[Line]:
         """Some of them."""
@@ -138,7 +137,7 @@ class Commits:
         self._told: dict[bytes, int] = {}
 
     def takes(self, text: bytes, parser: Parser, steps: FileSteps, timeline: Timeline) -> bool:
-        """True if the line is one of these; then it is done with."""
+        """Return True if the line is a commit; then it is counted."""
         found = _COMMIT.match(text)
         if found is None or not text.endswith(b"}"):
             return False

@@ -1,7 +1,7 @@
-"""Which actions a scenario has a use for, and on whom: what a learner is offered.
+"""The actions that the page offers for a scenario, and the members that each can have as target.
 
-An action that could only be refused is left out: a twin of a dynamic member, another broker of one
-broker, a SyncGroup of a member that sends none (KIP-848). Depends on the scenario alone.
+An action that would always be refused is left out: a twin of a dynamic member, another broker
+where there is one, a SyncGroup of a member that sends none (KIP-848). Reads the scenario alone.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ _CLASSIC: Final = frozenset({"slow_assignor", "commit"})
 
 
 def offers(scenario: Scenario) -> dict[str, list[str] | None]:
-    """The actions by kind, with the members that they can befall; None: they befall no member."""
+    """Return the possible actions by kind, each with its possible members; None if it needs no
+    member."""
     found: dict[str, list[str] | None] = {}
     for kind in ACTIONS:
         if kind in WITHOUT_MEMBER:

@@ -1,9 +1,9 @@
-"""A folded log as plain JSON values: what the page draws, and nothing that it would have to work
-out.
+"""A folded log as plain JSON values: everything that the page draws, so that the page computes
+nothing.
 
-`Picture.plain` gives all groups with their bands, lanes and rasters, and the steps of a log that is
-not too long; `Picture.steps` gives further steps on demand. Instants are whole milliseconds since
-the run's zero.
+`Picture.plain` has all groups with their bands, lanes and rasters, and the steps of a log that
+is not too long; `Picture.steps` has further steps on demand. Instants are whole milliseconds
+since the run's zero. `fold.py` does the reading.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Picture:
     def __init__(self, lines: Iterable[Line] = (), steps: Steps | None = None) -> None:
         self.fold = Fold(steps).feed_all(lines)
         self.commits = Commits()
-        """Those that a long log's reader passed over."""
+        """Commits that the reader of a long log counted instead of folding."""
 
     def plain(self) -> dict[str, Any]:
         """Everything that is drawn; the steps too if they are not too many."""
@@ -148,7 +148,7 @@ class Picture:
         }
 
     def _shared(self, group: GroupPicture, view: GroupView | None, end_ms: int) -> dict[str, Any]:
-        """A share group's extra part: the records of its share partitions."""
+        """Return what a share group has in addition: the records of its share partitions."""
         if view is None or view.share is None:
             return {}
         return {

@@ -1,8 +1,8 @@
 """Questions about a log's costliest rebalance, with the answers that the log gives: a quiz for a
 learner.
 
-`history` has the facts and `explain` the words; nothing is guessed. A log of which there is nothing
-to ask says so.
+`history` has the facts and `explain` the words; nothing is guessed. If a log has nothing to ask
+about, an error says so.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class NothingToAskError(ValueError):
 
 
 def questions(fold: Fold, group: str | None = None) -> list[Plain]:
-    """What is asked of a group, in order; None: of the group that can be asked about and lost most.
-    Each has `asks`, `options` (texts), `right` (an index), `says`, and `at_ms`, where the answer
-    stands. Raises NothingToAskError."""
+    """Return the questions about a group, in order; None: about the group that lost most. Each
+    has `asks`, `options` (texts), `right` (an index), `says`, and `at_ms`, the instant that
+    shows the answer. Raises NothingToAskError."""
     asked: list[Plain] = []
     if group is None:
         group, asked = _dearest(fold)
@@ -73,14 +73,14 @@ def _told(view: GroupView) -> list[Rebalance]:
 
 
 def _worst(view: GroupView) -> Rebalance | None:
-    """The rebalance that cost most, if it cost anything and there are others."""
+    """Return the rebalance that cost most, if it cost anything and there are others."""
     told = _told(view)
     worst = max(told, key=lambda each: each.unowned.at_most_ms, default=None)
     return worst if worst is not None and worst.unowned.at_most_ms and len(told) > 1 else None
 
 
 def _dearest(fold: Fold) -> tuple[str, list[Plain]]:
-    """The group to ask about, and the question which it is, where there are several."""
+    """Return the group to ask about and, if there are several, the question which one that is."""
     lost = {name: group.raster.lost_ms(fold.timeline.end_ms) for name, group in fold.groups.items()}
     askable = [name for name in lost if (view := fold.timeline.groups.get(name)) and _worst(view)]
     group = max(askable, key=lost.__getitem__, default="")
@@ -133,8 +133,8 @@ def _why(told: list[Rebalance], worst: Rebalance) -> Plain:
 
 
 def _what_became(view: GroupView, worst: Rebalance) -> Plain:
-    """True if a member that expired was dead: one that lives comes back with its old member id and
-    is refused."""
+    """Return the question whether an expired member was dead: a live one comes back with its old
+    member id and is refused."""
     name = worst.trigger.members[0]
     back = next(
         (

@@ -1,13 +1,15 @@
-"""The server behind the page: files of one directory, and the log that it follows. Loopback only,
-no dependencies; it reads, and acts only if it is given who does so.
+"""The server of the page: files of one directory, and the log that it follows. Loopback only,
+standard library only. It acts on groups only if it is given an `Acting`.
 
-Paths: the page's files; `picture` (the folded log as JSON), `here` (where clients may come), `steps?begin=N&end=M`,
-`scenario?group=NAME` (a group copied for the simulator), `events` (server-sent events: `grown`
-whenever the log has grown). A request must name the address it is served under (so that no foreign
-site reads through a browser), and every answer forbids scripts from elsewhere. `acts` says what may
-be done to a live group, and does it: only with the token, for this very origin and for a body of
-JSON, so that no other page and no rebound name can. A page with a log is never framed; threads
-serve.
+Paths: the page's files; `picture` (the folded log as JSON), `here` (the clients' address),
+`steps?begin=N&end=M`, `scenario?group=NAME` (a group copied for the simulator), `events`
+(server-sent events: `grown` whenever the log has grown), `acts` (the possible actions on a live
+group, and their execution).
+
+A request must name the address of the server (so that no foreign site reads through a browser),
+and every answer forbids scripts from elsewhere. An action needs the token, this very origin and
+a body of JSON, so that no other page and no rebound name can act. A page with a log is never
+framed. Requests are handled by threads.
 """
 
 from __future__ import annotations
@@ -56,18 +58,17 @@ UNFRAMED: Final = f"{POLICY}; frame-ancestors 'none'"
 
 
 class Acting(Protocol):
-    """Who does what a reader asks. `token`: who has it may ask."""
+    """Carries out a reader's actions. `token`: a request must have it."""
 
     token: str
 
-    def knows(self, token: str) -> bool:
-        """True if this is the token."""
+    def knows(self, token: str) -> bool: ...
 
     def plain(self) -> dict[str, Any]:
         """Possible actions, as JSON values."""
 
     def carry_out(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
-        """Do it: a status of HTTP, and JSON values."""
+        """Carry out an action; return an HTTP status and JSON values."""
 
 
 class PageServer(ThreadingHTTPServer):
@@ -100,7 +101,7 @@ class PageServer(ThreadingHTTPServer):
         self._ended = Event()
         self._running: list[Thread] = []
         self.connections: set[socket] = set()
-        """Those that are open: browsers keep some for their next request."""
+        """Open connections: browsers keep some for their next request."""
         self.names = {f"{name}:{self.port}" for name in (host, "localhost", "127.0.0.1", "[::1]")}
 
     @property
@@ -110,7 +111,7 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where a browser finds it."""
+        """The address for a browser."""
         return f"http://{self.server_address[0]!s}:{self.port}/"
 
     @property
@@ -166,7 +167,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.connections.add(self.connection)
 
     def finish(self) -> None:
-        """It has ended."""
+        """Forget the connection."""
         self.server.connections.discard(self.connection)
         super().finish()
 
@@ -195,7 +196,7 @@ class _Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET  # noqa: N815
 
     def do_POST(self) -> None:
-        """Do what is asked, if that may be: the body is not even read before."""
+        """Carry out an action if the request may. The body is not read before that is certain."""
         self.close_connection = True  # a body that was not read is no next request
         if not self._is_named():
             return
@@ -228,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(HTTPStatus(status), answer)
 
     def _is_named(self) -> bool:
-        """True if the request names this server; else it is refused."""
+        """Return True if the request names this server; otherwise refuse it."""
         if self.headers.get("Host", "").lower() in self.server.names:
             return True
         said = f"this page is served as {self.server.url} only\n"
@@ -236,7 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
         return False
 
     def _has_token(self, acting: Acting) -> bool:
-        """True if the request has the token; else it is refused."""
+        """Return True if the request has the token; otherwise refuse it."""
         if acting.knows(self.headers.get(TOKEN, "")):
             return True
         said = f"{TOKEN} is missing or wrong: open the page by the address that was printed\n"
@@ -247,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(HTTPStatus.OK, _KINDS["json"], follower.plain())
 
     def _here(self, follower: Follower, query: str) -> None:
-        """The facts beside the log: where clients may come, whether a reader may act."""
+        """Answer with facts beside the log: the clients' address, and whether a reader may act."""
         acts = self.server.acting is not None
         self._json(HTTPStatus.OK, {"address": self.server.address, "acts": acts})
 

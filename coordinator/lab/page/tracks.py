@@ -1,8 +1,8 @@
-"""Spans of time as they grow: what holds from one instant on until something else does. Instants
-are whole milliseconds.
+"""Spans of time as they grow: a value that holds from one instant until it changes. Instants are
+whole milliseconds.
 
-A track is fed in the order of time and gives `[from_ms, to_ms, value]` rows. It does not know what
-its values mean.
+A track is fed in the order of time and returns `[from_ms, to_ms, value]` rows. It must not know
+what its values mean.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ V = TypeVar("V", bound=Hashable)
 
 
 class Track(Generic[V]):
-    """One value at a time. None: nothing is drawn there."""
+    """One value over time. None: nothing is drawn."""
 
     __slots__ = ("_since", "_value", "rows")
 
@@ -37,7 +37,7 @@ class Track(Generic[V]):
         self._value, self._since = value, at_ms
 
     def revise(self, since_ms: int, change: Callable[[V], V]) -> None:
-        """What was drawn from `since_ms` on turns out to have been something else."""
+        """Change the values that were drawn from `since_ms` on."""
         revised: list[tuple[int, int, V]] = []
         while self.rows and self.rows[-1][1] > since_ms:
             begin, end, value = self.rows.pop()

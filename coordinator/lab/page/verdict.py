@@ -1,9 +1,10 @@
-"""The verdict on a group, drawn above its picture: its rebalances with the cause of each, what it cost
-and who held it up, the costliest first.
+"""The verdict on a group, shown above its picture: its rebalances, the costliest first, each with
+its cause, its cost and the members that held it up.
 
-`history` has the facts and `explain` the words. A rebalance costs what was lost from its beginning
-until the group was Stable, and before it the silence of the members that it removed. What several
-rebalances in a row could claim is the first one's.
+`history` has the facts and `explain` the words. The cost of a rebalance is the time that
+partitions lost from its beginning until the group was Stable, and before it the silence of the
+members that it removed. A cost that belongs to several successive rebalances is charged to the
+first.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from .fold import GroupPicture
 from .lanes import GONE, SILENT, Lane, cut
 
 _MOST: Final = 200
-"""So many rebalances are told; of more, the costliest."""
+"""At most so many rebalances are listed: the costliest."""
 _MOST_WORDS: Final = 400
 _EPOCHS: Final = (
     ("expired", "a member expired"),
@@ -35,11 +36,12 @@ _EPOCHS: Final = (
 """The cause of a group epoch, by a word of its reason."""
 _OTHER: Final = "another cause"
 _WORTH_TELLING_MS: Final = 1000
-"""Who kept a rebalance waiting for less did not hold it up."""
+"""A member that kept a rebalance waiting for less is not listed as its cause."""
 
 
 class _Told(NamedTuple):
-    """A rebalance of a group of either protocol. `members`: short names of those it is about."""
+    """A rebalance of a group of either protocol. `members`: short names of the members
+    concerned."""
 
     seq: int
     begun_ms: int
@@ -52,8 +54,8 @@ class _Told(NamedTuple):
 
 
 def verdict(view: GroupView | None, picture: GroupPicture, end_ms: int) -> dict[str, Any]:
-    """The verdict as JSON values. `count`: how many rebalances there were; `rebalances`: those that
-    are told."""
+    """Return the verdict as JSON values. `count`: number of rebalances; `rebalances`: those that
+    are listed."""
     if view is None or view.share is not None:
         return {"count": 0, "rebalances": []}
     told = sorted([*_classic(view, end_ms), *_epochs(view, end_ms)])
@@ -86,7 +88,8 @@ def verdict(view: GroupView | None, picture: GroupPicture, end_ms: int) -> dict[
 
 
 def _silences(lane: Lane, end_ms: int) -> Iterable[tuple[int, int]]:
-    """How a lane's memberships ended: when, and since when its process had done nothing."""
+    """Yield the end of each of a lane's memberships, and the instant since which its process had
+    done nothing."""
     doing = lane.activity.until(end_ms)
     begins = [begin for begin, _, _ in doing]
     for since_ms, until_ms, _ in lane.membership.until(end_ms):
@@ -124,7 +127,7 @@ class Cost:
         )
 
     def until(self, at_ms: int) -> int:
-        """What was lost up to an instant."""
+        """Return the cost up to an instant."""
         place = bisect_right(self._instants, at_ms) - 1
         if place < 0:
             return 0
@@ -148,7 +151,7 @@ def _classic(view: GroupView, end_ms: int) -> Iterable[_Told]:
 
 
 def _waited_ms(rebalance: Rebalance) -> int:
-    """How long a join phase waited for the last that came."""
+    """Return how long a join phase waited for its last member, in ms."""
     awaited, joined_ms = rebalance.awaited, rebalance.generation_ms
     if awaited is None or joined_ms is None:
         return 0
@@ -171,13 +174,12 @@ def _epochs(view: GroupView, end_ms: int) -> Iterable[_Told]:
 
 
 def _named(view: GroupView, epoch: EpochView) -> list[str]:
-    """The members that the reason of an epoch names."""
     words = epoch.reason.replace(",", " ").split()
     return [view.names[word] for word in words if word in view.names]
 
 
 def _cause(rebalance: Rebalance) -> str:
-    """The cause of a classic rebalance in a few words, alike for all of its kind."""
+    """Return the cause of a classic rebalance in a few words, the same for all of its kind."""
     trigger = rebalance.trigger
     event = trigger.line.event
     if isinstance(event, MemberRemoved):

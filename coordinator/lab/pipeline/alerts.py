@@ -1,9 +1,9 @@
-"""Events worth an alarm while a log grows: one `Watch` for each group, fed line by line, whose
-state is plain JSON.
+"""Alarms while a log grows: one `Watch` for each group, fed line by line, whose state is plain
+JSON.
 
-Pure: the instants are the log's own; what should have happened and did not is asked for with `due`
-and `expired`, on the wall clock of whoever asks. Spark keeps one watch for each group as its state
-(`spark.live`); anybody else may feed one directly.
+Instants are the log's own. `due` and `expired` find what should have happened and did not, on
+the caller's wall clock. Spark keeps one watch for each group as its state (`spark.live`); any
+other program may feed one directly.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ENDED: Final = (PartitionChange.REASSIGNMENT_COMPLETED, PartitionChange.REASSIG
 
 
 class Limits(NamedTuple):
-    """When to raise an alarm. Durations in milliseconds."""
+    """Limits beyond which an alarm is raised. Durations in milliseconds."""
 
     storm: int = 5
     """So many rebalances of a group within `window_ms`."""
@@ -64,7 +64,8 @@ KINDS: Final = (
 
 
 class Watch:
-    """One group's watch. `saved()` is its state as text, from which it goes on elsewhere."""
+    """The watch of one group. `saved()` returns its state as text, with which another process
+    can go on."""
 
     def __init__(self, group: str, limits: Limits = Limits(), saved: str | None = None) -> None:
         self._group = group
@@ -72,7 +73,7 @@ class Watch:
         state = json.loads(saved) if saved else {}
         self.group = ClassicGroup(state.get("state", ""), state.get("generation", -1))
         self.rebalances: list[int] = state.get("rebalances", [])
-        """When those began that lie within the window before the last line."""
+        """The instants of the rebalances that began within the window before the last line."""
         self._joined: dict[str, list[int]] = state.get("joined", {})
         self._pending: dict[str, list[Any]] = state.get("pending", {})
         """Each open step: its kind, the line that began it, and the wall clock at which it is
@@ -120,7 +121,7 @@ class Watch:
         return min((entry[3] for entry in self._pending.values()), default=None)
 
     def expired(self, wall_ms: int) -> Iterator[Alert]:
-        """The steps overdue by now. Each is told once."""
+        """Yield the steps that are overdue by now, each once."""
         for name in [name for name, entry in self._pending.items() if entry[3] <= wall_ms]:
             kind, seq, at_ms, _ = self._pending.pop(name)
             what = (

@@ -1,8 +1,8 @@
-"""The curve: what joins, departures, crashes and deployments cost a group, against its size, for
-each way to rebalance.
+"""The curve: costs of joins, departures, crashes and deployments against the size of a group, for
+each rebalance protocol.
 
-Says which simulations it takes (a sweep of `docs/curve/scenario.toml`) and what of them becomes a
-curve. `spark.curve` runs them; `curve_page` has the words.
+Defines the simulations (a sweep of `docs/curve/scenario.toml`) and the measures taken from them.
+`spark.curve` runs them; `curve_page` writes the page.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ MEASURED: Final = (
 
 
 class CurvePoint(NamedTuple):
-    """How one measure is distributed over the seeds, in the unit of its column."""
+    """Distribution of one measure over the seeds, in the unit of its column."""
 
     protocol: str
     members: int

@@ -1,8 +1,6 @@
-"""Measurements on a real broker, read from `docs/curve/live.csv`: a row for each event of each run
-of a group, with the columns and units of `runs.csv`.
-
-Owns the file. `benchmarks.curve_live` measures.
-"""
+"""Measurements on a real broker, read from `docs/curve/live.csv`: a row for each event of each
+run of a group, with the columns and units of `runs.csv`. `benchmarks.curve_live` measures and
+writes."""
 
 from __future__ import annotations
 
@@ -17,8 +15,8 @@ LIVE_COLUMNS: Final = ("protocol", "members", "run", "event", *LIVE_MEASURES, "b
 
 
 class LiveRun(NamedTuple):
-    """One event's cost to one group, live. `values`: one for each of LIVE_MEASURES, as table
-    `windows` has it; None: it did not settle in time."""
+    """The cost of one event to one group, measured live. `values`: one for each of
+    LIVE_MEASURES, as in table `windows`; None: the group did not settle in time."""
 
     protocol: str
     members: int

@@ -1,8 +1,5 @@
-"""The page of the curve in Markdown: tables of what simulations showed, beside what was measured live,
-and what was assumed.
-
-Owns the words of `docs/curve/README.md`. Does not depend on how the figures came about.
-"""
+"""The page of the curve in Markdown (`docs/curve/README.md`): tables of the simulations' results
+beside live measurements, and the assumptions. It must not know how the figures were computed."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ def curve_page(points: Sequence[CurvePoint], command: str, live: Sequence[LiveRu
 
 
 def _beside(by_key: _Points, protocols: Sequence[str], live: Sequence[LiveRun]) -> Iterator[str]:
-    """The section with what was measured live: one table a measure."""
+    """Yield the section with live measurements: one table for each measure."""
     sizes = sorted({run.members for run in live})
     yield _LIVE.format(
         sizes=_listed(sizes), brokers=" and ".join(sorted({run.broker for run in live}))
@@ -72,7 +69,7 @@ def _beside(by_key: _Points, protocols: Sequence[str], live: Sequence[LiveRun]) 
 
 
 def _live(values: Sequence[int | None] | None, measure: Measured) -> str:
-    """The results of a group's runs."""
+    """Return the live results of a group's runs."""
     return (
         ", ".join(
             "not settled" if value is None else f"{value * measure.scale:.4g}"
@@ -85,7 +82,7 @@ def _live(values: Sequence[int | None] | None, measure: Measured) -> str:
 def _compared(
     by_key: _Points, found: Mapping[tuple[str, int, str, str], Sequence[int | None]]
 ) -> str:
-    """How many of the live figures lie where the simulations do."""
+    """Return the sentence that says how many live figures lie within the simulations' range."""
     below = within = above = 0
     for key, values in found.items():
         point = by_key.get(key)
@@ -110,8 +107,8 @@ def _listed(sizes: Sequence[int]) -> str:
 
 
 def _chance(points: Sequence[CurvePoint]) -> str:
-    """How many seeds stand behind a figure, and how sure its median is: one sentence for each
-    number of seeds."""
+    """Return a sentence for each number of seeds: how certain the medians of so many simulations
+    are."""
     sizes: dict[tuple[int, float], set[int]] = {}
     for point in points:
         sizes.setdefault((point.median.size, point.median.coverage), set()).add(point.members)

@@ -1,9 +1,9 @@
-"""The figures of the curve's single simulations, as `docs/curve/runs.csv` has them: five rows each,
-one for an event.
+"""Figures of the curve's single simulations, as in `docs/curve/runs.csv`: five rows for each
+simulation, one for each event.
 
-What the curve shows are the medians of these. A simulation goes by the id of its cell, which
-depends on the scenario, the settings, the seed and the product's version: figures of another
-scenario or version are never taken for those of this one.
+The curve shows the medians. A simulation is identified by the id of its cell, which depends on
+the scenario, the settings, the seed and the product's version, so figures of another scenario or
+version are never mixed in.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ STATISTICS: Final[Mapping[str, Callable[[CurvePoint], float]]] = {
     "p5": lambda point: point.p5,
     "p95": lambda point: point.p95,
 }
-"""What curve.csv has of the simulations of a point: the median with its interval, and where 5 % and
-95 % of them lie."""
+"""Columns of curve.csv about the simulations of a point: the median with its interval, and the 5
+% and 95 % quantiles."""
 CURVE_COLUMNS: Final = (
     "protocol",
     "members",
@@ -49,8 +49,8 @@ CURVE_COLUMNS: Final = (
 
 
 class RunFigures(NamedTuple):
-    """One event's cost in one simulation. `values`: one for each of MEASURED, as table `windows`
-    has it."""
+    """The cost of one event in one simulation. `values`: one for each of MEASURED, as in table
+    `windows`."""
 
     cell_id: str
     protocol: str
@@ -102,8 +102,8 @@ def runs_text(runs: Iterable[RunFigures]) -> str:
 
 
 def known_of(runs: Iterable[RunFigures], sweep: Sweep) -> tuple[list[RunFigures], tuple[int, ...]]:
-    """Those of some figures that are of a sweep's simulations; and the seeds of which some variant
-    has no or not all figures."""
+    """Return the figures that belong to a sweep's simulations, and the seeds for which some
+    variant lacks figures."""
     wanted = {cell.cell_id: cell.seed for cell in cells(sweep)}
     found = [run for run in runs if run.cell_id in wanted]
     events: dict[str, set[str]] = {}

@@ -1,5 +1,5 @@
-"""The basis of comparing runs: measures made of a row of table `metrics`, and their statistics over
-the runs of a variant."""
+"""Measures by which runs are compared, computed from a row of table `metrics`, and their
+statistics over the runs of a variant."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def _detection(run: Run) -> float | None:
 
 
 def _later(name: str, first: str, per: int = 1) -> Callable[[Run], float]:
-    """A sum over rebalances without the first join of groups that were empty."""
+    """Return a measure: a sum over rebalances, without the first joins of groups that were
+    empty."""
     return lambda run: (float(run[name]) - float(run[first])) / per
 
 

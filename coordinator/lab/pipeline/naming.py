@@ -1,7 +1,7 @@
-"""Names of variants for a reader: by what differs between them, with what they have in common said
-once. Pure: names in, names out.
+"""Short names of variants for a reader: what differs between them, and once what they have in
+common. Names in, names out.
 
-Tables and CSV keep the whole names; those here are for a page and its pictures.
+Tables and CSV keep the full names; the short ones are for a page and its pictures.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The report as one HTML page: no scripts, nothing from the network, plots as SVG within the page.
-Pure: facts in, text out.
+Facts in, text out.
 
-Everything that came out of a log is escaped. The page reads as well without its style.
+Everything from a log is escaped. The page is readable without its style.
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ details{margin:.6rem 0}summary{cursor:pointer}figure{margin:1.5rem 0}figure svg{
 
 
 class Worst(NamedTuple):
-    """One of the worst rebalances, with what explains and repeats it. `runs`: in how many runs of
-    its variant the same rebalance (group and generation) is among the worst."""
+    """One of the worst rebalances, with the commands that explain and repeat it. `runs`: the
+    number of runs of its variant in which the same rebalance (group and generation) is among the
+    worst."""
 
     run_id: str
     group: str

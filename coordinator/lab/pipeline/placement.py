@@ -1,8 +1,8 @@
-"""Distribution of work over tasks: bins of about equal work, the largest pieces first. Pure; does
-not know what the work is.
+"""Distribution of work over tasks: bins of about equal work, the largest pieces first. It must not
+know what the work is.
 
-Spark launches the tasks of a stage in the order of their numbers, so the longest come first and the
-short ones fill the gaps (LPT).
+Spark starts the tasks of a stage in the order of their numbers, so the longest come first and
+the short ones fill the gaps (LPT).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ LARGEST_CHUNK = 1 << 30
 
 
 def chunk_count(weights: Sequence[int], slots: int) -> int:
-    """How many chunks so many bytes of log are cut into, for that many slots: none without work, at
-    most one for each piece."""
+    """Return the number of chunks for this many bytes of log and this many slots: none without
+    work, at most one for each piece."""
     total = sum(weights)
     target = min(max(ceil(total / (2 * max(slots, 1))), SMALLEST_CHUNK), LARGEST_CHUNK)
     return min(len(weights), max(1, ceil(total / target)))

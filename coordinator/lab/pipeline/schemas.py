@@ -1,9 +1,10 @@
-"""The tables, declared: their columns, types, meaning and order (docs/tables.md is written from
-this).
+"""The tables, declared: their columns, types, meaning and order. docs/tables.md is written from
+this.
 
-Owns `SCHEMA_VERSION`. It is raised when a column changes its meaning or goes; new columns and
-tables do not raise it. Instants are whole milliseconds since the run's zero (`runs.epoch_ms` is
-that zero on the wall clock), durations whole milliseconds. Does not depend on Arrow or Spark.
+Owns `SCHEMA_VERSION`, which rises when a column is removed or changes its meaning, but not for
+new columns and tables. Instants are whole milliseconds since the run's zero (`runs.epoch_ms` is
+that zero on the wall clock), durations whole milliseconds. This module must not know Arrow or
+Spark; `fold/` fills the tables.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ Row = tuple[Any, ...]
 
 
 class Column(NamedTuple):
-    """One column. `type`: string, int (64 bits), bool, texts (a list of strings) or ints (a list of
-    64 bits)."""
+    """One column. `type`: string, int (64 bits), bool, texts (a list of strings) or ints (a list
+    of 64-bit integers)."""
 
     name: str
     type: str
@@ -26,8 +27,8 @@ class Column(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One table: what a row is, its columns, and the columns by which rows are ordered within a
-    file."""
+    """One table: the meaning of a row, the columns, and the columns by which rows are ordered
+    within a file."""
 
     name: str
     row: str
@@ -40,7 +41,7 @@ class Table(NamedTuple):
 
 
 def _columns(text: str) -> tuple[Column, ...]:
-    """Columns from lines such as `seq int: the line's number`; a type with `?` may be null."""
+    """Read columns from lines such as `seq int: the line's number`; a type with `?` may be null."""
     columns = []
     for line in filter(str.strip, text.split("\n")):
         head, _, meaning = line.strip().partition(": ")

@@ -1,8 +1,8 @@
 """Sources of logs: files and directories, plain, gzip or zstd, with one run in a file or many.
 
-Owns what a *piece* is: a file, or the part of a plain file in which one run stands, so that runs of
-one file can be folded by several tasks. A compressed file is one piece. Nothing here reads more
-than a line at a time into memory.
+A *piece* is a file, or one run's part of a plain file, so that several tasks can fold the runs
+of one file. A compressed file is one piece. Nothing here reads more than a line at a time into
+memory.
 """
 
 from __future__ import annotations
@@ -111,8 +111,8 @@ def pieces(path: str) -> list[Piece]:
 
 
 def _run_begins(path: str) -> list[tuple[int, int, str]]:
-    """Where runs begin in a plain file: offset and number of their headers' lines, and their
-    names."""
+    """Return where runs begin in a plain file: the offset and number of each header's line, and
+    the run's name."""
     found: list[tuple[int, int, str]] = []
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
         counted, line, at = 0, 1, text.find(HEADER_BYTES)
@@ -179,7 +179,7 @@ def _opened(path: str) -> Iterator[BinaryIO]:
 
 
 def _packing(path: str) -> str | None:
-    """How a file is packed, by its first bytes."""
+    """Return the compression of a file, by its first bytes; None if it is plain."""
     with open(path, "rb") as file:
         first = file.read(4)
     return "gzip" if first[:2] == b"\x1f\x8b" else "zstd" if first == b"\x28\xb5\x2f\xfd" else None

@@ -1,9 +1,9 @@
-"""A sweep: a scenario, settings that vary, seeds; and the simulation of one cell. Pure
-Python: Spark only decides where.
+"""A sweep: a scenario, settings that vary, seeds; and the simulation of one cell. Pure Python:
+Spark only decides where a cell is simulated.
 
 A cell is one simulation. Its id is made of the scenario's text, its settings, its seed and this
-package's version, so that a sweep that goes on later knows what is done. Rules of `sweep.toml` are
-in docs/pipeline.md.
+package's version, so that a sweep that goes on later knows its finished cells. The keys of
+`sweep.toml` are described in docs/pipeline.md.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ KEEPS: Final[Mapping[str, Collection[str]]] = {
 """The tables of a sweep, by what it keeps. Where there are no verdicts, runs are held to what their
 scenario says must hold alone."""
 _CHOICES: Final = ("metrics", "tables", "logs")
-"""What a sweep file may keep. Windows alone have no metrics, which `analyse` and `report` are made
-of: they are the curve's."""
+"""Values of `keep` in a sweep file. "windows" alone has no metrics, which `analyse` and `report` need: the
+curve uses it."""
 _MOST_CELLS = 1_000_000
 _MOST_COMBINATIONS = 1 << 62
 _Axis = list[tuple[str, list[str]]]
@@ -60,8 +60,8 @@ class SweepError(ValueError):
 
 
 class Variant(NamedTuple):
-    """One combination of what varies: its name, and all its settings, those of the whole sweep
-    included."""
+    """One combination of the settings that vary: its name, and all its settings, including those
+    of the whole sweep."""
 
     name: str
     settings: tuple[str, ...]
@@ -81,7 +81,7 @@ class Sweep(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """One simulation: `number` is its place in the sweep; `weight` about what it costs, in ms."""
+    """One simulation. `number`: its place in the sweep. `weight`: its expected cost in ms."""
 
     cell_id: str
     number: int
@@ -122,7 +122,7 @@ def read_sweep(path: str) -> Sweep:
 
 
 def _windows(path: str, given: object, shortest: Scenario) -> Begins:
-    """`shortest`: the scenario of the simulation that is over first."""
+    """Read the windows. `shortest`: the scenario of the simulation that ends first."""
     if not isinstance(given, dict):
         raise SweepError(
             f"{path}: windows = {given!r}: give [windows] with names and when each begins"
@@ -146,7 +146,7 @@ def _windows(path: str, given: object, shortest: Scenario) -> Begins:
 
 
 def _first_ms(scenario: Scenario, number: int, told: str) -> int:
-    """When a piece of churn happens at the earliest."""
+    """Return the earliest instant of a piece of churn."""
     if number >= len(scenario.churn):
         raise SweepError(f"{told}: the scenario has {len(scenario.churn)} pieces of churn")
     churn = scenario.churn[number]
@@ -185,7 +185,7 @@ def _seeds(path: str, given: object) -> tuple[int, ...]:
 def _variants(
     path: str, raw: Mapping[str, Any], name: str, text: str, seeds: int
 ) -> tuple[tuple[Variant, ...], Scenario, str]:
-    """The variants, the scenario of the shortest simulation, and a note about them."""
+    """Return the variants, the scenario of the shortest simulation, and a note about them."""
     common = raw.get("set", [])
     if not isinstance(common, list) or not all(isinstance(each, str) for each in common):
         raise SweepError(
@@ -222,7 +222,8 @@ def _variants(
 def _kinds(path: str, text: str, name: str, common: tuple[str, ...]) -> list[str]:
     """Return the names of a scenario's kinds of consumers. Raises SweepError.
 
-    Its settings alone may contradict each other: what is varied settles it then.
+    The sweep's own settings may contradict each other as long as the varied ones do not settle
+    it; then they are left out here.
     """
     try:
         scenario = _checked(path, text, name, common)
@@ -232,8 +233,8 @@ def _kinds(path: str, text: str, name: str, common: tuple[str, ...]) -> list[str
 
 
 def _variant(axes: Sequence[_Axis], number: int, common: tuple[str, ...]) -> Variant:
-    """A combination of the grid, which is never made as a whole: its last axis changes the
-    fastest."""
+    """Return one combination of the grid, by its number; the last axis changes fastest. The grid
+    is never made as a whole."""
     combination: list[tuple[str, list[str]]] = []
     for axis in reversed(axes):
         number, at = divmod(number, len(axis))
@@ -256,8 +257,9 @@ def _checked(path: str, text: str, name: str, settings: tuple[str, ...]) -> Scen
 
 
 def _chosen(path: str, grid: int, sample: object, seeds: int) -> tuple[Sequence[int], str]:
-    """The numbers of the combinations that are taken, of so many: the first, with which the others
-    are compared, and as many others as the sample allows. And a note, if the sample is none."""
+    """Return the numbers of the combinations to simulate: the first, with which the others are
+    compared, and as many others as the sample allows. Also a note if the sample is larger than
+    the grid."""
     size, note = grid, ""
     if sample is not None:
         if (
@@ -403,8 +405,7 @@ def run_cell(
 
 
 class _Folding:
-    """Folds the lines of a simulation as they come. `kept`: a list for all of them, if somebody
-    wants them."""
+    """Folds the lines of a simulation as they come. `kept`: a list for all lines, or None."""
 
     def __init__(self, fold: RunFold, kept: list[Line] | None) -> None:
         self._fold = fold

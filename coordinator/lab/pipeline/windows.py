@@ -1,10 +1,10 @@
-"""Windows of a simulation: what each event of a scenario costs, from its instant until the next
+"""Windows of a simulation: the cost of each event of a scenario, from its instant until the next
 one's.
 
-Counted from the lines of the run, and from the bytes on the simulated links, which no log has.
-Rules: a rebalance, or a group epoch of a consumer group (KIP-848), belongs to the window in which
-it begins; a time without an owner is divided between the windows in which it lies; heartbeats go on
-all the time, so that what an event costs is the traffic beyond that of the quiet seconds before it.
+Counted from the run's lines, and from the bytes on the simulated links, which no log has. A
+rebalance, or a group epoch of a consumer group (KIP-848), belongs to the window in which it
+begins. A time without an owner is divided between the windows in which it lies. Heartbeats go on
+all the time, so the cost of an event is the traffic above that of the quiet seconds before it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Begins = tuple[tuple[str, int | str], ...]
 happens first, such as "churn 1", by its number from 1 on."""
 QUIET_MS: Final = 30_000
 _CHURN: Final = re.compile(r"churn ([1-9][0-9]{0,4})")
-"""Where these stand in a row of table `epochs` that has no run_id yet."""
+"""Pieces of churn in a sweep file's windows."""
 
 
 def churn_number(begin: int | str) -> int | None:
@@ -45,7 +45,8 @@ def churn_number(begin: int | str) -> int | None:
 
 
 def windows_in(begins: Begins, scenario: Scenario, seed: int) -> Windows:
-    """When the windows of one simulation begin, with the instants that its seed draws."""
+    """Return the instants at which the windows of one simulation begin, with those that its seed
+    draws."""
     found = []
     for name, begin in begins:
         number = churn_number(begin)
@@ -73,8 +74,8 @@ class Traffic:
         self._sent[instant] = world.sent_bytes()
 
     def sent(self, begin: int, end: int) -> int:
-        """How many bytes were sent from one instant to another: of those looked at, or the end of
-        the run."""
+        """Return the bytes sent between two instants, each of which is one that was noted before
+        or the end of the run."""
         return self._until(end) - self._until(begin)
 
     def _until(self, instant: int) -> int:
@@ -120,7 +121,7 @@ class WindowCounts(Observer):
                 window.rebalanced(one)
 
     def rows(self, traffic: Traffic) -> list[Row]:
-        """Those of table `windows`, without their run_id."""
+        """Return the rows of table `windows`, without their run_id."""
         return [window.row(traffic) for window in self._windows]
 
     def _window(self, at_ms: int) -> _Window | None:
@@ -128,15 +129,14 @@ class WindowCounts(Observer):
         return self._windows[number] if number >= 0 and at_ms < self._end_ms else None
 
     def _epoch(self, one: Settling) -> None:
-        """A group epoch is over."""
+        """Note that a group epoch is over."""
         started_ms = one.bumped.at_ms
         window = self._window(started_ms)
         if window is not None:
             window.bumped(started_ms, one.settled_ms, one.moved.by_member)
 
     def _unavailable(self, since_ms: int, to_ms: int) -> None:
-        """No application had a partition, by the members' own word: the time is divided between the
-        windows."""
+        """Divide a time in which no application had a partition between the windows."""
         if since_ms == to_ms:
             return
         number = max(bisect_right(self._begins, since_ms) - 1, 0)
@@ -147,7 +147,7 @@ class WindowCounts(Observer):
 
 
 class _Window:
-    """The events from one instant until another."""
+    """Costs between two instants."""
 
     def __init__(self, name: str, begin_ms: int, end_ms: int) -> None:
         self.name = name
@@ -175,7 +175,7 @@ class _Window:
             self._calm_ms = max(self._calm_ms, settled_ms)
 
     def row(self, traffic: Traffic) -> Row:
-        """Its row of table `windows`, without the run_id."""
+        """Return the row of table `windows`, without the run_id."""
         sent = traffic.sent(self.begin_ms, self.end_ms)
         return (
             self.name,

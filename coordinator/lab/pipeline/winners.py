@@ -1,5 +1,5 @@
-"""Sentences that compare variants: which one has the least of a measure, and by how much. Pure:
-statistics in, text out."""
+"""Sentences that compare variants: which one has the least of a measure, and by how much.
+Statistics in, text out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .measures import COST, HEADLINES, MEASURES, Difference, Summary
 def winners(
     variants: Sequence[str], summaries: Iterable[Summary], differences: Iterable[Difference]
 ) -> list[str]:
-    """One sentence for each of the headline measures; none where there is one variant only."""
+    """Return one sentence for each of the headline measures; none if there is only one variant."""
     if len(variants) < 2:
         return []
     medians = {
@@ -30,8 +30,8 @@ def _of(
     medians: dict[tuple[str, str], float],
     of: dict[tuple[str, str], Difference],
 ) -> str | None:
-    """Who has least of one measure. Only differences from the first variant are known, with their
-    intervals: so the first one is one side of each comparison."""
+    """Return the sentence about one measure. Differences, with their intervals, are known only
+    against the first variant, so it is one side of each comparison."""
     there = [variant for variant in variants if (name, variant) in medians]
     if len(there) < 2:
         return None

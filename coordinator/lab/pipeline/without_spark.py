@@ -1,5 +1,5 @@
-"""The tables without Spark: all rows of some logs in memory. What the tables of Spark must equal,
-and enough for a small log."""
+"""The tables without Spark: all rows of some logs in memory. The tables of Spark must equal
+these; for a small log they suffice."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Moving partitions between brokers, as `kafka-reassign-partitions` does it, on any cluster.
+"""Moves partitions between brokers, as `kafka-reassign-partitions` does, on any cluster.
 
-`files` reads and writes the tool's JSON, `admin` asks brokers, `tool` does what the tool does and
-says what it says.
+`files.py` reads and writes the tool's JSON, `coordinator/kit/admin.py` sends requests to
+brokers, `tool.py` has the actions and their output.
 """
 
 from __future__ import annotations

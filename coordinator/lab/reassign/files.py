@@ -1,7 +1,5 @@
 """The JSON files of partition reassignment (REASN-6): topics to move, and replica assignments.
-
-Owns their form and the words for what is wrong in them. Does not depend on a cluster.
-"""
+Has their format and their errors; it must not know a cluster."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""The work of `kafka-reassign-partitions`: generate, execute, verify, list, cancel (REASN-7 to
-REASN-10), with its texts.
+"""The actions of `kafka-reassign-partitions`: generate, execute, verify, list, cancel (REASN-7 to
+REASN-10), with its output.
 
-Each function prints by `say` and answers what happened. Raises ToolError, AdminError or FileError,
-and then nothing was changed. Does not depend on the command line and on how brokers are reached.
+Each function prints by `say` and returns what happened. Raises ToolError, AdminError or
+FileError; then nothing was changed. It must not know the command line, nor how brokers are
+reached.
 """
 
 from __future__ import annotations
@@ -221,10 +222,10 @@ def _throttle(
     moving: Mapping[TopicPartition, Moving],
     rate: int,
 ) -> None:
-    """Limit the brokers involved, and name the replicas that are limited: sources at leaders, added
-    ones at followers (REASN-8).
+    """Limit the brokers concerned, and name the limited replicas: sources at leaders, added ones at
+    followers (REASN-8).
 
-    What is under way already is limited anew with it.
+    Reassignments in progress get the new limit, too.
     """
     moves = {
         partition: ({*move.replicas} - {*move.adding}, {*move.adding})

@@ -1,9 +1,9 @@
-"""Chance from one seed: each draw depends on the seed, a purpose, who it is for, and how many came
-before it, and on nothing else.
+"""Random numbers from one seed: each draw depends on the seed, a purpose, whom the draw is for, and
+the number of draws before it, and on nothing else.
 
-So a member that is left out, or another setting, changes no draw of anybody else, and two variants
-of a scenario see the same churn. Draws are made of integer bits by the code here, so that they are
-the same with every Python and on every machine.
+So a member that is left out, or another setting, changes no other draw, and two variants of a
+scenario see the same churn. Draws are made of integer bits by the code here, so they are the
+same with every Python and on every machine.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Draws:
         return (self.bits() >> 11) / (1 << 53)
 
     def choice(self, options: Sequence[T]) -> T:
-        """One of them."""
+        """Return one of the options."""
         return options[self.between(0, len(options) - 1)]
 
     def exponential_ms(self, mean_ms: int) -> int:
@@ -71,7 +71,7 @@ class Draws:
 
 
 def _minus_log2(bits: int) -> int:
-    """-log2(bits / 2**32), in units of 2**-16, by repeated squaring."""
+    """Return -log2(bits / 2**32) in units of 2**-16, by repeated squaring."""
     whole = bits.bit_length() - 1
     mantissa = bits << (62 - whole)  # from 2**62 on, below 2**63
     fraction = 0
@@ -92,7 +92,7 @@ class KeyedRandom(Random):
         super().__init__()
 
     def seed(self, *args: Any, **kwargs: Any) -> None:
-        """It has its seed for good."""
+        """Do nothing: the seed is fixed."""
 
     def random(self) -> float:
         return self._draws.unit()

@@ -1,8 +1,8 @@
-"""Members that come, go and stall, as a scenario says: what happens to whom at which instant, drawn
-before the run begins.
+"""Carries out a scenario's churn: members that join, leave and stall, each at an instant that is
+drawn before the run begins.
 
-Each piece of churn draws from a sequence of its own, so that changing one piece, or a setting of
-the members, changes no other.
+Each piece of churn draws from a sequence of its own, so that a change of one piece, or of a
+setting of the members, changes no other. Faults stand in `nemesis.py`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
     from .clients.client_hosts import ClientHosts
 
 QUIET_END_MS: Final = 120_000
-"""How long before the end of a run arrivals and departures end, unless `until` says otherwise."""
+"""Churn ends this long before the end of a run, in ms, unless `until` says otherwise."""
 LIVED_MS: Final = 600_000
 """A process that lived so long is restarted as after its first death."""
 _HOUR_MS = 3_600_000
 
 
 def begins_at(scenario: Scenario, seed: int, number: int, now: int | None = None) -> int:
-    """When a piece of churn, by its number from 0 on, happens first. `now`: what it waited for was
-    seen then."""
+    """Return the instant at which a piece of churn, by its number from 0 on, happens first.
+    `now`: the instant at which its trigger was seen."""
     churn = scenario.churn[number]
     draws = Draws(seed, "instant", f"{churn['kind']} {number}")
     return (churn["at"] if now is None else now) + draws.between(0, churn["within"])
@@ -51,13 +51,13 @@ class Churn:
         self._scenario = scenario
         self._started: dict[str, int] = {}
         self._coming: Counter[str] = Counter()
-        """Who is to start yet, at first or again after a restart, and how often."""
+        """Clients that are yet to start, at first or again after a restart, and how often."""
         self._lives: dict[str, tuple[int, int]] = {}
-        """When a process that is restarted by itself began last, and how often it died before, one
-        time soon after the other."""
+        """For each process that is restarted automatically: when it began last, and how often it
+        has died before, each time soon after its start."""
         world.on_death = self._died
         self.over_at = 0
-        """When the last of it is over."""
+        """The instant at which the last piece of churn is over."""
         self._kinds: tuple[Kind, ...] = (*scenario.kinds, *scenario.producers)
         for kind in self._kinds:
             self._started[kind.name] = kind.count
@@ -139,7 +139,7 @@ class Churn:
             self._go_and_come(self._kind_of(name), name, goes, churn)
 
     def _later(self, churn: Plain, name: str, turn: int) -> int:
-        """How much later than its turn one of several goes."""
+        """Return by how many ms one of several members is later than its turn."""
         spread = churn["spread"]
         return spread and Draws(self._world.seed, "spread", f"{name} {turn}").between(0, spread)
 
@@ -167,7 +167,8 @@ class Churn:
             self._at(churn["at"], self._scale_to, self._kind(churn), churn["to"], churn["how"])
 
     def _scale_by(self, churn: Plain) -> None:
-        """So many more or fewer than there are, between `low` and `to`."""
+        """Start or stop members to change their number by `more` or `fewer`, between `low` and
+        `to`."""
         kind = self._kind(churn)
         there = len(
             self._known(kind, lambda name: name in self._world.members or self._coming[name] > 0)
@@ -208,8 +209,8 @@ class Churn:
         self._at(at + churn["down"], self._come, kind, name)
 
     def _come_beside(self, kind: Kind, name: str, churn: Plain) -> None:
-        """Start a process with another client id and the identities of one that is there (instance
-        id, transactional id), and let that one go later."""
+        """Start a process with another client id and the identities of a running one (instance
+        id, transactional id), and let the old one leave later."""
         if name in self._world.members:
             self._started[kind.name] += 1
             self._start(kind, f"{kind.name}-{self._started[kind.name]}", name)
@@ -220,7 +221,7 @@ class Churn:
         self._stop(name, how)
 
     def _come(self, kind: Kind, name: str) -> None:
-        """Start who was expected, unless there were to be fewer meanwhile."""
+        """Start a process that was expected, unless the number was reduced meanwhile."""
         if self._coming[name]:
             self._coming[name] -= 1
             self._start(kind, name)
@@ -275,8 +276,8 @@ class Churn:
         )
 
     def _died(self, name: str) -> None:
-        """Start a process again that ended by itself, a little later each time, as containers are:
-        a process that lived long enough begins anew with the shortest time."""
+        """Start a process again that ended by itself, a little later each time, as containers
+        are restarted. A process that lived long enough begins again with the shortest time."""
         kind = self._kind_of(name)
         if isinstance(kind, ProducerKind) or kind.restarts_ms is None:
             return
@@ -325,7 +326,7 @@ class Churn:
         return self._known(kind, self._world.members.__contains__)
 
     def _known(self, kind: Kind, are: Callable[[str], bool]) -> list[str]:
-        """Those of all that ever were of a kind that are so."""
+        """Return the names of all members of a kind, past and present, for which `are` is true."""
         known = (f"{kind.name}-{number}" for number in range(1, self._started[kind.name] + 1))
         return [name for name in known if are(name)]
 
@@ -333,15 +334,15 @@ class Churn:
         return next(kind for kind in self._kinds if kind.name == churn["members"])
 
     def _kind_of(self, name: str) -> Kind:
-        """The kind that a client started as, by its name."""
+        """Return the kind as which a client started, by its name."""
         return next(kind for kind in self._kinds if kind.name == name.rpartition("-")[0])
 
     def _is_known_later(self, churn: Plain) -> bool:
-        """True if whom it befalls is known only when it happens."""
+        """Return True if the churn names a member in words, which are resolved when it happens."""
         return any(is_word(each) for each in listed(churn["members"]))
 
     def _whom(self, churn: Plain) -> list[str]:
-        """Those who start with the scenario and are meant, each once."""
+        """Return the names of the members that start with the scenario and are meant, each once."""
         found: dict[str, None] = {}
         for each in listed(churn["members"]):
             kind = next((kind for kind in self._kinds if kind.name == each), None)
@@ -350,7 +351,7 @@ class Churn:
         return list(found)
 
     def _found(self, churn: Plain) -> list[str]:
-        """Those who are meant and there now."""
+        """Return the names of the members that are meant and running now."""
         try:
             names = clients(
                 self._world,

@@ -1,8 +1,8 @@
-"""States that a scenario can wait for: how far a group is behind, how many members it has, a member
-that is not ready, or whose application does not poll.
+"""States that a scenario can wait for: the lag of a group, its number of members, a member that is
+not ready, or whose application does not poll.
 
-Owns the words and what they mean. A state is looked at once a second; a member is ready while it
-has its part of an assignment. Does not depend on what is done then.
+Has the words and their meaning. A state is checked once a second; a member is ready while it has
+its part of an assignment. Events of the log that a scenario can wait for stand in `triggers.py`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 LOOK_MS: Final = 1000
-"""How often states are looked at."""
+"""Interval at which states are checked, in ms."""
 MOST: Final = 100_000_000_000
 _UNIT_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 

@@ -1,5 +1,5 @@
-"""The world around members, connections and links, as they need it: its time, its hosts, its links
-and its log."""
+"""Interfaces of the world that members, connections and links need: its time, its hosts, its
+links and its log. `world.py` and `coordinator/lab/live_world/world.py` implement them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Surroundings(Agenda, Protocol):
 
 
 class Rights(Protocol):
-    """Who may do what in a world (`rights.SimulatedRights`)."""
+    """Users and their rights in a world (`rights.SimulatedRights`)."""
 
     def connection(self, broker: Broker, client: str, **options: Any) -> Connection:
         """The broker's side of a client's connection."""
@@ -78,11 +78,11 @@ class Environment(Surroundings, Protocol):
 
     @property
     def anybody_quiet(self) -> bool:
-        """True if `catch_up` would bring anybody anywhere."""
+        """Return True if `catch_up` would change the state of any member."""
 
     def catch_up(self) -> object:
-        """Something happens that may concern members other than the one that sent it: nobody's
-        heartbeats are skipped beyond now."""
+        """Bring quiet members to their present state: something happens that may concern members
+        other than the one that sent it, so their heartbeats cannot be skipped beyond now."""
 
     def wake(self, member: Any) -> None:
         """A member is quiet no longer: bring it to where it is."""

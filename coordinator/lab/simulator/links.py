@@ -1,9 +1,8 @@
-"""Links between members and brokers, as TCP sees them: in order, late, and not at all while a link
+"""Links between members and brokers, as TCP has them: in order, with delay, and silent while a link
 is cut.
 
-Owns delays, cuts and what waits behind them. Rules: within a connection nothing is lost or
-overtaken; what is sent into a cut link, or to a host that is paused, waits until that is over. Does
-not depend on what is sent.
+Within a connection nothing is lost or overtaken. Messages into a cut link, or to a paused host,
+wait until that is over. This module must not know what is sent.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ class Agenda(Protocol):
     """The world, as links need it: its time, and to be called later."""
 
     pipes: int
-    """How many pipes there have been."""
+    """The number of pipes made so far."""
 
     frozen: set[str | int]
     """Hosts that are paused."""
@@ -38,8 +37,8 @@ class Link:
     """One direction between two hosts. `delay_ms`: the shortest and the longest delay; each message
     draws its own.
 
-    `bytes_per_second`: what passes at most, for all connections together (0: any amount). A message
-    has arrived when its last byte has.
+    `bytes_per_second`: the bandwidth for all connections together; 0: unlimited. A message has
+    arrived when its last byte has.
     """
 
     def __init__(self, draws: Draws, delay_ms: tuple[int, int], bytes_per_second: int = 0) -> None:
@@ -52,7 +51,7 @@ class Link:
         self._usual = bytes_per_second
         self._slowed: dict[object, int] = {}
         self.sent_bytes = 0
-        """How much was sent into it so far."""
+        """The number of bytes sent into the link so far."""
         self.pipes: dict[Pipe, None] = {}
 
     def delay_after(self, messages: int) -> int:
@@ -71,8 +70,8 @@ class Link:
             self._draws.skip(messages)
 
     def arrival(self, now: int, size: int) -> int:
-        """When a message of so many bytes, sent now, has arrived if nothing is in the way: those
-        sent before it go first."""
+        """Return the instant at which a message of this size arrives if it is sent now and the
+        link is not cut. Earlier messages go first."""
         low, high = self.delay_ms
         delay = low if low == high else self._draws.between(low, high)
         if not self.bytes_per_second:
@@ -88,7 +87,7 @@ class Link:
         self.is_cut = True
 
     def heal(self) -> None:
-        """One cut is over; after the last one everything arrives that waits."""
+        """End one cut; after the last one all waiting messages arrive."""
         self._cuts = max(self._cuts - 1, 0)
         if self._cuts:
             return
@@ -104,13 +103,13 @@ class Link:
         return slowed
 
     def speed_up(self, slowed: object) -> None:
-        """One `slow_down` is over."""
+        """Undo one `slow_down`."""
         del self._slowed[slowed]
         self.bytes_per_second = next(reversed(self._slowed.values()), self._usual)
 
 
 class Pipe:
-    """One direction of one connection. `deliver` gets what arrives at `host`."""
+    """One direction of one connection. `deliver` is called with what arrives at `host`."""
 
     def __init__(
         self, agenda: Agenda, link: Link, deliver: Callable[[Any], None], host: str | int

@@ -1,9 +1,9 @@
-"""The faults of a scenario, carried out at their times and undone at theirs.
+"""Carries out a scenario's faults at their times, and undoes them at theirs.
 
-Owns what is in force: where several pauses or cuts of one member last at once, it goes on when the
-last of them is over. Cluster verbs and requests' faults are those of `coordinator.kit`; beside
-them a member's host can be paused, its links cut, its connections reset, its wall clock set to
-another time. What cannot be done when its time has come is logged as `FaultSkipped`.
+If several pauses or cuts of one member overlap, it goes on when the last of them is over. Verbs
+for the cluster and faults of requests are those of `coordinator.kit`; in addition a member's
+host can be paused, its links cut, its connections reset, and its wall clock moved. A fault that
+cannot be carried out at its time is logged as `FaultSkipped`. Churn stands in `churn.py`.
 """
 
 from __future__ import annotations
@@ -57,11 +57,11 @@ class Nemesis:
             *(kind.name for kind in scenario.producers),
         ]
         self._pauses: Counter[str] = Counter()
-        """How many pauses of each member's host last."""
+        """The number of pauses of each member's host that last now."""
         self._reset_meanwhile: set[str] = set()
         """The paused whose connections were reset."""
         self.over_at = 0
-        """When the last fault is undone, or began if it is not."""
+        """The instant at which the last fault is undone or, if it is not, began."""
         for number, plan in enumerate(scenario.faults):
             draws = Draws(world.seed, "fault", str(number))
             if plan.trigger is None:
@@ -101,7 +101,7 @@ class Nemesis:
             world.at(world.now + lasts, lambda: self._undo(undo))
 
     def _each(self, plan: FaultPlan, subject: str) -> Iterator[FaultPlan]:
-        """The fault, once for each of those whom it befalls."""
+        """Yield the fault once for each member or broker that it names."""
         if plan.member_verb is not None:
             verb, fields = plan.member_verb
             for name in clients(self._world, fields["member"], subject, self._kinds):
@@ -222,4 +222,4 @@ def _speed_up(slowed: list[tuple[Link, object]]) -> None:
 
 
 def _ignore(_: object) -> None:
-    """An inverse has an inverse of its own, which nobody needs."""
+    """Ignore the inverse of an inverse."""

@@ -1,9 +1,5 @@
 """Users and their rights in the simulated world: Kafka's authorizer at the brokers' side of each
-connection, without any login.
-
-Owns the authorizer, and what a fault changes of it. Does not depend on who the clients are: it is
-told.
-"""
+connection, without any login. The scenario says which user a client is."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ _LISTENER = ListenerSecurity("PLAINTEXT")
 
 
 class SimulatedRights:
-    """Who may do what in a world."""
+    """Users and their rights in a world."""
 
     def __init__(self, world: World, rights: Rights) -> None:
         self._world = world
@@ -60,7 +56,7 @@ class SimulatedRights:
 
     @property
     def _broker(self) -> Broker:
-        """Any one: the log is the same."""
+        """Any broker: they share the cluster's log."""
         return next(iter(self._world.brokers.brokers.values()))
 
 

@@ -1,4 +1,4 @@
-"""One run of a scenario: the world, what was planned for it, and what the judges say of its log."""
+"""One run of a scenario: makes the world, lets it happen, and judges its log."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ _DELIVERY_LIMIT: Final = 5
 _QUEUED_BYTES: Final = 1 << 16
 """So much of a member's waits at most for the bandwidth of its link when it falls silent."""
 STREAMS: Final = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
-"""Those that the log of a simulation has, although no line of theirs may have been written."""
+"""The streams that a simulation's log has, even if it has no line of them."""
 
 
 def run_scenario(
@@ -124,7 +124,8 @@ def grace_of(scenario: Scenario) -> Grace:
 
 
 def _sessions(scenario: Scenario, grace: Grace) -> Callable[[], Judge]:
-    """The judge of sessions, who knows how long those of consumer and of share groups last."""
+    """Return the maker of the judge of sessions, with the session timeouts of consumer and share
+    groups."""
     config = scenario.broker_config
     session_ms = int(config.get("group.consumer.session.timeout.ms", _CONSUMER_SESSION_MS))
     share_ms = int(config.get("group.share.session.timeout.ms", _SHARE_SESSION_MS))
@@ -132,13 +133,15 @@ def _sessions(scenario: Scenario, grace: Grace) -> Callable[[], Judge]:
 
 
 def _by_hand(grace: Grace) -> bool:
-    """Whether somebody may end sessions and locks: who sits at a run in real time."""
+    """Return True if somebody may end sessions and locks by hand, which is possible in real time
+    only."""
     return grace.heartbeat_ms is None
 
 
 def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[], Judge]]:
-    """What makes each judge that the scenario names, all of them if it names none, and those of its
-    bounds. `grace`: how exact the run's instants are, as of virtual time by default."""
+    """Return the makers of the judges: those that the scenario names, or all if it names none,
+    and those of its bounds. `grace`: how exact the run's instants are; by default as in virtual
+    time."""
     grace = grace or grace_of(scenario)
     chosen: list[Callable[[], Judge]] = [
         kind
@@ -178,7 +181,7 @@ def judges_of(scenario: Scenario, grace: Grace | None = None) -> list[Callable[[
 
 
 def _of_virtual_time(scenario: Scenario, grace: Grace) -> dict[type[Judge], Callable[[], Judge]]:
-    """The maker of each of OF_VIRTUAL_TIME."""
+    """Return the makers of the judges in OF_VIRTUAL_TIME."""
     config = scenario.broker_config
     retention_ms = int(config.get("offsets.retention.minutes", RETENTION_MS // 60_000)) * 60_000
     check_ms = int(config.get("offsets.retention.check.interval.ms", CHECK_MS))
@@ -212,7 +215,7 @@ def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
 
 
 def _learns_ms(scenario: Scenario) -> int:
-    """How long members may take to learn of topics and racks."""
+    """Return the longest time, in ms, that members may take to learn of topics and racks."""
     configs = [kind.config(kind.name) for kind in scenario.members]
     ages = [each.metadata_max_age_ms for each in configs if not each.speaks_consumer]
     return max(ages) + LATE_MS if ages else 0

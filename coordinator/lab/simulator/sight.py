@@ -1,9 +1,6 @@
-"""The brokers as a scenario's words see them: the lag, the members and the leader of a group, who
-coordinates it, who leads a partition.
-
-For brokers of ours, simulated or live. What is asked for and not there is a ClusterError. Does not
-depend on what it is asked for.
-"""
+"""Read-only queries about brokers, simulated or live: the lag, the members, the leader and the
+coordinator of a group, and the leader of a partition. A query for something that does not exist
+raises ClusterError."""
 
 from __future__ import annotations
 
@@ -42,13 +39,13 @@ class Sight:
         )
 
     def lag(self, group_id: str) -> int | None:
-        """How many records a group is behind, in all its partitions; None while nobody knows: it
-        has no partition and no offset yet."""
+        """Return the number of records by which a group is behind, in all its partitions; None
+        while it has neither a partition nor an offset."""
         seen = self.group(group_id)
         return None if seen is None or not seen.lag else sum(seen.lag.values())
 
     def member_count(self, group_id: str) -> int | None:
-        """How many members a group has; None while nobody knows."""
+        """Return the number of members of a group; None if no broker knows it."""
         seen = self.group(group_id)
         return None if seen is None else len(seen.members)
 

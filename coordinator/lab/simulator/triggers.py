@@ -1,9 +1,8 @@
-"""Things that happen when something is seen in the log, such as the nth commit of a member or the
-join phase of a group, or when a state is seen, such as a group that is far behind.
+"""Triggers: actions that wait for something in the log, such as the nth commit of a member or the
+join phase of a group, or for a state, such as a group that is far behind.
 
-Owns the words for what can be waited for in the log; those for states are `conditions`. What is
-triggered happens after the line that triggers it, never within. Does not depend on what is done
-then.
+Has the words for events of the log; those for states are in `conditions`. An action happens
+after the line that triggers it, never within. This module must not know what the actions do.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     from .sight import Sight
 
 Action = Callable[[str], None]
-"""The action; it is told of which member the trigger was seen, or ""."""
+"""The action. It is called with the member for which the trigger was seen, or ""."""
 
 WHEN: Final[dict[str, tuple[type, ...]]] = {
     "join phase": (RebalanceStarted,),
@@ -53,7 +52,7 @@ WHEN: Final[dict[str, tuple[type, ...]]] = {
     "revoked": (PartitionsRevoked,),
     "delivery": (RecordsDelivered,),
 }
-"""What a scenario can wait for, and the events that tell of it."""
+"""The words for what a scenario can wait for, and the events that show it."""
 WHEN_OF_PRODUCERS: Final = ("delivery",)
 
 
@@ -62,11 +61,11 @@ class Client(Protocol):
 
     @property
     def ready(self) -> bool:
-        """True if it has its part of an assignment."""
+        """Return True if the member has its part of an assignment."""
 
     @property
     def polls(self) -> bool:
-        """True if its application polls."""
+        """Return True if its application polls."""
 
 
 class Watched(Protocol):
@@ -126,7 +125,7 @@ class Triggers:
             self._waiting.setdefault(kind, []).append(entry)
 
     def unseen(self) -> Iterator[str]:
-        """One sentence for each of those that have waited in vain so far."""
+        """Yield one sentence for each trigger that was not seen."""
         for what, trigger, (seen,) in self._asked:
             of = f" of {trigger.of}" if trigger.of else ""
             if seen < trigger.nth and condition(trigger.when) is not None:
@@ -146,8 +145,8 @@ class Triggers:
 
 
 def _is_of(line: Line, whom: str) -> bool:
-    """Does a line tell of this group or member? Brokers know members by ids, which begin with their
-    client ids."""
+    """Return True if a line concerns this group or member. Brokers know members by ids, which
+    begin with their client ids."""
     if not whom or whom in (line.group, _named_client(line)):
         return True
     member = line.member or ""
@@ -158,7 +157,7 @@ def _is_of(line: Line, whom: str) -> bool:
 
 
 def _named_client(line: Line) -> str | None:
-    """The client id that an event names itself."""
+    """Return the client id in an event, or None."""
     event = line.event
     if isinstance(event, MemberJoined | ConsumerMemberSubscribed | ShareMemberSubscribed):
         return event.client_id
@@ -169,7 +168,8 @@ def _named_client(line: Line) -> str | None:
 
 
 def _client_of(line: Line) -> str:
-    """The client id that a line names, itself or as the beginning of a member id; or ""."""
+    """Return the client id that a line names, in a field or as the beginning of a member id; or
+    ""."""
     named = _named_client(line)
     if named:
         return named
@@ -179,7 +179,7 @@ def _client_of(line: Line) -> str:
 
 
 class _Watch:
-    """One state that is looked at once a second, until it has been seen often enough."""
+    """One state that is checked once a second, until it has been seen often enough."""
 
     def __init__(
         self,
@@ -197,7 +197,7 @@ class _Watch:
         self._since: dict[str, int] = {}
         """Members that are so, and since when."""
         self._last: dict[str, int] = {}
-        """When it was seen last: of a member, or ("") of the group."""
+        """The instant at which the state was last seen, by member; "" stands for the group."""
         world.at(world.now + LOOK_MS, self._look)
 
     def _look(self) -> None:
@@ -216,7 +216,7 @@ class _Watch:
             world.at(world.now + LOOK_MS, self._look)
 
     def _subjects(self) -> list[str]:
-        """Of whom the state is seen now."""
+        """Return the members for which the state is seen now; "" stands for the group."""
         if self._state.kind in OF_MEMBERS:
             return self._members()
         sight, group, amount = self._world.seen(), self._trigger.of, self._state.amount

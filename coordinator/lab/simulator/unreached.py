@@ -1,8 +1,9 @@
 """Parts of a scenario that a run did not reach: the run ended before, a step was done only once or
-could not be done, or it had no effect.
+was impossible, or had no effect.
 
-No error, since a file may be run for a shorter time with `--set duration=1m`, and what a fault
-meets depends on what came before. Does not depend on how anything is carried out.
+That is no error, because a file may be run for a shorter time with `--set duration=1m`, and the
+effect of a fault depends on what came before. This module must not know how anything is carried
+out.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ _MOST_NOTES: Final = 10
 
 
 def unreached(scenario: Scenario) -> Iterator[str]:
-    """One sentence for each piece of churn, each fault and each kind of client that begins after
-    the end, or never."""
+    """Yield one sentence for each piece of churn, each fault and each kind of client that begins
+    after the end of the run, or never."""
     end = scenario.duration_ms
     yield from _shown_only(scenario)
     for table, kinds in (("members", scenario.kinds), ("producers", scenario.producers)):
@@ -56,7 +57,7 @@ def unreached(scenario: Scenario) -> Iterator[str]:
 
 
 def _shown_only(scenario: Scenario) -> Iterator[str]:
-    """One sentence for each setting of brokers that changes nothing in this run."""
+    """Yield one sentence for each setting of brokers that has no effect in this run."""
     acted_on = HONOURED | HONOURED_IF_GIVEN
     acted_on |= HONOURED_BY_SEVERAL if scenario.brokers > 1 else frozenset()
     for name, value in sorted(scenario.broker_config.items()):
@@ -69,8 +70,8 @@ def _shown_only(scenario: Scenario) -> Iterator[str]:
 
 
 def skipped(lines: Iterable[Line]) -> Iterator[str]:
-    """One sentence for each fault that could not be carried out, or undone, when its time had come,
-    by the run's event log."""
+    """Yield one sentence for each fault that could not be carried out or undone at its time, by
+    the run's event log."""
     told = [
         f"at {line.at_ms / 1000:g} s a fault was skipped: {line.event.why}"
         for line in lines
@@ -82,8 +83,8 @@ def skipped(lines: Iterable[Line]) -> Iterator[str]:
 
 
 def unmet(scenario: Scenario, lines: Iterable[Line]) -> Iterator[str]:
-    """One sentence for each fault of requests that began, and that no request met, by the run's
-    event log; none of those that may miss, or that only count."""
+    """Yield one sentence for each fault of requests that began and that no request met, by the
+    run's event log. Faults that may miss, or only count, are left out."""
     waits = {
         str(plan.request): plan.line
         for plan in scenario.faults
@@ -103,8 +104,8 @@ def unmet(scenario: Scenario, lines: Iterable[Line]) -> Iterator[str]:
 
 
 def idle(scenario: Scenario, lines: Iterable[Line]) -> Iterator[str]:
-    """One sentence for each kind of members of whom nobody was ever assigned anything, by the run's
-    event log: the judges of such a run have had little to look at."""
+    """Yield one sentence for each kind of members that was never assigned a partition, by the
+    run's event log. Judges see little in such a run."""
     kinds = {
         kind.name: kind
         for kind in scenario.kinds

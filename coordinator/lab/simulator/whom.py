@@ -1,7 +1,8 @@
 """Targets of churn and faults that a scenario describes in words: the leader of a group, all
-members of a kind, several of them, or the member of which a state was seen.
+members of a kind, several of them, or the member for which a state was seen.
 
-Owns these words. Who they are is found out when it happens. Raises ClusterError where nobody is.
+Words are resolved at the instant of the action. Raises ClusterError if there is no such member
+or broker.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ WORDS_OF_BROKERS: Final = "'coordinator of GROUP', 'leader of TOPIC-NUMBER'"
 
 
 def listed(value: Any) -> list[Any]:
-    """One or several, as a list."""
+    """Return one value or several as a list."""
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
@@ -44,15 +45,16 @@ def broker_of(word: str) -> tuple[str, str, int] | None:
 
 
 def is_word(value: object) -> bool:
-    """True if somebody is named who is known only when it happens."""
+    """Return True if the target is described in words, which are resolved at the instant of the
+    action."""
     return isinstance(value, str) and (
         value == IT or group_led(value) is not None or broker_of(value) is not None
     )
 
 
 def clients(world: ClientHosts, whom: Any, subject: str, kinds: Iterable[str]) -> list[str]:
-    """The client ids that are meant, each once. `subject`: whom `when` was seen of; `kinds`: the
-    names of kinds, which mean all of them that are there."""
+    """Return the client ids of the targets, each once. `subject`: the member for which `when`
+    was seen. `kinds`: names of kinds, which stand for all their members."""
     found: dict[str, None] = {}
     known = frozenset(kinds)
     for each in listed(whom):

@@ -1,8 +1,7 @@
-"""The links between clients and brokers: those of one kind of clients, and those from
-one zone to another, may be others than all the rest.
+"""Links with values of their own: those of one kind of clients, and those from one zone to another.
 
-Owns which link has which delay and bandwidth, and who is in which zone. Does not depend on how
-anything is sent.
+Decides the delay and bandwidth of each link, and the zone of each client and broker. This module
+must not know how anything is sent.
 """
 
 from __future__ import annotations

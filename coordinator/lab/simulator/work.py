@@ -1,8 +1,8 @@
-"""Work of a simulated application: how long it takes for a record, and which records make it fail.
+"""The work of a simulated application: the time for each record, and the records that make it fail.
 
-Owns what is drawn of that: it depends on the seed and on the record, or on its key, and not on who
-works on it. A distribution is told by its quantiles, with straight lines between them, so that it
-is made of whole numbers. Does not depend on members.
+The time depends on the seed and on the record, or on its key, but not on the member that
+processes it. A distribution is given by quantiles, with straight lines between them, so that it
+consists of whole numbers. This module must not know members.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _STEP: Final = 1 << 53
 
 @dataclass(frozen=True, slots=True)
 class WorkPlan:
-    """A scenario's plan of it. `quantiles`: pairs of QUANTILES' numbers and milliseconds, in
-    order; `per_key`: all records of a key take as long as its first; `slow_ms`: what a record of a
-    partition takes in addition; `poison`: every so manieth record of a partition, and `fate`, what
-    that does to who works on it."""
+    """A scenario's plan of the work. `quantiles`: pairs of QUANTILES' numbers and milliseconds,
+    in order. `per_key`: all records of a key take as long as its first. `slow_ms`: additional
+    time for each record of a partition. `poison`: every n-th record of a partition is poison.
+    `fate`: what a poison record does to the member that processes it."""
 
     quantiles: tuple[tuple[int, int], ...] = ((0, 0),)
     per_key: bool = False
@@ -55,7 +55,7 @@ class Work:
         self._slow_ms: Mapping[TopicPartition, int] = dict(plan.slow_ms)
 
     def takes_ms(self, partition: TopicPartition, record: ReadRecord) -> int:
-        """How long it works on a record."""
+        """Return the time for a record in ms."""
         if self.fate(partition, record) is Fate.HANGS:
             return _HANGS_MS
         plan = self._plan

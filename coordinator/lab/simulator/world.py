@@ -1,12 +1,12 @@
-"""The simulated world: brokers, members and links, one clock that jumps from one thing that happens
-to the next.
+"""The simulated world: brokers, members and links, and one clock that jumps from one event to the
+next.
 
-Owns the order of everything that happens. Rules: at one instant what was put on the agenda comes
-first, in the order of the instants at which it was put there (messages sent at one instant by the
-numbers of their pipes), then the brokers, then the members, in the order in which they came;
-nothing takes time but links and what brokers and members wait for. A host that is paused does
-nothing while time goes on. Heartbeats that change nothing are skipped (`skipping`). Does not depend
-on scenarios.
+Owns the order of everything that happens. At one instant the agenda comes first, in the order of
+the instants at which its entries were made (messages sent at one instant in the order of their
+pipes' numbers), then the brokers, then the members, in the order in which they were added. Only
+links, and waits of brokers and members, take time. A paused host does nothing while time goes
+on. Heartbeats that change nothing are skipped (`clients/skipping.py`). This module must not know
+scenarios; `run.py` does.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ class World(ClientHosts):
     """Brokers and members under virtual time. `delay_ms`: the shortest and the longest delay of a
     message on any link.
 
-    `bytes_per_second`: what each link carries at most; 0: any amount. `skips`: heartbeats that
-    change nothing are not sent; whatever comes of it is the same. `zones`: of the brokers, in turn.
+    `bytes_per_second`: bandwidth of each link; 0: unlimited. `skips`: heartbeats that change
+    nothing are not sent; everything else is the same. `zones`: the brokers' zones, in turn.
     """
 
     def __init__(
@@ -219,7 +219,7 @@ class World(ClientHosts):
 
     @property
     def anybody_quiet(self) -> bool:
-        """True if `catch_up` would bring anybody anywhere."""
+        """Return True if `catch_up` would change the state of any member."""
         return bool(self._quiet)
 
     def catch_up(self) -> list[SimulatedMember]:

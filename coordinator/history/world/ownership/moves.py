@@ -101,7 +101,7 @@ class GroupMoves:
         self._rows: dict[str, tuple[bytes, str | None]] = {}
         """Each member's part of the last generation, as the log has it, and its client id."""
         self._apart = True
-        """True if the last generation gave no partition to two members."""
+        """The last generation gave no partition to two members."""
 
     def stored(self, event: GenerationStored) -> Moved:
         """A generation was stored; return what moved."""

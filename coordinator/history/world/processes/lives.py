@@ -48,7 +48,7 @@ class Life:
     stalls: list[tuple[int, int]] = field(default_factory=list)
     """Times in which its application did not poll, by its own lines: beginning and length in ms."""
     told: bool = False
-    """True if it has logged its own start and end."""
+    """The process has logged its own start and end."""
 
 
 class Lives(Reader):

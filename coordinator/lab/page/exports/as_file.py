@@ -1,8 +1,8 @@
-"""A run of the page as a scenario file: `coordinator simulate FILE` plays the same, from the same
-seed.
+"""A run of the page as a scenario file: `coordinator simulate FILE` plays the same run from the
+same seed.
 
-What a learner did becomes churn, faults and members of the file. What no file can say is named.
-Depends on scenario files alone.
+A learner's actions become churn, faults and members of the file. An action that no file can
+express is named in an error. Uses scenario files alone.
 """
 
 from __future__ import annotations
@@ -97,7 +97,8 @@ def _request(fault: str, api: str, default_ms: int) -> Callable[[Plain, Plain], 
 
 
 def _like(raw: Plain, member: str | None) -> Plain:
-    """The members that an action's member is one of; the first ones if it names none."""
+    """Return the kind of members that the action's member belongs to; the first kind if it names
+    no member."""
     if member is None:
         return dict(raw["members"][0])
     kinds = {kind.name: kind for kind in read_scenario(to_toml(raw), "scenario").kinds}

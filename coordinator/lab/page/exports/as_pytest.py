@@ -1,10 +1,10 @@
 """A run of the page as a pytest test under virtual time: the same members, brokers and instants,
-acted on by the testing kit.
+with the actions as calls of the testing kit.
 
-The run is read from its scenario file (`as_file`), so that both tell the same; what the test
-asserts is what the simulator's run came to. What the kit has no word for exists in the simulator
-alone: then there is no test, and a sentence names it. Every name is written as Python writes it,
-whatever is in it. Depends on scenario files, the log and its explanation.
+The run is read from its scenario file (`as_file`), so that both agree. The test asserts the
+outcome of the simulator's run. For a run that the kit cannot express there is no test, and an
+error says why. Every name is written as a Python literal, whatever it contains. Uses scenario
+files, the log and its explanation.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _settings(kind: MemberKind | ShareKind) -> list[str]:
 
 
 def _plain(value: str) -> str | int:
-    """A setting's text, as a number where it is one."""
+    """Return a setting's text, as a number if it is one."""
     return int(value) if re.fullmatch(r"0|[1-9]\d*", value, re.ASCII) else value
 
 
@@ -107,7 +107,7 @@ def _variable(kind: MemberKind | ShareKind) -> str:
 
 
 def _check(scenario: Scenario) -> None:
-    """Raises OnlyHereError for a world or members that a test cannot have."""
+    """Raise OnlyHereError for a world or members that a test cannot have."""
     wires, sharers = scenario.wires, scenario.share_members
     own_wires = any(
         each.delay_ms is not None or each.bandwidth is not None for each in wires.kinds.values()
@@ -144,8 +144,9 @@ _ANCHORS: Final = frozenset(
 
 
 class _Anchors:
-    """When something is done: shortly after an event of a group it is told by that event, for
-    members of a test need fewer messages to find their coordinator; else by the clock."""
+    """Chooses how the test waits for an instant: for an event of a group, if one came shortly
+    before, because members of a test need fewer messages to find their coordinator; else for the
+    clock."""
 
     def __init__(self, log: Sequence[Line]) -> None:
         self._events = [line for line in log if line.kind in _ANCHORS]
@@ -170,7 +171,7 @@ def _steps(scenario: Scenario) -> Iterator[Step]:
 
 
 def _once(when: Any, what: str) -> int:
-    """An instant; a span in which one is drawn is the simulator's."""
+    """Return an instant. Raises OnlyHereError for a span in which the simulator draws one."""
     first, last = when if isinstance(when, tuple | list) else (when, when)
     if first != last:
         raise OnlyHereError(f"{what} at an instant that is drawn")
@@ -296,12 +297,12 @@ def _asserted(scenario: Scenario, log: Sequence[Line]) -> Iterator[str]:
 
 
 def _short(because: str) -> str:
-    """A cause without the drawn part of member ids, in one line whatever names it has."""
+    """Return a cause without the drawn part of member ids, in one printable line."""
     return printable(re.sub(r"-[0-9a-f]{4}\b", "", because))
 
 
 def _shares(members: list[Plain]) -> Iterator[str]:
-    """Who has what."""
+    """Yield the lines that assert each member's partitions."""
     has = {
         each["client_id"]: sorted(
             (topic, number)
@@ -323,7 +324,7 @@ it depends on the ids that are drawn."""
 
 
 def _counts(members: list[Plain]) -> Iterator[str]:
-    """How many each has."""
+    """Yield the lines that assert the number of partitions of each member."""
     many = sorted(sum(map(len, (each["partitions"] or {}).values())) for each in members)
     yield f"assert sorted(len(each.assignment or ()) for each in seen.members) == {many!r}"
 

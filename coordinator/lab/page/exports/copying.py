@@ -1,11 +1,10 @@
 """A group of a log as a scenario for the simulator: its members, topics and settings, as far as the
-log tells, and what was guessed.
+log has them, and a list of guesses.
 
-A log knows requests, not processes. So when a process started and ended, and how often it sent
-heartbeats, is guessed from its first and last requests and from its session timeout, unless the
-process wrote the stream `member` itself; `Copied.guessed` says all of that. Faults of requests and
-of links are not copied. Depends on the log alone; the text is a scenario file as docs/simulator.md
-has it.
+A log has requests, not processes. When a process started and ended, and how often it sent
+heartbeats, is guessed from its first and last requests and its session timeout, unless the
+process wrote the stream `member`. `Copied.guessed` lists the guesses. Faults of requests and
+links are not copied. Reads the log alone; the text is a scenario file (docs/simulator.md).
 """
 
 from __future__ import annotations
@@ -148,7 +147,8 @@ def _member(name: str, group: str, life: Life, topic: str) -> dict[str, Any]:
 
 
 def _heartbeat_ms(session_ms: int) -> int:
-    """Kafka's default, or as it recommends no more than a third of the session timeout."""
+    """Return Kafka's default heartbeat interval in ms, but at most a third of the session
+    timeout, as Kafka recommends."""
     return max(1, min(3_000, session_ms // 3))
 
 
@@ -166,8 +166,8 @@ def _churn(name: str, life: Life, end_ms: int) -> list[dict[str, Any]]:
 
 
 def _names(lives: list[Life]) -> list[str]:
-    """A name for each process that a scenario can have: its client id, as far as it is printable,
-    once each."""
+    """Return a unique name for each process that a scenario may have: its client id with unusual
+    characters replaced."""
     taken: dict[str, int] = {}
     names = []
     for life in lives:

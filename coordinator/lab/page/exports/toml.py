@@ -1,5 +1,5 @@
-"""Values as TOML, for scenario files whose texts come from clients: every text is quoted, whatever
-is in it."""
+"""Values as TOML, for scenario files with texts from clients: every text is quoted, whatever it
+contains."""
 
 from __future__ import annotations
 

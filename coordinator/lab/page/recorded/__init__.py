@@ -1,7 +1,7 @@
-"""The incident that the last lesson reads: a log of real clients in real time, and what is asked of it.
+"""The incident of the last lesson: a log of real clients in real time, and the questions about it.
 
-`tools/recording` recorded it and has its story. The log is kept as it was written; its answers are
-computed from it. Depends on the log alone.
+`tools/recording` recorded it and has its story. The log is kept as it was written; its answers
+are computed from it. Reads the log alone.
 """
 
 from __future__ import annotations

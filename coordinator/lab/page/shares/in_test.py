@@ -1,8 +1,8 @@
-"""Share groups in a test that is written of a run (`as_pytest`): their members, the records that they
-are given, and what became of those.
+"""Share groups in a test that is made from a run (`as_pytest`): their members, their records, and
+assertions about these.
 
-What is asserted is what the run's log came to: how far each share partition got, what is in flight,
-and how many records were delivered again. Depends on scenario files and the log.
+The test asserts the outcome in the run's log: the progress of each share partition, the records
+in flight, and the number of records delivered again. Reads scenario files and the log.
 """
 
 from __future__ import annotations
@@ -36,7 +36,6 @@ class OnlyHereError(ValueError):
 
 
 def is_one(scenario: Scenario, group: str) -> bool:
-    """True if a group is a share group."""
     return any(kind.group == group for kind in scenario.share_members)
 
 

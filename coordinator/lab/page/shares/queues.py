@@ -1,7 +1,7 @@
-"""A picture's view of a share group's records (KIP-932): for each share partition the states of
-its records over time, who holds them, and the start and end offset between which they are in flight.
+"""A share group's records in a picture (KIP-932): for each share partition the states of its
+records over time, their holders, and the start and end offset between which they are in flight.
 
-The states are those of `coordinator.history.world.shares.record_states`. Depends on the log alone.
+The states are those of `coordinator.history.world.shares.record_states`. Reads the log alone.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ class Queue:
         self.start: Track[int] = Track()
         self.end: Track[int] = Track()
         self.stays: deque[Stay] = deque(maxlen=MOST_STAYS)
-        """Those that have ended."""
+        """Stays of records in a state that have ended."""
         self.now: list[Stay] = []
         self.holders: set[str] = set()
-        """The member ids of those who hold records of it."""
+        """The member ids that hold records of the share partition."""
         self.again = 0
-        """How many records were given to somebody who was not the first."""
+        """The number of records that were delivered more than once."""
 
 
 class Queues:
@@ -48,8 +48,8 @@ class Queues:
         """Of how many share partitions a member holds records, by its group and its id."""
 
     def see(self, line: Line) -> dict[str, bool]:
-        """The next line. Those whom it gave records or took some from, by their member ids, and
-        whether they hold records now."""
+        """Read the next line. Return, by member id, the members that got records or lost some,
+        and whether they hold records now."""
         there = self._stays.see(line)
         if there is None:
             return {}
@@ -73,7 +73,7 @@ class Queues:
         return {member: self._hands[group, member] > 0 for member in changed}
 
     def again(self, group: str) -> int:
-        """How many records of a group were delivered again, each time counted."""
+        """Return the number of repeated deliveries of records in a group."""
         return sum(queue.again for key, queue in self._queues.items() if key[0] == group)
 
     def plain(

@@ -1,4 +1,4 @@
-"""The events of the cluster: transactions, reassignments, faults."""
+"""Tables about the cluster: transactions, reassignments, faults."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class Reassignments(Subject):
             self._going[place] = line, event
 
     def finish(self) -> None:
-        """Those that have not ended."""
+        """Emit the reassignments that have not ended."""
         for place, going in self._going.items():
             self._emit(place, going, going[1].reason, "running", None)
 
@@ -158,8 +158,8 @@ _NOT_OWN: Final = frozenset(ENVELOPE) - {"durable"}
 
 
 def _encoder() -> Callable[[Any], str]:
-    """The work of `json.dumps` of compact separators: it makes an encoder for each text, and even
-    `JSONEncoder.encode` half of one."""
+    """Return an encoder with compact separators. It is made once: `json.dumps` would make one
+    for each text, and `JSONEncoder.encode` makes half of one each time."""
     encoder = json.JSONEncoder(separators=(",", ":"), check_circular=False)
     make = getattr(json.encoder, "c_make_encoder", None)
     if make is None:

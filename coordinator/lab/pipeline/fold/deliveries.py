@@ -1,5 +1,5 @@
-"""Tables `deliveries` and `delivery_counts`: records that members of share groups were given (KIP-932),
-how each delivery ended, and how often records were delivered."""
+"""Tables `deliveries` and `delivery_counts`: records acquired by members of share groups
+(KIP-932), the outcome of each delivery, and delivery counts."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Deliveries(Subject):
         self._deliveries.see(line)
 
     def finish(self) -> None:
-        """Those that are open, and all by their number."""
+        """Emit the open deliveries, and all counts."""
         self._deliveries.finish()
         for key, nth in sorted(self._counts.items()):
             outcomes = [nth.outcomes[outcome] for outcome in OUTCOMES]
@@ -76,14 +76,14 @@ class Deliveries(Subject):
 
 
 def _reason(ended: Line) -> str | None:
-    """The reason for which records were taken, where the line gives one."""
+    """Return the reason for which records were taken from a member, if the line has one."""
     event = ended.event
     has_reason = isinstance(event, RecordsReleased | RecordsArchived | SharePartitionClosed)
     return event.reason if has_reason else None
 
 
 class _Nth:
-    """The nth deliveries of a group's records of a topic."""
+    """Totals over the nth deliveries of a group's records of a topic."""
 
     __slots__ = ("given_up", "held_ms", "longest_ms", "outcomes")
 
@@ -92,7 +92,7 @@ class _Nth:
         self.given_up = self.held_ms = self.longest_ms = 0
 
     def take(self, one: Delivery, size: int) -> None:
-        """One more, of so many records."""
+        """Add one delivery of `size` records."""
         held_ms = one.held_ms or 0
         self.outcomes[one.outcome] += size
         self.given_up += size * (one.outcome in _UNSAID and one.state in _GIVEN_UP)

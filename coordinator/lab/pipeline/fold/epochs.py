@@ -1,5 +1,5 @@
-"""Table `epochs`: group epochs of consumer groups (KIP-848), why each came, when its target was made,
-when every member had reached it."""
+"""Table `epochs`: group epochs of consumer groups (KIP-848), with the reason, the instant of the
+target, and the instant when every member had reached it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A run's cost to its groups, in one row: counted from the rows of the other tables as they are
-emitted, so by no road of its own.
+"""Table `metrics`: a run's cost to its groups in one row, counted from the rows of the other tables
+as they are emitted, so that the two cannot differ.
 
-Unavailable is a partition from its first owner on whenever no member's application has it, by the
-members' own word (stream `member`). A crash is detected when the coordinator removes the member
-that was killed; an expiry of a member that was not killed is a false one.
+A partition is unavailable, from its first owner on, whenever no member's application has it, by
+the members' own lines (stream `member`). A crash is detected when the coordinator removes the
+killed member; the expiry of a member that was not killed is a false one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _AT: Final = {
     name: {column: number for number, column in enumerate(table.names())}
     for name, table in TABLES.items()
 }
-"""Where each column stands in a row."""
+"""The index of each column in a row."""
 
 
 class Metrics:

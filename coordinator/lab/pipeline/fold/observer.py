@@ -1,4 +1,4 @@
-"""Every part of a run's fold: it sees the lines in order and emits rows."""
+"""The base class of the parts of a run's fold: each sees the lines in order and emits rows."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ class Subject(Observer):
     """The tables whose rows are emitted."""
 
     def __init__(self, emit: Emit, history: History) -> None:
-        """`history`: has seen each line before; ask it for what is wanted of it."""
+        """`history`: has seen each line before; subscribe to its facts here."""
         self.emit = emit

@@ -1,5 +1,5 @@
-"""Tables `ownership` and `members`: who had which partition, as `coordinator.history.world.ownership.owners` tells
-it, and who was a member, from when to when."""
+"""Tables `ownership` and `members`: the owner of each partition and the members of each group
+over time, as `coordinator.history.world.ownership.owners` has them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from .observer import Emit, Subject
 
 
 class Ownership(Subject):
-    """Three views: as the coordinator gave them; as the members' listeners were told, with one owner
-    at a time; and as each listener was told, so that two may believe to have one."""
+    """Three views of ownership: as the coordinator assigned partitions; as members' listeners
+    were called, with one owner at a time; and as each listener was called, so that two members
+    may believe to own a partition."""
 
     tables = ("ownership",)
 
@@ -26,7 +27,7 @@ class Ownership(Subject):
         self._believed = Believed(partial(self._emit, "listener"))
 
     def looks_at(self, line: Line) -> bool:
-        """What one of the views looks at."""
+        """Return True if one of the views reads the line."""
         return any(line.kind in view.handlers for view in (Given, Told, Believed))
 
     def see(self, line: Line) -> None:
@@ -58,7 +59,7 @@ class Members(Subject):
         self._memberships = Memberships(lambda one: emit("members", one))
 
     def looks_at(self, line: Line) -> bool:
-        """What the memberships are folded from."""
+        """Return True if memberships read the line."""
         return line.kind in Memberships.handlers
 
     def see(self, line: Line) -> None:
@@ -66,5 +67,5 @@ class Members(Subject):
         self._memberships.see(line)
 
     def finish(self) -> None:
-        """Those who are there at the end."""
+        """Emit the memberships that last at the end."""
         self._memberships.finish()

@@ -1,8 +1,8 @@
-"""A piece of a log folded: its runs, the lines that cannot be read, and counts that add up.
+"""Folds a piece of a log: its runs, the lines that cannot be read, and counts that add up.
 
-A bad line goes to quarantine with its place and what is wrong with it, and the fold goes on with
-the next. Each run has a parser of its own, so a run of another version, or one without its header,
-spoils nothing but itself. Counts: `lines` = `events` + `quarantined` + `blank` + `cut_short`.
+A bad line goes to quarantine, with its place and the error, and the fold goes on with the next.
+Each run has a parser of its own, so a run of another version, or without a header, harms only
+itself. `lines` = `events` + `quarantined` + `blank` + `cut_short`.
 """
 
 from __future__ import annotations

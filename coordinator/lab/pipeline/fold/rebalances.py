@@ -1,8 +1,8 @@
-"""Rebalances and generations of classic groups, as the timeline of `coordinator explain` tells
-them.
+"""Tables about rebalances and generations of classic groups, from the timeline of `coordinator
+explain`.
 
-The timeline knows phases, causes, shares and the time without an owner. What it does not count
-stands here: how many members came and went on the way, and how many partitions changed hands.
+The timeline has phases, causes, shares and the time without an owner. Counted here: members that
+joined and left during the rebalance, and partitions that changed owners.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Rebalances(Subject):
         self._generations = Generations(self._generation_over, self._spans)
 
     def looks_at(self, line: Line) -> bool:
-        """What generations are folded from."""
+        """Return True if generations read the line."""
         return line.kind in Generations.handlers
 
     def see(self, line: Line) -> None:
@@ -163,8 +163,8 @@ def _size(partitions: Partitions) -> int:
 
 
 def _fault(trigger: Change) -> Iterator[str]:
-    """The fault of a member that was removed, or its fate: the first cause of
-    all."""
+    """Yield the fault, or the end of the process, of a member that was removed: the first cause
+    of all."""
     trouble = trigger.note.get("trouble")
     if trouble is not None:
         yield f"{trouble.seq} {trouble.kind.__name__} {trouble.client}"

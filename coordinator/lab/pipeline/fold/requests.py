@@ -1,4 +1,4 @@
-"""Requests with their answers, and the offsets that were committed."""
+"""Tables about requests with their responses, and committed offsets."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Requests(Subject):
         self.emit("requests", (*asked, "refused", *answer))
 
     def finish(self) -> None:
-        """Requests that nobody answered."""
+        """Emit the requests that were not answered."""
         for asked in self._open.values():
             self.emit("requests", (*asked, "open", None, None, None, []))
 

@@ -44,13 +44,13 @@ _SUBJECTS: Final[tuple[type[Subject], ...]] = (
 
 
 class RunFold:
-    """One run. `feed` its lines, header first, then `finish`.
+    """One run: call `feed` for its lines, header first, then `finish`.
 
-    `emit` takes a table's name and a row of it. `about` may say which `scenario` and `settings`
-    (JSON) a simulation had. `judges` are those of the tables, `beside` those who are only asked by
-    `verdicts`. `tables`: those whose rows are emitted; what no row of them needs is not looked at.
-    `also`: others that see the lines. `numbered`: every line has the number after that of the one
-    before, unless lines are missing; else that is not looked at.
+    `emit` gets a table's name and a row. `about`: the `scenario` and `settings` (JSON) of a
+    simulation. `judges`: those of the tables; `beside`: judges that only `verdicts` asks.
+    `tables`: the tables whose rows are emitted; lines that none of them needs are not read.
+    `also`: further readers of the lines. `numbered`: check that no line is missing, by the
+    lines' numbers.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class RunFold:
         self._verdicts = Verdicts(self._emit, judges, beside)
         self._tables = frozenset(tables)
         self._counts = "metrics" in self._tables
-        """True if it counts the rows of all tables."""
+        """Count the rows of all tables, for table `metrics`."""
         self._history = History()
         self._observers: tuple[Observer, ...] = (
             *[
@@ -86,7 +86,7 @@ class RunFold:
         )
         self._events = "events" in self._tables
         self._seeing: dict[tuple[str, type], list[Callable[[Line], object]]] = {}
-        """Who sees the lines of each stream and class."""
+        """The readers of lines, by stream and class of event."""
         self._metrics = Metrics()
         self._staged: list[tuple[str, Row]] = []
         self._header: tuple[str, RunStarted] | None = None
@@ -134,7 +134,7 @@ class RunFold:
             self._sink("events", row)
 
     def _number(self, seq: int) -> None:
-        """Are there lines between the last one and this?"""
+        """Note that lines are missing between the last one and this."""
         if seq > self._next:
             self._gaps += 1
             self._missing += seq - self._next
@@ -217,7 +217,7 @@ class RunFold:
 
 
 def _about_run(header: RunStarted | None) -> tuple[object, ...]:
-    """Format, product, seed, wall clock of the zero, and settings."""
+    """Return format, product, seed, the zero on the wall clock, and settings."""
     if header is None:
         return (0, None, None, None, None)
     seed = None if header.seed is None else str(header.seed)

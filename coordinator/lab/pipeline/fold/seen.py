@@ -1,5 +1,5 @@
-"""Table `seen_rebalances`: rebalances of somebody else's cluster, as its logs tell them (stream `seen`). Null is
-what they do not tell."""
+"""Table `seen_rebalances`: rebalances of another cluster, from its logs (stream `seen`). Null is
+what these logs do not have."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judges' verdicts on a run, in the same pass as the tables."""
+"""Table of the judges' verdicts on a run, made in the same pass as the other tables."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Metrics and statistics on Spark: the runs of each variant are gathered in one row, and a task
-works out its quantiles and differences.
+computes its quantiles and differences.
 
-A variant is what a sweep varied; of tables that come from logs it is the scenario and settings of
-the runs, or else all runs together.
+A variant is what a sweep varied. For tables from logs it is the scenario and settings of the
+runs, or else all runs together.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def write_statistics(analysis: Analysis, out: Path) -> None:
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """One file, which appears when it is whole. Raises OSError."""
+    """Write one CSV file, which appears when it is complete. Raises OSError."""
     hidden = path.with_name(f".{path.name}")
     with hidden.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -1,8 +1,9 @@
-"""The work of a task: fold the pieces of one chunk and write its files. Runs on executors; does not
-depend on the driver.
+"""The work of a task: fold the pieces of one chunk and write its files. Runs on executors; it must
+not depend on the driver.
 
-An error of the file system does not fail the task, because another attempt would meet it again: it
-comes back as `problem`, and the driver says so. Nothing is left of a chunk that was not finished.
+An error of the file system does not fail the task, because another attempt would fail, too: it
+is returned as `problem`, and the driver reports it. A chunk that was not finished leaves no
+files.
 """
 
 from __future__ import annotations

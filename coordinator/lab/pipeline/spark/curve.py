@@ -1,6 +1,6 @@
-"""The command `python -m coordinator.lab.pipeline.spark.curve`: what a rebalance costs against the size
-of the group, computed on Spark. Points and page are made by `coordinator/lab/pipeline/curve_runs.py` and
-`curve_page.py`, which know no Spark."""
+"""The command `python -m coordinator.lab.pipeline.spark.curve`, which computes the cost of a
+rebalance against the size of the group, on Spark. `coordinator/lab/pipeline/curve_runs.py` and
+`curve_page.py` make the points and the page without Spark."""
 
 from __future__ import annotations
 
@@ -99,8 +99,8 @@ def _read_known(path: str) -> list[RunFigures]:
 
 
 def read_sizes(text: str, seeds: int) -> dict[int, int]:
-    """How many seeds each size has: `10,100,500:3` are two sizes with `seeds` and one with three.
-    Raises ValueError."""
+    """Return the number of seeds for each size: `10,100,500:3` are two sizes with `seeds` and
+    one with three. Raises ValueError."""
     found: dict[int, int] = {}
     for each in text.split(","):
         size, colon, own = each.partition(":")

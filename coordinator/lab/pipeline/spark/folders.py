@@ -1,8 +1,8 @@
-"""Directories of tables and of sweeps: what they must be before work begins, and what says that
-they are whole.
+"""Directories of tables and of sweeps: the checks before work begins, and the files that mark them
+as complete.
 
-Needs neither Spark nor PyArrow, so that a command can complain about its arguments before it starts
-a session.
+It must need neither Spark nor PyArrow, so that a command can refuse its arguments before it
+starts a session.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from .session import PipelineError
 STARTED, SUCCESS, MANIFEST = "_STARTED", "_SUCCESS", "manifest.json"
 PLAN = "sweep.json"
 LANDED = "_logs"
-"""Where lines of Kafka topics are written before they are folded."""
+"""Folder for the lines of Kafka topics before they are folded."""
 
 
 def check_out(out: Path, *, replace: bool) -> None:
-    """True if tables can be written there, as far as can be told beforehand. Changes nothing.
-    Raises PipelineError."""
+    """Check, as far as possible beforehand, that tables can be written to a directory. Changes
+    nothing. Raises PipelineError."""
     try:
         if out.exists() and not out.is_dir():
             raise PipelineError(f"--out {out}: it is a file; give a directory")
@@ -44,7 +44,7 @@ def check_out(out: Path, *, replace: bool) -> None:
 
 
 def check_writable(out: Path) -> None:
-    """True if a directory can be made there, or written if it is there. Changes nothing. Raises
+    """Check that a directory can be made, or written if it exists. Changes nothing. Raises
     PipelineError."""
     nearest = next(
         path for path in (out.absolute(), *out.absolute().parents) if os.path.lexists(path)
@@ -88,7 +88,7 @@ def whole(out: Path) -> Iterator[None]:
 
 
 def check_sweep_out(folder: Path, plan: dict[str, Any]) -> None:
-    """True if a sweep of this plan may begin or go on there. Changes nothing. Raises
+    """Check that a sweep with this plan may begin or go on in a folder. Changes nothing. Raises
     PipelineError."""
     try:
         free = not folder.exists() or (

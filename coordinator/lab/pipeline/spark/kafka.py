@@ -1,12 +1,10 @@
 """Event logs in Kafka topics, read by Spark's Kafka connector: `kafka://HOST:PORT/TOPIC` may stand
-where a log may.
+in place of a log. `coordinator serve --log-topic` publishes them.
 
-`coordinator serve --log-topic` publishes them.
-
-For tables the topic is written into files first, one for each run, in the order of the log: a run
+For tables the topic is first written to files, one for each run, in the order of the log: a run
 is folded line by line, and several emulators may have published to one topic at the same time. A
-line that is there twice, because a publisher had to begin again, is written once. Owns the
-connector's jars, the reading and those files; it does not depend on who published.
+line that was published twice is written once. Owns the connector's jars, the reading and those
+files.
 """
 
 from __future__ import annotations
@@ -54,14 +52,14 @@ _LIVE = (
 
 
 class Topic(NamedTuple):
-    """Where a published log is."""
+    """Address of a published log."""
 
     bootstrap: str
     topic: str
 
 
 def is_topic(log: str) -> bool:
-    """True if a log is named as a topic."""
+    """Return True if a log is named as a topic."""
     return log.startswith(SCHEME)
 
 
@@ -138,7 +136,7 @@ def land(spark: Any, log: str, folder: Path, client: Mapping[str, str] = _ANYBOD
 
 
 def _why(text: str) -> str:
-    """The line of a failure that says most: the root cause, if it names one."""
+    """Return the most telling line of a failure: the root cause, if it names one."""
     causes = [
         line.removeprefix("Caused by: ")
         for line in text.split("\n")
@@ -148,8 +146,8 @@ def _why(text: str) -> str:
 
 
 def _write_runs(batches: Iterator[Any], *, folder: str, origin: str) -> Iterator[Any]:
-    """A task: its runs one after the other, each into a hidden file that is renamed when it is
-    whole."""
+    """Write runs in a task, one after the other, each into a hidden file that is renamed when it
+    is complete."""
     written: list[tuple[str, int, int, str]] = []
     try:
         with _Writer(Path(folder), origin) as writer:
@@ -167,7 +165,8 @@ def _write_runs(batches: Iterator[Any], *, folder: str, origin: str) -> Iterator
 
 
 class _Writer:
-    """Lines of runs that come one after the other. Lines of no run go into a file of their own."""
+    """Writes the lines of runs that come one after the other. Lines without a run go to a file
+    of their own."""
 
     def __init__(self, folder: Path, origin: str) -> None:
         self.done: list[tuple[str, int, int, str]] = []

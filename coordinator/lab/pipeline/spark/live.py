@@ -1,10 +1,10 @@
-"""Live: Structured Streaming follows a log, keeps a watch for each group as state, and tells alerts
-while they are young.
+"""Structured Streaming follows a log, keeps a watch for each group as state, and reports alerts at
+once.
 
-Each batch of lines goes to the watches of its groups (`alerts.Watch`). What should have happened
-and has not is found by timers on the wall clock. A sink writes each batch's alerts as a Parquet
-file under the batch's number, so a batch that is repeated after a crash writes the same file again;
-the checkpoint says how far the log was read.
+Each batch of lines goes to the watches of its groups (`alerts.Watch`). Timers on the wall clock
+find what should have happened and has not. A sink writes each batch's alerts to a Parquet file
+under the batch's number, so a batch that is repeated after a crash writes the same file again;
+the checkpoint has the position in the log.
 """
 
 from __future__ import annotations
@@ -113,11 +113,11 @@ class Board:
 
     @property
     def lines(self) -> int:
-        """How many lines were read so far; a batch that was repeated counts once."""
+        """Return the number of lines read so far; a repeated batch counts once."""
         return sum(self._lines.values())
 
     def take(self, batch: Any, number: int) -> None:
-        """One batch: for `foreachBatch`."""
+        """Take one batch, as `foreachBatch` calls it."""
         rows = batch.collect()
         alerts = [
             Alert(row.group_id, row.kind, row.seq, row.at_ms, row.text)

@@ -1,9 +1,8 @@
 """Tables as Parquet files: the declared columns as Arrow types, and a writer that holds one batch
 of rows of each table in memory.
 
-A file appears under its name when it is whole, or not at all: it is written under a hidden name,
-which Spark, DuckDB and Polars pass over, and renamed. A task that is done twice writes the same
-file twice.
+A file appears under its name only when it is complete: it is written under a hidden name, which
+Spark, DuckDB and Polars ignore, and renamed. A task that runs twice writes the same file twice.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Plots as SVG and PNG files, the same bytes for the same facts. Matplotlib draws them; nothing is
-shown."""
+"""Plots as SVG and PNG files, the same bytes for the same facts, drawn by Matplotlib."""
 
 from __future__ import annotations
 
@@ -134,7 +133,7 @@ def time_lines(rows: Sequence[tuple[Any, ...]], end_ms: int) -> Any:
 
 
 def histogram(counts: Sequence[tuple[int, int]], label: str) -> Any:
-    """How many rebalances took so long: (whole seconds, count)."""
+    """Return a histogram of rebalances by duration: (whole seconds, count)."""
     figure, axes = plt.subplots(figsize=(8.5, 3.2))
     axes.bar(
         [second + 0.5 for second, _ in counts],
@@ -155,8 +154,8 @@ def curves(
     *,
     tune: Callable[[Any], None] | None = None,
 ) -> Any:
-    """One line for each name through (x, value, low, high), with its intervals as bars; both axes
-    are logarithmic."""
+    """Return one curve for each name through (x, value, low, high), with intervals as bars; both
+    axes are logarithmic."""
     figure, axes = plt.subplots(figsize=(8.5, 5))
     for number, (name, points) in enumerate(series.items()):
         colour = _COLOURS[number % len(_COLOURS)]
@@ -185,5 +184,4 @@ def curves(
 
 
 def _whole(name: str, width: int = 48) -> str:
-    """Return a label, on several lines if it is long."""
     return textwrap.fill(name, width, break_on_hyphens=False)

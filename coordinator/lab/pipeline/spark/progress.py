@@ -1,5 +1,5 @@
-"""The progress of a Spark job, told while it runs: how many of its tasks are done, and how long the
-rest will take."""
+"""Progress of a Spark job, printed while it runs: the number of finished tasks, and the time
+that the rest will take."""
 
 from __future__ import annotations
 

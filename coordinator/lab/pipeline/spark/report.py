@@ -1,5 +1,5 @@
-"""The report of a directory: Spark finds what is worst and counts the rest, the page tells it; CSV,
-SVG and PNG stand beside it."""
+"""The report of a directory: Spark finds the worst rebalances and counts the rest,
+`coordinator/lab/pipeline/page.py` makes the page; CSV, SVG and PNG files stand beside it."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def make_report(spark: Any, folder: str | os.PathLike[str], out: Path | None = N
 
 
 def _named(analysis: Analysis, names: Names) -> Analysis:
-    """The analysis of variants by other names."""
+    """Return the analysis with the variants' short names."""
 
     def named(rows: list[R]) -> list[R]:
         return [row._replace(variant=names.of[row.variant]) for row in rows]
@@ -94,8 +94,8 @@ def _read(spark: Any, tables: Path, name: str) -> Any:
 
 
 def _worst(spark: Any, tables: Path) -> list[Worst]:
-    """The rebalances with the longest time without an owner. A rebalance that was still going on
-    counts by that time, too."""
+    """Return the rebalances with the longest time without an owner, including one that had not
+    ended."""
     from pyspark.sql.functions import col, desc_nulls_last
 
     if not (tables / "rebalances").exists():  # a sweep that kept its metrics only
@@ -137,7 +137,8 @@ def _worst(spark: Any, tables: Path) -> list[Worst]:
 
 
 def _command(row: Any) -> str:
-    """How to look at it: explain the log, or simulate it again and explain that."""
+    """Return the command that explains a rebalance: of its log, or of a simulation that is run
+    again."""
     place = [
         "--group",
         row["group_id"],
@@ -234,7 +235,7 @@ def _plots(
 
 
 def _time_lines(spark: Any, tables: Path, target: Path) -> dict[str, tuple[str, str]]:
-    """Each group's rebalances over the time of the first run."""
+    """Return a plot of each group's rebalances over the time of the first run."""
     from pyspark.sql.functions import col, when
 
     first = runs_of(spark, tables).orderBy("number", "run_id").select("run_id").limit(1).collect()

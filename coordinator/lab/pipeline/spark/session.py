@@ -1,8 +1,8 @@
-"""A Spark session with defaults for one machine, and the checks that come before it: Java, and a
-master that answers.
+"""A Spark session with defaults for one machine, and the checks before it: Java, and a master that
+answers.
 
 Local defaults are set for `local[...]` only; on a cluster its own configuration counts. Sessions
-have no web page and listen on 127.0.0.1 unless the master is somewhere else.
+have no web page and listen on 127.0.0.1 unless the master is elsewhere.
 """
 
 from __future__ import annotations
@@ -165,8 +165,8 @@ def reason(error: Exception) -> str:
 
 
 def _not_py4j(record: logging.LogRecord) -> bool:
-    """Py4J tells the root logger, with a traceback, of whatever ends a call, Ctrl-C too, and then
-    raises it: once is enough."""
+    """Drop log records of Py4J: it logs whatever ends a call, Ctrl-C too, with a traceback, and
+    then raises it as well."""
     return Path(record.pathname).parent.name != "py4j"
 
 
@@ -216,13 +216,14 @@ def _defaults(master: str, *, quick: bool) -> dict[str, str]:
 
 
 def _retrying(master: str) -> str:
-    """A local master that retries a task whose worker was killed: plain `local[n]` never does."""
+    """Return a local master that retries a task whose worker was killed; plain `local[n]` never
+    does."""
     found = re.fullmatch(r"local(?:\[(\d+|\*)\])?", master)
     return f"local[{found[1] or 1},4]" if found is not None else master
 
 
 def _check_answers(master: str) -> None:
-    """Spark itself would wait for minutes."""
+    """Raise PipelineError if no master answers; Spark itself would wait for minutes."""
     why = ""
     for address in master.removeprefix("spark://").split(","):
         host, _, port = address.rpartition(":")
@@ -238,7 +239,7 @@ def _check_answers(master: str) -> None:
 
 
 def _package() -> Path:
-    """This package as a zip that executors import: what they lack on another machine."""
+    """Return this package as a zip that executors import, because other machines lack it."""
     import assignors
     import coordinator
 

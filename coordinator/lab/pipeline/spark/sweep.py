@@ -1,10 +1,10 @@
-"""Sweeps on Spark: the driver puts simulations into bins of seconds, a task simulates and folds one
-bin and writes its files.
+"""Sweeps on Spark: the driver puts simulations into bins of some seconds; a task simulates and
+folds one bin and writes its files.
 
-A bin is a chunk of the tables in `DIR/tables`; the file of table `cells` comes last, so a chunk
-that has it is whole. A task that is lost is done again and loses nothing but its bin. A sweep that
-was interrupted goes on: what has its row in `cells` is not simulated again, and chunks that were
-not finished are removed first.
+A bin is a chunk of the tables in `DIR/tables`. The file of table `cells` is written last, so a
+chunk that has it is complete. A lost task is repeated and loses only its bin. A sweep that was
+interrupted goes on: a simulation with a row in `cells` is not repeated, and unfinished chunks
+are removed first.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ def _chunks(folder: Path) -> set[int]:
 
 
 def _done(folder: Path) -> dict[str, int]:
-    """The cost of each finished cell, after everything that belongs to no finished chunk is
-    removed."""
+    """Remove everything that belongs to no finished chunk; return the cost of each finished cell
+    in ms."""
     whole = _chunks(folder)
     _remove_half_files(folder / "tables")
     for path in (folder / "tables").glob("*/chunk=*"):
@@ -152,15 +152,15 @@ def _done(folder: Path) -> dict[str, int]:
 
 
 def _remove_half_files(tables: Path) -> None:
-    """A worker that was killed while it wrote leaves files under hidden names, also in a chunk that
-    another one finished since."""
+    """Remove files under hidden names that a killed worker left, also in a chunk that another
+    worker has finished since."""
     for path in tables.glob("*/chunk=*/.*"):
         path.unlink(missing_ok=True)
 
 
 def _weights(left: Sequence[Cell], every: Sequence[Cell], done: dict[str, int]) -> list[float]:
-    """What each cell will cost, in ms: as others of its variant did, else by its size, to the scale
-    of those that are done."""
+    """Return the expected cost of each cell in ms: that of other cells of its variant, else by
+    its size."""
     by_variant: dict[str, list[int]] = {}
     for cell in every:
         if cell.cell_id in done:
@@ -228,7 +228,7 @@ def simulate_bin(
 
 
 def _finish(folder: Path, every: Sequence[Cell], before: int) -> Swept:
-    """Check that each cell has exactly one row, and say that the sweep is whole."""
+    """Check that each cell has exactly one row, and mark the sweep as complete."""
     tables = folder / "tables"
     _remove_half_files(tables)
     found: list[dict[str, Any]] = []

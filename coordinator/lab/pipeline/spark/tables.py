@@ -1,9 +1,9 @@
-"""Event logs to tables, on Spark: the driver cuts the logs into chunks, a task folds each chunk and
+"""Event logs to tables on Spark: the driver cuts the logs into chunks; a task folds each chunk and
 writes its Parquet files.
 
-Partial output is never taken for whole: `DIR/_STARTED` stands from the first file on,
-`DIR/manifest.json` and `DIR/_SUCCESS` come when all is there and the counts add up. A directory
-whose run was interrupted is begun anew.
+Partial output is never taken for complete: `DIR/_STARTED` exists from the first file on;
+`DIR/manifest.json` and `DIR/_SUCCESS` are written when everything is there and the counts add
+up. After an interrupted run the directory is begun again.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def make_tables(
 
 
 def _finish(folder: Path, made: Made) -> None:
-    """Check that nothing was lost, and say that the tables are whole."""
+    """Check that nothing was lost, and mark the tables as complete."""
     counts, rows = made.counts, made.rows
     if (
         not counts.add_up()

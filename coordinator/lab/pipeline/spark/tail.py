@@ -1,11 +1,11 @@
 """A Python data source for Spark that follows a log while it grows:
 `spark.readStream.format("coordinator_log").load(path)`.
 
-A row is what a slice of the log has of one group (empty: of none): the seq of its first line, those
-lines that a watch takes notice of, and how many there are in all. So few rows go from Python to
-Java and back, however fast the log grows. Offsets are bytes, and always end after a newline, so a
-line that is half written is read when it is whole. A log that became shorter is not the log that
-was followed: an error says so.
+A row has one group's lines in a slice of the log (group empty: lines without a group): the seq
+of the first line, the lines that a watch reads, and the number of all. So few rows go from
+Python to Java and back, however fast the log grows. Offsets are bytes and always end after a
+newline, so a half-written line is read when it is complete. If the log became shorter, it is
+another log: an error says so.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class LogStreamReader(DataSourceStreamReader):  # type: ignore[misc]
         }
 
     def partitions(self, start: dict[str, int], end: dict[str, int]) -> Sequence[Slice]:
-        """One slice: a log has one order."""
+        """Return one slice, because a log has one order."""
         return (
             [Slice(self._path, start["bytes"], end["bytes"])]
             if end["bytes"] > start["bytes"]
@@ -131,8 +131,8 @@ def last_newline(path: str, begin: int, end: int) -> int:
 
 
 def keys_of(text: str) -> tuple[str, int, bool]:
-    """A line's group and seq, and whether a watch takes notice of it: of what is no line it does,
-    too."""
+    """Return a line's group and seq, and whether a watch reads it. A text that is no line is
+    read by the watch, too."""
     try:
         line = Line.of(json.loads(text))
         return str(line.group or ""), int(line.seq), line.kind in WATCHED

@@ -1,5 +1,5 @@
-"""Variants of a scenario side by side as a PNG picture: what `coordinator ab --png` draws.
-Matplotlib draws it; Spark is not needed."""
+"""Variants of a scenario side by side as a PNG picture, drawn by Matplotlib for `coordinator ab
+--png`. Spark is not needed."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""The hosts of members and producers in a world, and their links to brokers: who is there, who is
-paused, what is cut.
+"""The hosts of members and producers in a world, and their links to brokers: which clients run,
+which hosts are paused, which links are cut.
 
-Owns what the simulated world and a live one have in common. Rules: a paused host does nothing while
-time goes on, and goes on with what came meanwhile. Does not depend on how brokers are reached, nor
-on where time comes from.
+This is what the simulated world and a live one have in common. A paused host does nothing while
+time goes on, and later handles what arrived meanwhile. This module must not know how brokers are
+reached, nor where time comes from.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ClientHosts:
         self.delay_ms = delay_ms
         self.bytes_per_second = bytes_per_second
         self.rights: Rights | None = None
-        """Who may do what; None: everybody everything."""
+        """Users and their rights; None: everybody may do everything."""
         self.wires: Wires | None = None
         """The kinds of links, where they are not all alike."""
         self.members: dict[str, Client] = {}
@@ -189,5 +189,5 @@ class ClientHosts:
         return self.links_of(host, self.nodes() if broker is None else [broker], direction)
 
     def sent_bytes(self) -> int:
-        """How many bytes members and brokers have sent each other so far."""
+        """Return the number of bytes that members and brokers have sent each other so far."""
         return sum(link.sent_bytes for link in self._links.values())

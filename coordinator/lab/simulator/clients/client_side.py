@@ -1,8 +1,8 @@
 """A client's side of a connection in a world: its `Channel` between two pipes, one each way.
 
-Owns opening, closing and resetting. Rules: opening takes one round trip and at most
-CONNECT_TIMEOUT_MS; the client learns of the other's end when the sign of it arrives. What stands at
-the other end of the pipes, a simulated broker or a socket, is a subclass's.
+Opening takes one round trip and at most CONNECT_TIMEOUT_MS. The client learns that the broker
+closed the connection when the sign of it arrives. A subclass has the other end of the pipes: a
+simulated broker or a socket.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Sign(Enum):
 class ClientSide:
     """One connection, as its client has it.
 
-    `answered` is told each response with its context; `lost` the end, once, with what was left
-    unanswered.
+    `answered` is called with each response and its context; `lost` is called once, at the end,
+    with the unanswered requests.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class ClientSide:
         )
 
     def close(self) -> None:
-        """Give the connection up; nobody here is told."""
+        """Close the connection without calling `lost`."""
         if not self._ended:
             self._ended = True
             self._down.close()
@@ -141,5 +141,5 @@ class ClientSide:
         self._lost(self.channel.unanswered(), why)
 
     def _at_broker(self, what: bytes | Sign) -> None:
-        """Something has arrived at the other end."""
+        """Handle bytes or a sign that have arrived at the other end."""
         raise NotImplementedError

@@ -1,8 +1,8 @@
 """A member's connection to a broker in the simulated world: a client's side and a broker's
 `Connection`, joined by two pipes.
 
-Rules: a broker that does not listen refuses; it learns of the client's end when the sign of it
-arrives. Does not depend on what is asked.
+A broker that does not listen refuses the connection. A broker learns that the client closed it
+when the sign of it arrives. This module must not know requests.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def concerns_its_sender_alone(what: bytes | Sign) -> bool:
 
 
 def _changes_no_epoch(what: bytes) -> bool:
-    """Does this ConsumerGroupHeartbeat leave the epoch of its group as it is? So it does if a
-    member stays, and wants nothing else.
+    """Return True if this ConsumerGroupHeartbeat cannot change its group's epoch: its member stays
+    and changes nothing.
 
-    It may still bring its member to an epoch, or tell what that has let go, or find that topics
-    have changed; then others are concerned that are not quiet: they have not reached the epoch,
-    wait for partitions, or were called when the topics changed.
+    It may still bring its member to an epoch, confirm a revocation, or find that topics have
+    changed. Then the members concerned are not quiet: they have not reached the epoch, wait for
+    partitions, or were woken when the topics changed.
     """
     try:
         _, version, _, _, pos = read_request_header(what, 4)
@@ -63,8 +63,6 @@ def _changes_no_epoch(what: bytes) -> bool:
 
 
 class ClientConnection(ClientSide):
-    """One connection to a simulated broker."""
-
     def __init__(
         self,
         world: Environment,
@@ -81,7 +79,8 @@ class ClientConnection(ClientSide):
 
     @property
     def is_idle(self) -> bool:
-        """Is it open on both sides, and nothing on its way, waited for or in hand?"""
+        """Return True if the connection is open on both sides, and nothing is in flight,
+        unanswered or buffered."""
         broker = self._broker_side
         return (
             super().is_idle
@@ -133,12 +132,12 @@ class ClientConnection(ClientSide):
 
     @property
     def broker_side(self) -> Connection:
-        """The broker's side of it. It is open."""
+        """The broker's side of the connection, which must be open."""
         assert self._broker_side is not None
         return self._broker_side
 
     def _refused(self, why: str, fault: Exception | None) -> None:
-        """The broker closes it, because of what came through it."""
+        """Close the connection at the broker, because of what arrived through it."""
         if fault is not None:
             raise fault
         self._down.send(Sign.END)

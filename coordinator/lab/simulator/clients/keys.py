@@ -1,8 +1,5 @@
-"""Keys of the records that a producer sends, some of them much oftener than others.
-
-Owns which record has which key, and that a key decides the partition as in Kafka's clients
-(murmur2). Does not depend on producers.
-"""
+"""Keys of the records that a producer sends, some of them much more often than others. A key
+decides the partition as in Kafka's clients (murmur2). This module must not know producers."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ class Keys(NamedTuple):
         return pick
 
     def _drawn(self, draws: Draws) -> int:
-        """The number of a key; the first ones are hot."""
+        """Return the number of a key; the first numbers are the hot keys."""
         if self.hot and draws.between(1, 100) <= self.hot_share:
             return draws.between(0, self.hot - 1)
         return draws.between(self.hot if self.hot < self.keys else 0, self.keys - 1)

@@ -1,10 +1,10 @@
 """One member in a world, simulated or live: its application, which polls unless it is stalled, and
 its process, which can be paused or killed.
 
-It writes what the application is told, and does, into the log's stream `member`. A fault that
-`poll` raises ends the application, as it ends most. A member that does not consume pretends to read
-`reads` records a second from each of its partitions, at the same offset as everybody would, and
-commits that; one that consumes does what its `Consuming` says.
+It logs the application's callbacks and actions in the stream `member`. An error that `poll`
+raises ends the application, as it ends most. A member that does not consume pretends to read
+`reads` records a second from each of its partitions, at the offsets that any member would have
+reached, and commits them; a member that consumes follows its `Consuming`.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ _NOBODY: Final = -1
 
 @dataclass(frozen=True, slots=True)
 class Consuming:
-    """How an application consumes: its settings, and how long it takes over a record. `output`:
-    where a pipeline writes to."""
+    """Plan of an application's consumption. `output`: the partitions that an application which
+    works in transactions writes to."""
 
     fetch: FetchConfig
     policy: CommitPolicy = CommitPolicy.AUTO
     processing_ms: int = 0
     work: WorkPlan | None = None
-    """How long it takes over each record, where that is not the same for all."""
+    """Time that it takes for each record, if that is not the same for all."""
     output: tuple[TopicPartition, ...] = ()
     producer: ProducerConfig | None = None
 
@@ -98,7 +98,7 @@ class SimulatedMember:
         self.fault: MemberFault | None = None
         """The error that ended the application or its way out."""
         self.died = False
-        """True if it ended by an error of its own."""
+        """It ended by an error of its own."""
         self.application: Application | None = None
         self._polling = True
         self._closing = False
@@ -183,11 +183,12 @@ class SimulatedMember:
             self._producer.wall_ms = self.world.wall_ms(self.name)
 
     def send(self, message: Request) -> bool:
-        """Send a request of the application's own to the coordinator, whatever the member thinks;
-        nobody takes its answer.
+        """Send the coordinator a request of the application's own, whatever the member's state; its
+        response is ignored.
 
-        It goes over another connection than the member's: on that one a broker reads nothing while
-        it parks a JoinGroup or SyncGroup. False: it knows no coordinator.
+        The request uses another connection than the member's, because a broker reads nothing
+        from that one while it parks a JoinGroup or SyncGroup. Return False if no coordinator is
+        known.
         """
         node = self.member.coordinator
         if self.ended or node is None:
@@ -223,7 +224,7 @@ class SimulatedMember:
         self.member.poll(now)
 
     def read(self, now: int) -> None:
-        """It pretends to have read so far."""
+        """Advance the positions of a member that only pretends to read."""
         self._unread_since = None
         if self._reads and self.member.positions_known:
             self.member.seek_all(Position(self._reads * now // 1000))
@@ -262,8 +263,8 @@ class SimulatedMember:
                 self._failed(fault)
 
     def due(self) -> None:
-        """Its deadline has come. An application that is not stalled or at work polls all the time,
-        so it has polled up to now."""
+        """Handle the deadline. An application that is neither stalled nor busy polls all the
+        time, so it has polled up to now."""
         if (
             self._polling
             and not self._closing
@@ -275,27 +276,28 @@ class SimulatedMember:
 
     @property
     def ready(self) -> bool:
-        """True if it has its part of an assignment: what a readiness probe asks."""
+        """Return True if it has its part of an assignment, as a readiness probe asks."""
         return self.member.settled and not self._closing
 
     @property
     def polls(self) -> bool:
-        """True if its application polls, and is not at work or hangs: what a liveness probe asks."""
+        """Return True if its application polls, and is neither busy nor hanging, as a liveness
+        probe asks."""
         return self._closing or (
             self._polling and (self.application is None or self.application.idle)
         )
 
     @property
     def only_link(self) -> Link | None:
-        """Its connection to the coordinator, if it does nothing but belong to its group, and be
-        polled: it has no other to send over."""
+        """The connection to the coordinator, if the member does nothing but belong to its group
+        and poll, so that it uses no other; else None."""
         if self.application is not None or not self._polling or self._closing:
             return None
         return self._driver.only_link()
 
     @property
     def any_link(self) -> Link | None:
-        """Its connection to any broker, over which it asks for metadata."""
+        """A connection to any broker, which the member uses for metadata."""
         return self._driver.any_link
 
     def skip_metadata(self, asked_at: int, answered_at: int) -> None:
@@ -321,7 +323,7 @@ class SimulatedMember:
             self.read(self._unread_since)
 
     def next_deadline(self) -> int | None:
-        """When it has something to do."""
+        """Return the instant at which it has something to do, or None."""
         due = self._client.next_deadline()
         if self._polling and not self._closing:
             turn = (

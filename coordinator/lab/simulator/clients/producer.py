@@ -51,7 +51,7 @@ class SimulatedProducer:
         self.name = config.client_id
         self.ended = False
         self.died = False
-        """True if it ended by an error of its own."""
+        """It ended by an error of its own."""
         self.fault: MemberFault | None = None
         self.producer = Producer(
             config,
@@ -118,12 +118,12 @@ class SimulatedProducer:
 
     @property
     def ready(self) -> bool:
-        """It is in no group."""
+        """Return True: a producer is in no group."""
         return True
 
     @property
     def polls(self) -> bool:
-        """It does not poll."""
+        """Return True: a producer does not poll, so it is never late."""
         return True
 
     # -- its driver
@@ -154,11 +154,11 @@ class SimulatedProducer:
             self.world.arm(self)
 
     def due(self) -> None:
-        """Its deadline has come."""
+        """Handle the deadline."""
         self.turn()
 
     def next_deadline(self) -> int | None:
-        """When it has something to do."""
+        """Return the instant at which it has something to do, or None."""
         due = self.producer.next_deadline()
         return (
             earlier(due, self.application.next_turn()) if self._sends and not self._closing else due

@@ -1,8 +1,8 @@
-"""A share consumer some of whose requests arrive twice, as through a proxy that tries again what it
-thinks lost.
+"""A share consumer some of whose requests arrive twice, as through a proxy that retries what it
+believes lost.
 
-Owns which requests are repeated, and what becomes of the second one: it is behind its session, so
-it is to be refused (SH-SES-1). Does not depend on worlds.
+The second one is behind its share session, so it must be refused (SH-SES-1). This module must
+not know worlds.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ Told = Callable[[str, int, int], None]
 
 
 class RepeatingConsumer(ShareConsumer):
-    """Every `every`-th request within a share session is sent twice; `told` hears of the second
-    one's answer."""
+    """A share consumer that sends every `every`-th request within a share session twice; `told`
+    is called with the answer to the second."""
 
     def __init__(self, *args: Any, every: int, told: Told, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -1,8 +1,8 @@
-"""One member of a share group in a world, simulated or live: its application, which works on what it is
-given unless it is stalled, and its process, which can be paused or killed.
+"""One member of a share group in a world, simulated or live: its application, which processes what
+it fetches unless it is stalled, and its process, which can be paused or killed.
 
-It writes what its application is given, and how its acknowledgements ended, into the log's stream
-`member`. A fault that `poll` raises ends the application, as it ends most.
+It logs the acquired records and the outcomes of its acknowledgements in the stream `member`. An
+error that `poll` raises ends the application, as it ends most.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ from .repeating import RepeatingConsumer
 
 
 class SimulatedShareMember:
-    """A share consumer and its application. `name` is its client id and its host. `repeats`: every so
-    manieth of its requests arrives twice; 0: none."""
+    """A share consumer and its application. `name` is its client id and its host. `repeats`:
+    every n-th of its requests arrives twice; 0: none."""
 
     def __init__(
         self,
@@ -61,7 +61,7 @@ class SimulatedShareMember:
         self.ended = False
         self.fault: MemberFault | None = None
         self.died = False
-        """True if it ended by an error of its own."""
+        """It ended by an error of its own."""
         identity = new_member_id(Draws(world.seed, "member id", world.new_process(self.name)).unit)
         options: dict[str, Any] = {
             "chance": Draws(world.seed, "backoff", self.name).unit,
@@ -123,12 +123,12 @@ class SimulatedShareMember:
 
     @property
     def ready(self) -> bool:
-        """True if it has partitions to read from: what a readiness probe asks."""
+        """Return True if it has partitions to read from, as a readiness probe asks."""
         return bool(self.consumer.assigned) and not self._closing
 
     @property
     def polls(self) -> bool:
-        """True if its application asks for records, and is not at work or hangs."""
+        """Return True if its application asks for records, and is neither busy nor hanging."""
         return self._closing or not (self.application.stalled or self.application.in_hand)
 
     # -- its driver
@@ -155,11 +155,11 @@ class SimulatedShareMember:
             self._arm()
 
     def due(self) -> None:
-        """Its deadline has come."""
+        """Handle the deadline."""
         self.turn()
 
     def next_deadline(self) -> int | None:
-        """When it has something to do."""
+        """Return the instant at which it has something to do, or None."""
         due = self.consumer.next_deadline()
         return due if self._closing else earlier(due, self.application.next_turn())
 
@@ -222,7 +222,7 @@ class SimulatedShareMember:
 
 
 def _ranges(values: Mapping[int, int]) -> Iterable[tuple[int, int, int]]:
-    """Neighbouring offsets of one value: first, last, value."""
+    """Yield ranges of neighbouring offsets with the same value: first, last, value."""
     first = last = None
     for offset in sorted(values):
         if first is not None and last is not None:

@@ -1,10 +1,10 @@
-"""The automatic commits of quiet members: what the coordinator makes of one is played, how it gets
-there and back is worked out.
+"""Automatic commits of quiet members: the coordinator handles them; the way there and back is
+computed.
 
-A commit stands in the log, so its coordinator gets it at the instant at which it arrives, and
-handles it as any other; but it gets the request itself, no bytes of it, and the member takes the
-answer when it is looked where it is. Rules: those of `skipping`, of which this is a part. Does not
-depend on when a member is quiet.
+A commit is in the log, so the coordinator gets it at the instant of its arrival and handles it
+as any other. But it gets the request itself, not its bytes, and the member gets the response
+when its state is next needed. The rules are those of `skipping`, of which this is a part. This
+module must not know when a member is quiet.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .member import SimulatedMember
 
 Place = tuple[int, float, float]
-"""When something happens, among what happens at one instant: the instant, when it was put on the
-agenda, and its pipe's number."""
+"""Order of things that happen at one instant: the instant, when it was put on the agenda, and
+the number of its pipe."""
 
 
 class Beat(NamedTuple):
@@ -110,8 +110,8 @@ class Commits:
             for row in topic.partitions
         ]
         self.sizes: tuple[int, int] | None = None
-        """How many bytes the request and its answer have: as many each time, for they name the same
-        partitions."""
+        """The sizes of the request and its response in bytes. They are the same each time,
+        because both name the same partitions."""
 
     def send(self, now: int, beat: Beat | None) -> Commit:
         """The member commits all its positions now. `beat`: its heartbeat that is not answered yet,
@@ -194,7 +194,7 @@ class Commit:
         self._is_over = self._is_refused = False
 
     def arrive(self) -> None:
-        """It is at the coordinator now, unless it was sent as bytes after all."""
+        """Let the commit arrive at the coordinator, unless it was sent as bytes after all."""
         if self._is_over:
             return
         commits = self._commits

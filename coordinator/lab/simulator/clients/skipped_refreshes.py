@@ -1,9 +1,9 @@
-"""The refreshes of quiet members' metadata: what is asked, when it is answered, and which ones follow
-one another while the member stays quiet.
+"""Metadata refreshes of quiet members: their requests, the instants of their responses, and the
+refreshes that follow while the member stays quiet.
 
-Rules: those of `skipping`, of which this is a part. A refresh is skipped only where it is answered as
-before; several are planned at once, each as it would begin if all before it have been answered. Does
-not depend on when a member is quiet.
+The rules are those of `skipping`, of which this is a part. A refresh is skipped only if its
+response is the same as before. Several are planned at once, each beginning when all before it
+have been answered. This module must not know when a member is quiet.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Refresh(NamedTuple):
         return False
 
     def next_due(self, member: GroupMember) -> int:
-        """When the member asks again."""
+        """Return the instant at which the member asks again."""
         return self.answered + max(
             member.config.metadata_max_age_ms, member.config.retry_backoff_ms
         )
@@ -141,7 +141,8 @@ def plan(
 def _metadata(
     broker: Broker, question: FetchMetadata, message: MetadataRequest, version: int, now: int
 ) -> bytes | None:
-    """A broker's would-be answer; None if asking could change something."""
+    """Return the response that a broker would give, or None if the request could change
+    something."""
     kept, key = broker.cluster.kept, (_REFRESH, version, question)
     body = kept.get(key)
     if body is None:

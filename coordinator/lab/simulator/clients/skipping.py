@@ -1,13 +1,14 @@
-"""Requests that change nothing, skipped: what a quiet member and its coordinator would be after
-them is worked out, not played.
+"""Skips requests that change nothing: the state of a quiet member and its coordinator after them is
+computed, not played.
 
-A member is quiet while it only heartbeats and is answered well, and asks for metadata that have not
-changed. Rules: the event log, the draws, the bytes sent and all that follows are the same as if
-each request had been sent (`World(skips=False)` sends them). A member is quiet only in a stable
-group, or at the last epoch of a consumer group (KIP-848), over links that are whole and have no
-limit of bandwidth, among brokers that run, know the same and have no fault of requests in force.
-Anything that could change that ends the quiet of all members first (`World.catch_up`); what is on
-its way at that instant is then sent in full. Does not depend on what ends it.
+A member is quiet while it sends only heartbeats that are answered without error, and refreshes
+of metadata that have not changed. The event log, the draws, the bytes sent and everything that
+follows are the same as if each request had been sent (`World(skips=False)` sends them). A member
+is quiet only in a stable group, or at the last epoch of a consumer group (KIP-848), over links
+that are neither cut nor limited in bandwidth, among brokers that run, have the same metadata and
+have no fault of requests in force. Anything that could change that first ends the quiet of all
+members (`World.catch_up`); requests in flight at that instant are then sent in full. This module
+must not know what ends it.
 """
 
 from __future__ import annotations
@@ -107,7 +108,8 @@ class Quiet:
             self._refreshes_from(refresh)
 
     def _refreshes_from(self, first: Refresh) -> None:
-        """A refresh begins now, and others follow as far as nothing else comes between."""
+        """Begin a refresh now, and plan the ones that follow as far as nothing else comes
+        between."""
         machine = self._member.member
         self._part, self._planned = first, plan(machine, self._connection, first, self._reach)
         self._reach = min(2 * self._reach, _MOST_PLANNED)
@@ -133,13 +135,13 @@ class Quiet:
                 self._beat_arrived(beat)
 
     def _let_go(self) -> None:
-        """The session ends as what has shown that the member lives says."""
+        """Arm the session's timer again, for the latest sign of life."""
         assert self._held is not None, f"{self._member.name} has no session at its coordinator"
         self._renewing.timers.arm(self._renewing.session, self._held)
 
     def _pass(self, part: Refresh | Commit, place: Place, sent_before: int) -> bool:
-        """Bring the member to where it is after a commit, or after the refreshes that have begun
-        before an instant; False: one of them is on its way at `place`."""
+        """Bring the member to its state after a commit, or after the refreshes that began before
+        an instant. Return False if one of them is in flight at `place`."""
         timers, session = self._renewing.timers, self._renewing.session
         self._let_go()
         if not part.end(self._world, self._member, place):
@@ -159,7 +161,7 @@ class Quiet:
         return refresh.end(self._world, self._member, place)
 
     def _pass_over(self, planned: list[Planned]) -> None:
-        """All these refreshes are over, with the heartbeats before them, and others have followed."""
+        """Bring the member to its state after these refreshes and the heartbeats before them."""
         machine, interval_ms = self._member.member, self._interval_ms
         sent, beat_at = 0, machine.beat_at
         for beats, refresh in planned:
@@ -171,8 +173,8 @@ class Quiet:
             skip_messages(self._connection, self._renewing.heartbeat, self._renewing.answer, sent)
 
     def _settle_beats(self, sent_before: int, place: Place) -> Beat | None:
-        """Bring the member to where it is after its heartbeats that were due before an instant and
-        are answered at `place`. Answers the one that is not."""
+        """Bring the member to its state after its heartbeats that were due before an instant and
+        are answered at `place`. Return the heartbeat that is in flight, or None."""
         first, interval = self._member.member.beat_at, self._interval_ms
         sent = max(0, -((first - sent_before) // interval))
         if not sent:
@@ -186,7 +188,7 @@ class Quiet:
         return beat
 
     def _beat(self, first: int, nth: int) -> Beat:
-        """The nth heartbeat from one that is sent at `first`."""
+        """Return the nth heartbeat, counted from the one that is sent at `first`."""
         up, down = self._connection.links
         sent_at = first + (nth - 1) * self._interval_ms
         arrives = sent_at + up.delay_after(nth - 1)
@@ -254,7 +256,7 @@ class Quiet:
             timers.arm(session, _NEVER)
 
     def _beat_arrived(self, beat: Beat) -> None:
-        """The heartbeat that was sent last has arrived: its answer is on its way, whatever has
+        """Note that the last heartbeat has arrived: its response is in flight, whatever has
         happened since."""
         renewing, channel = self._renewing, self._connection.channel
         up, down = self._connection.pipes
@@ -266,7 +268,7 @@ class Quiet:
             down.send(frame(header, renewing.answer.encode(version)))
 
     def _beat_answered(self, beat: Beat) -> None:
-        """The heartbeat that was on its way when a commit was sent has been answered."""
+        """Note that the heartbeat in flight when a commit was sent has been answered."""
         assert self._held is not None, f"{self._member.name} has no session at its coordinator"
         renewing = self._renewing
         self._held = max(self._held, beat.arrives + renewing.session_ms)
@@ -275,7 +277,7 @@ class Quiet:
         )
 
     def _skip(self, count: int, last: Beat) -> None:
-        """So many heartbeats were sent and answered."""
+        """Note that `count` heartbeats were sent and answered."""
         renewing = self._renewing
         renewing.timers.arm(renewing.session, last.arrives + renewing.session_ms)
         skip_heartbeats(
@@ -320,8 +322,8 @@ def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = Fals
 def _renewing(
     broker: Broker, heartbeat: Heartbeat, client_id: str, connection: ClientConnection
 ) -> Renewing | None:
-    """A heartbeat's effect at its coordinator; None if it does more than to renew a session, or is
-    refused."""
+    """Return the effect of a heartbeat at its coordinator, or None if it does more than renew a
+    session, or is refused."""
     group_id, member_id = heartbeat.group_id, heartbeat.member_id
     shard = broker.coordinator.shard_of(group_id)
     if shard is None:
@@ -357,8 +359,8 @@ def _renewing(
 
 
 def _is_quick(connection: ClientConnection, member: GroupMember) -> bool:
-    """Is each heartbeat answered before the next one, and before anything that waits for it runs
-    out?"""
+    """Return True if each heartbeat is answered before the next one, and before any timeout that
+    depends on it."""
     config, longest = member.config, longest_ms(connection)
     interval = member.beat_interval_ms
     return (

@@ -1,5 +1,5 @@
-"""The simulated network as a client's transport: connections over a host's links
-(`members.driver.Transport`)."""
+"""The simulated network as a client's transport (`members.driver.Transport`): connections over a
+host's links."""
 
 from __future__ import annotations
 

@@ -1,3 +1,4 @@
-"""Variants of a scenario side by side: what runs cost their groups, as numbers and as a picture."""
+"""Variants of a scenario side by side: the costs of runs to their groups, as numbers
+(`measures.py`) and as a picture (`drawing.py`)."""
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Variants of a scenario side by side as an SVG picture: for each measure a row a variant, its
-median and its 95 % interval.
+"""Variants of a scenario side by side as an SVG picture: for each measure a row for each variant,
+with its median and 95 % interval.
 
-Owns the picture. It is written by hand, so that no library is needed, and has a text for each
-value. Does not depend on runs.
+The SVG is written by hand, so that no library is needed, and has a text for each value. This
+module must not know runs.
 """
 
 from __future__ import annotations

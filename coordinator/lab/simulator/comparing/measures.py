@@ -1,8 +1,8 @@
-"""A run's costs for its groups, read from the event log alone.
+"""A run's costs to its groups, read from the event log alone: the measures that `coordinator ab`
+compares.
 
-Owns the measures that `coordinator ab` compares. A partition counts as unavailable from its first owner on,
-whenever no member's application has it by its own word. Does not depend on brokers, members and the
-world.
+A partition counts as unavailable, from its first owner on, whenever no member's application has
+it by its own lines. This module must not know brokers, members or the world.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from coordinator.history.world.reader import History
 
 
 class Measures(NamedTuple):
-    """One run."""
+    """The measures of one run."""
 
     rebalances: float
     unavailable_partition_s: float

@@ -1,8 +1,6 @@
-"""The outcome of the records of a run's share groups (KIP-932), read from the event log alone.
-
-Owns the measures that `coordinator ab` compares of them. Does not depend on brokers, members and the
-world.
-"""
+"""The outcomes of the records of a run's share groups (KIP-932), read from the event log alone:
+the measures that `coordinator ab` compares. This module must not know brokers, members or the
+world."""
 
 from __future__ import annotations
 
@@ -26,7 +24,8 @@ _GIVEN_UP: Final = frozenset({"Archiving", "Archived"})
 
 
 class ShareMeasures(NamedTuple):
-    """One run. `per_s`: records accepted, by the time from the first to the last delivery."""
+    """The measures of one run. `per_s`: records accepted each second, from the first to the last
+    delivery."""
 
     accepted: float
     per_s: float
@@ -61,7 +60,7 @@ def measure_shares(lines: Iterable[Line]) -> ShareMeasures:
 
 
 class _Outcome(Reader):
-    """What became of the records so far."""
+    """The outcomes of the records so far."""
 
     def __init__(self) -> None:
         self._written: dict[tuple[str, int], _Written] = {}
@@ -122,7 +121,7 @@ def _size(of: RecordRange | AcknowledgedRange) -> int:
 
 
 class _Written:
-    """When the records of a partition were written."""
+    """The instants at which the records of a partition were written."""
 
     def __init__(self) -> None:
         self._offsets: list[int] = []

@@ -1,3 +1,4 @@
-"""Scenario files: their keys, how they are read, composed and checked, and what they say as values."""
+"""Scenario files: their keys (`schema.py`), how they are read (`reading.py`), composed
+(`composing.py`) and checked (`*_checks.py`), and their contents as values (`model.py`)."""
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The scenarios that come with the package: one TOML file each, whose header says what it teaches.
-
-Those of `incidents/` are what happens to consumers in real life; the others are of one thing each.
-"""
+"""The scenarios that come with the package: one TOML file each, whose header says what it
+teaches. Those in `incidents/` happen to consumers in real life; each of the others shows one
+thing."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ def text(name: str) -> str:
 
 @cache
 def _texts(folder: str) -> dict[str, str]:
-    """The files of one folder, by the name of the scenario."""
+    """Return the files of one folder, by the name of the scenario."""
     there = (files(__package__) / folder).iterdir()
     return {
         each.name.removesuffix(".toml"): each.read_text(encoding="utf-8")

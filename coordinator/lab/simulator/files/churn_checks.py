@@ -1,8 +1,6 @@
-"""Checks of a scenario's churn: its fields go together, and the members that it concerns exist.
-Raises ScenarioError with the place in the file.
-
-Owns these checks; what a value must look like, `schema` says.
-"""
+"""Checks of a scenario's churn: its fields fit each other, and the members that it names exist.
+Raises ScenarioError with the place in the file. The types of values are checked by `reading.py`
+with `schema.py`."""
 
 from __future__ import annotations
 
@@ -22,11 +20,11 @@ _TIMED: Final = {
     "times": ("restart", "stall", "waves"),
     "every": ("rolling", "restart", "stall", "waves"),
 }
-"""Which kinds of churn happen more than once."""
+"""Kinds of churn that happen more than once."""
 
 
 def check_churn(churn: Plain, there: There, where: Where) -> None:
-    """One piece of churn."""
+    """Check one piece of churn."""
     kind = churn["kind"]
     _check_befallen(churn, there, where)
     for key, spec in TABLES["churn"].keys.items():
@@ -74,8 +72,8 @@ def check_churn(churn: Plain, there: There, where: Where) -> None:
 
 
 def _check_befallen(churn: Plain, there: There, where: Where) -> None:
-    """Whom churn befalls: a kind; what befalls single members, also those, several, and words. One
-    that is said alone is a text from here on."""
+    """Check the members that churn names: a kind; for churn of single members also single ones,
+    several, and words. A list of one becomes a text."""
     kind, whom, kinds = churn["kind"], churn["members"], [*there.members, *there.producers]
     if len(whom) == 1:
         churn["members"] = whom[0]
@@ -97,7 +95,7 @@ def _check_befallen(churn: Plain, there: There, where: Where) -> None:
 
 
 def _check_times(churn: Plain, where: Where) -> None:
-    """How often, how far apart and how long."""
+    """Check how often churn happens, how far apart, and how long it lasts."""
     kind = churn["kind"]
     for key, kinds in _TIMED.items():
         if kind not in kinds and churn[key] != default_of(key):

@@ -1,8 +1,6 @@
-"""Checks of a scenario's members and producers: their names, and the fields that each kind needs.
-Raises ScenarioError with the place in the file.
-
-Owns these checks; whether settings agree with keys, `contradictions` says.
-"""
+"""Checks of a scenario's members and producers: their names, and the fields that each kind
+needs. Raises ScenarioError with the place in the file. Contradictions between settings and keys
+are found by `contradictions.py`."""
 
 from __future__ import annotations
 
@@ -112,7 +110,7 @@ def check_producer(plain: Plain, stop_ms: int, duration_ms: int, where: Where) -
 
 
 def _check_name(table: str, name: str, where: Where) -> None:
-    """A kind's name becomes a part of client ids, and of the paths of `--set`."""
+    """Check a kind's name: it becomes a part of client ids, and of the paths of `--set`."""
     if not _NAME.fullmatch(name):
         raise ScenarioError(
             f"{where.at('name')}: {table}: name = {name!r}: give one or more of the characters a-z A-Z 0-9 . _ -"

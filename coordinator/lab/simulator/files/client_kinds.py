@@ -1,5 +1,5 @@
-"""Kinds of members and producers as a scenario file has them: read, and checked against each other and
-against the brokers' settings. Raises ScenarioError for what does not go together."""
+"""Kinds of members and producers: read from a scenario file, and checked against each other and
+against the brokers' settings. Raises ScenarioError for contradictions."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from .work_keys import read_work
 
 MOST_IN_A_BATCH = 1000
 BURSTS_A_SECOND = 4
-"""How often a producer sends in a second unless `batch` says otherwise: records as they come
-together."""
+"""Number of times that a producer sends in a second unless `batch` says otherwise; records are
+sent in batches."""
 DEFAULT_ASSIGNORS = ("range", "cooperative-sticky")
 
 
@@ -95,7 +95,8 @@ def read_kind(
 
 
 def _check_spelling(config: Plain) -> None:
-    """Of all that a member may be told; what it reads is told to another part of it."""
+    """Check the spelling of all settings that a member may have; each part of a member reads its
+    own later."""
     known = names(MemberConfig) | names(FetchConfig)
     for name in config:
         if name not in known and (close := get_close_matches(name, sorted(known), 1)):
@@ -115,7 +116,7 @@ def _check_subscribed(
 def _consuming(
     plain: Plain, properties: dict[str, str], topics: dict[str, int], where: Where
 ) -> Consuming:
-    """How members consume; what concerns fetching moves out of `properties`."""
+    """Return how members consume; settings about fetching are removed from `properties`."""
     known = names(FetchConfig)
     fetch = {"auto.offset.reset": "earliest"} | {
         key: properties.pop(key) for key in list(properties) if key in known
@@ -254,7 +255,7 @@ def check_clients(
 def _check_late(
     kind: MemberKind, config: MemberConfig, configs: BrokerConfigs, where: Where
 ) -> None:
-    """Heartbeats that are late come before the session ends all the same."""
+    """Check that late heartbeats still come before the session ends."""
     if config.speaks_consumer:
         of = "group.consumer"
         interval_ms, session_ms = (
@@ -271,8 +272,8 @@ def _check_late(
 
 
 def _check_remote_assignor(kind: MemberKind, served: list[str], where: Where) -> None:
-    """An assignor that no coordinator has would end every member (K8-VAL-3). A user's own,
-    `module:Class`, may be called anything."""
+    """Check that coordinators have the assignor: an unknown one would end every member
+    (K8-VAL-3). An assignor of a user, `module:Class`, may have any name."""
     asked = kind.properties.get("group.remote.assignor")
     if asked is not None and asked not in served and not any(":" in entry for entry in served):
         has = f"coordinators have no assignor {asked}, but {', '.join(served)}"
@@ -282,8 +283,8 @@ def _check_remote_assignor(kind: MemberKind, served: list[str], where: Where) ->
 
 
 def _assignor(plain: Plain, where: Where) -> dict[str, str]:
-    """Whose choice the assignor is: in the classic protocol the members', in the consumer protocol
-    the coordinator's."""
+    """Return the setting of the assignor: in the classic protocol the members choose it, in the
+    consumer protocol the coordinator."""
     names = plain["assignor"]
     if plain["protocol"] == "classic":
         return {"partition.assignment.strategy": ",".join(names or DEFAULT_ASSIGNORS)}

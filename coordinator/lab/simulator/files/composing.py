@@ -1,7 +1,7 @@
 """Scenario files that build on others: `extends`, and `[parameters]` that stand for values.
 
-Owns the merging: tables key by key, `[[members]]`, `[[groups]]` and `[[producers]]` by their names,
-other arrays one after the other. Does not depend on what the keys mean.
+Tables are merged key by key; `[[members]]`, `[[groups]]` and `[[producers]]` by their names;
+other arrays one after the other. This module must not know what the keys mean.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ def check_parameters_used(raw: Plain) -> None:
 
 
 def _named_in(what: Any) -> set[str]:
-    """The parameters that texts name."""
+    """Return the parameters that texts name."""
     if isinstance(what, str):
         whole = _WHOLE.fullmatch(what)
         return {whole[1]} if whole else set(_WITHIN.findall(what))

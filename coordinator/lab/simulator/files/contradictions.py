@@ -1,9 +1,5 @@
-"""Words a scenario says twice, or says although nothing could come of them. Raises ScenarioError,
-which says where.
-
-Owns these checks; whether what is named is there, `churn_checks` and `fault_checks` say. Does not depend on how
-anything is carried out.
-"""
+"""Finds what a scenario says twice, or says without any effect. Raises ScenarioError, which says
+where. `churn_checks` and `fault_checks` find out whether what is named exists."""
 
 from __future__ import annotations
 
@@ -102,8 +98,8 @@ def check_producer_settings(plain: Plain, where: Where) -> None:
 def check_churn_does_something(
     churn: Plain, members: Mapping[str, int], producers: Mapping[str, int], where: Where
 ) -> None:
-    """Somebody is there whom it befalls, at a time that there is. `members`, `producers`: how many
-    of each kind start."""
+    """Check that churn has a member to act on, at an instant that exists. `members`,
+    `producers`: the number of each kind that starts."""
     kind = churn["kind"]
     for whom in listed(churn["members"]):
         _check_befalls(churn, whom, members, producers, where)
@@ -115,7 +111,7 @@ def check_churn_does_something(
 def _check_befalls(
     churn: Plain, whom: str, members: Mapping[str, int], producers: Mapping[str, int], where: Where
 ) -> None:
-    """Somebody of those that are named is there, and may become what they are to become."""
+    """Check that a member that churn names exists, and can become what it is to become."""
     kind = churn["kind"]
     if kind in _WHOLE_KINDS and {**members, **producers}.get(whom) == 0:
         said = f"churn {kind} of members {whom}: none of them starts (count = 0), and those that come later are not meant"
@@ -196,8 +192,8 @@ def check_classic(members: list[Plain], where: Callable[[int], Where]) -> None:
 def check_identities(
     action: str, fields: Plain, known: Mapping[str, Callable[[str], bool]], where: Where
 ) -> None:
-    """Whose requests a fault means, by the identities that clients of this scenario have. `known`:
-    of each key, whether there is such."""
+    """Check that a fault selects identities that clients of this scenario have. `known`: for
+    each key a function that says whether there is such an identity."""
     for key, right in _IDENTITIES.items():
         if key in fields and not known[key](fields[key]):
             raise ScenarioError(

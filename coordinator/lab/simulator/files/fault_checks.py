@@ -1,9 +1,6 @@
-"""Checks of a scenario's faults: the brokers, members, topics and partitions that they name exist.
-Raises ScenarioError with the place in the file.
-
-Owns these checks; which fields a verb has, `verbs` says. Does not depend on how anything is carried
-out.
-"""
+"""Checks of a scenario's faults: the brokers, members, topics and partitions that they name
+exist. Raises ScenarioError with the place in the file. The fields of verbs stand in
+`coordinator/verbs/`."""
 
 from __future__ import annotations
 
@@ -247,7 +244,8 @@ def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
 
 
 def _check_new_topic(fields: Plain, there: There, where: Where) -> None:
-    """A topic that is there already may be made again only where a DeleteTopic names it."""
+    """Check a topic that a fault creates: one that exists from the start may be created again
+    only after a DeleteTopic."""
     topic = fields["topic"]
     if topic in _INTERNAL:
         raise ScenarioError(
@@ -266,7 +264,7 @@ def _check_new_topic(fields: Plain, there: There, where: Where) -> None:
 
 
 def _check_amounts(row: Row, fields: Plain, there: There, where: Where) -> None:
-    """Words, lengths of time, rates and lists of brokers, which have their types by now."""
+    """Check choices, durations, rates and lists of brokers, whose types are right already."""
     verb = row.name
     for taken in row.takes:
         key, value = taken.name, fields.get(taken.name)
@@ -303,7 +301,7 @@ def _check_jump(verb: str, fields: Plain, where: Where) -> None:
 
 
 def check_request_fault(action: str, fields: Plain, there: There, where: Where) -> None:
-    """Whose requests a fault selects."""
+    """Check the requests that a fault selects."""
     check_carried(faults.from_plain({"action": action, **fields}).selector)
     broker = fields.get("broker")
     if broker is not None and not 1 <= broker <= there.brokers:

@@ -1,8 +1,6 @@
-"""Places of tables and keys in scenario files: the file and the line, also for files that extend
-others.
-
-Owns the search for lines: TOML readers do not tell them. Does not depend on what the values mean.
-"""
+"""Places of tables and keys in scenario files: the file and the line, also in files that extend
+others. TOML readers do not report lines, so the text is searched. This module must not know what
+the values mean."""
 
 from __future__ import annotations
 
@@ -19,7 +17,8 @@ _ITSELF = ""
 
 
 class Where:
-    """One table of a scenario. As a text it is where that begins: "s.toml, line 7"."""
+    """Places in one table of a scenario. As a text it is the place where the table begins:
+    "s.toml, line 7"."""
 
     def __init__(self, lines: Plain, otherwise: str) -> None:
         self._lines = lines
@@ -29,12 +28,12 @@ class Where:
         return str(self._lines.get(_ITSELF, self._otherwise))
 
     def at(self, key: str) -> str:
-        """Where a key stands; the table, if it stands in no line of its own."""
+        """Return the place of a key, or of the table if the key has no line of its own."""
         return str(self._lines.get(f".{key}", self))
 
     def of(self, text: str, **aliases: str) -> str:
-        """Where the key stands that an error names. `aliases`: other names of keys, with "_" for
-        "."."""
+        """Return the place of the key that an error names. `aliases`: other names of keys, with
+        "_" for "."."""
         for alias, key in aliases.items():
             if alias.replace("_", ".") in text and f".{key}" in self._lines:
                 return self.at(key)
@@ -48,7 +47,7 @@ class Where:
 
 
 def _last(key: str) -> str:
-    """The name of a setting, without the table that it stands in."""
+    """Return the name of a setting without its table."""
     return key[1:].removeprefix("config.")
 
 
@@ -116,7 +115,8 @@ def _tree(text: str, name: str, raw: Plain) -> Plain:
 
 
 def _dotted(settings: Plain, before: str = "") -> list[str]:
-    """Names of settings, which TOML reads as tables within tables unless they are quoted."""
+    """Return the names of settings; unless they are quoted, TOML reads dots in them as tables
+    within tables."""
     names: list[str] = []
     for key, value in settings.items():
         names += _dotted(value, f"{before}{key}.") if isinstance(value, dict) else [before + key]

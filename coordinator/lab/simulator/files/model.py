@@ -1,5 +1,5 @@
-"""A scenario as values: kinds of members and producers, churn, faults, what must hold. Data; who
-reads a file makes them."""
+"""A scenario as values: kinds of members and producers, churn, faults, and what must hold.
+`scenario.py` makes them from a file; the world uses them."""
 
 from __future__ import annotations
 
@@ -38,22 +38,23 @@ class MemberKind:
     """Records a second that each pretends to read from each of its partitions."""
     properties: dict[str, str]
     versions: str = "newest"
-    """Whose request versions they speak: a key of `members.requests.CLIENT_VERSIONS`."""
+    """The client version whose request versions they use: a key of
+    `members.requests.CLIENT_VERSIONS`."""
     commit: str = "auto"
     consuming: Consuming | None = None
     """None: it only pretends to read."""
     restarts_ms: tuple[int, int] | None = None
     """A process that ends by an error starts again after so long, at first and at most."""
     assigning_ms: int = 0
-    """How long the assignor of a leader among them takes."""
+    """Time that the assignor of a leader takes, in ms."""
     transactional_id: str = ""
     """Of all of them, one after the other or at once; "": each has its own."""
     late_ms: tuple[int, int] = (0, 0)
-    """How much later than due their heartbeats are sent: each has its own between these two."""
+    """Delay of heartbeats in ms: each member has its own between these two."""
 
     def consuming_as(self, client_id: str, identity: str = "") -> Consuming | None:
-        """How one of them consumes: pipelines have transactional ids of their own. `identity`: the
-        client id of whose identities it has."""
+        """Return how one member of the kind consumes. Members that work in transactions have
+        transactional ids of their own. `identity`: the client id whose identities it takes over."""
         plan = self.consuming
         if plan is None or plan.producer is None:
             return plan
@@ -131,7 +132,7 @@ class FaultPlan:
     later: tuple[str, Plain] | None = None
     """A verb of a cluster for brokers that are known only when it happens, and its fields."""
     line: str = ""
-    """Where it stands: the file and the line."""
+    """Its place: the file and the line."""
     acls: AclChange | None = None
     """ACLs that are made or deleted."""
 
@@ -161,8 +162,8 @@ class Scenario:
     stable_within_ms: int | None
     most_rebalances: int | None
     lines: dict[str, str]
-    """Where things stand, as "file, line 7": by the name of their table and, in an array, their
-    number from 0 on ("faults 0")."""
+    """Places of tables, as "file, line 7", by the table's name and, in an array, its number from
+    0 on ("faults 0")."""
     release: Release
     """The release of its brokers."""
     may_fail: tuple[str, ...]
@@ -174,7 +175,7 @@ class Scenario:
     grace_ms: int = REAL_TIME.late_ms
     """In real time: so far from its instant may happen what is due."""
     rights: Rights | None = None
-    """Who may do what; None: everybody everything."""
+    """Users and their rights; None: everybody may do everything."""
 
     @property
     def kinds(self) -> tuple[MemberKind | ShareKind, ...]:

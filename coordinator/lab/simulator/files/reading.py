@@ -1,7 +1,7 @@
-"""Reading scenario files: TOML into checked plain values, with `--set` on top.
+"""Reads scenario files: TOML into checked plain values, with `--set` on top.
 
-Owns the errors: each says which file, which line, which key, and what would be right. Does not
-depend on what the values mean.
+Each error says which file, which line, which key, and what would be right. This module must not
+know what the values mean; `schema.py` has the keys.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tu
 
 
 def _toml_error(name: str, text: str, error: tomllib.TOMLDecodeError) -> str:
-    """Where a file is no TOML, written as every other place is."""
+    """Return an error of TOML with its place, written as every other place."""
     said, _, place = str(error).rpartition(" (at ")
     numbers = re.fullmatch(r"line (\d+), column (\d+)\)", place)
     if numbers is None:  # at the end of the document
@@ -96,10 +96,8 @@ def _toml_error(name: str, text: str, error: tomllib.TOMLDecodeError) -> str:
 
 
 def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
-    """Carry out one `--set PATH=VALUE`: a path goes through tables by key, through arrays of tables
-    by name or number.
-
-    `places` learn of it, for errors.
+    """Carry out one `--set PATH=VALUE`. A path goes through tables by key, through arrays of tables
+    by name or number. `places` gets the setting's place, for later errors.
 
     Raises ScenarioError.
     """
@@ -145,13 +143,13 @@ def set_value(raw: Plain, setting: str, places: Places | None = None) -> None:
 
 
 def _shape(name: str, table: Table) -> str:
-    """How a table is written."""
+    """Return how a table is written in a file."""
     return f"an array of tables: write [[{name}]]" if table.several else f"a table: write [{name}]"
 
 
 def _inner(target: Plain, path: str, where: str) -> tuple[Plain, str]:
-    """Where a path within a table ends: settings are tables of their own, whose keys may have
-    dots."""
+    """Return the table in which a path ends, and the last key: settings are tables of their own,
+    whose keys may have dots."""
     first, dot, rest = path.partition(".")
     if not dot:
         return target, first
@@ -161,7 +159,7 @@ def _inner(target: Plain, path: str, where: str) -> tuple[Plain, str]:
 
 
 def _element(array: list[Plain], key: str, where: str, table: str) -> tuple[Plain, int]:
-    """The element that is meant, and its index."""
+    """Return the element of an array that a path names, and its index."""
     named = [index for index, each in enumerate(array) if each.get("name") == key]
     if key.isdecimal() and 1 <= int(key) <= len(array):
         named.append(int(key) - 1)
@@ -292,8 +290,8 @@ def _value(key: str, value: Any, spec: Key, places: Places, name: str, index: in
 
 
 def _leaves(settings: Plain, before: str = "") -> Iterator[tuple[str, Any]]:
-    """Kafka's dotted names, which TOML reads as nested tables unless they are quoted, and their
-    values."""
+    """Yield settings with Kafka's dotted names, which TOML reads as nested tables unless they
+    are quoted."""
     for key, value in settings.items():
         if isinstance(value, dict):
             yield from _leaves(value, f"{before}{key}.")
@@ -302,7 +300,7 @@ def _leaves(settings: Plain, before: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def _shown(value: Any) -> str:
-    """A value as the file has it: flags and dates are written otherwise in Python."""
+    """Return a value as TOML writes it; Python writes flags and dates in another way."""
     if isinstance(value, bool):
         return str(value).lower()
     return value.isoformat() if isinstance(value, date | time) else repr(value)

@@ -1,5 +1,5 @@
-"""A scenario from its file's text: what a checked file says, ready for the world. Raises ScenarioError
-for what does not go together."""
+"""Makes a `Scenario` from the text of a file. Raises ScenarioError for contradictions.
+`reading.py` checks keys and types before, `model.py` has the values."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _scenario(plain: Plain, name: str) -> Scenario:
 
 
 def _topics_of(verb: str, plain: Plain) -> frozenset[str]:
-    """The topics that faults of this verb name."""
+    """Return the topics that faults with this verb name."""
     named = [fault.get("topic") for fault in plain["faults"] if fault["verb"] == verb]
     return frozenset(name for name in named if isinstance(name, str))
 

@@ -1,5 +1,5 @@
-"""The keys of a scenario file: what each is called, what it takes, and what it means. Data; the
-checks and the JSON schema follow it.
+"""The keys of a scenario file: their names, types and meaning. Data; the checks, the JSON schema
+and the documentation use it.
 
 Durations are whole milliseconds or texts such as "500ms", "30s", "5m" and "2h".
 """
@@ -27,8 +27,9 @@ _UNIT_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One key. `kind`: what it takes; `choices`: the words that are allowed, beside what matches
-    the regular expression `others`, of which `such_as` shows some; `default` None: none."""
+    """One key. `kind`: the type of its value. `choices`: the allowed words, apart from texts
+    that match the regular expression `others`, of which `such_as` has examples. `default`: None
+    if there is none."""
 
     kind: str
     doc: str

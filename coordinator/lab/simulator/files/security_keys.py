@@ -1,8 +1,6 @@
-"""The keys of a scenario about users and their rights. Raises ScenarioError.
-
-Owns what is read of them. There is no cryptography: a client is who its kind says. Does not depend
-on how rights are looked at.
-"""
+"""Reads a scenario's keys about users and their rights. Raises ScenarioError. There is no
+cryptography: a client is the user that its kind names. The rights are applied by
+`coordinator/lab/simulator/rights.py`."""
 
 from __future__ import annotations
 
@@ -27,12 +25,12 @@ class Rights(NamedTuple):
     principals: dict[str, str]
 
     def principal(self, client: str) -> str:
-        """Who a client is, by its name: that of its kind, and a number."""
+        """Return the principal of a client, by its name: the name of its kind, and a number."""
         return self.principals.get(client.rpartition("-")[0], ANONYMOUS)
 
 
 _USER: Final = "User:"
-"""How a principal begins; it may be written or left out."""
+"""The beginning of a principal; a file may leave it out."""
 
 
 class AclChange(NamedTuple):
@@ -66,7 +64,7 @@ def read_rights(plain: Plain, places: Places) -> Rights | None:
 
 
 def _need(plain: Plain, faults: list[int]) -> Iterator[tuple[str, int]]:
-    """A key that is void without ACLs."""
+    """Yield the tables with a key that has no effect without ACLs."""
     for table in ("members", "producers"):
         for index, each in enumerate(plain[table]):
             if each["user"]:

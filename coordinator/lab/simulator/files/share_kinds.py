@@ -1,8 +1,5 @@
-"""Members of share groups (KIP-932) in a scenario file, `protocol = "share"`, and the configurations of
-groups, `[[groups]]`. Raises ScenarioError for what does not go together.
-
-Owns what is read of them. Does not depend on how they are run.
-"""
+"""Reads members of share groups (KIP-932), `protocol = "share"`, and the configurations of
+groups, `[[groups]]`. Raises ScenarioError for contradictions."""
 
 from __future__ import annotations
 
@@ -57,7 +54,7 @@ class ShareKind:
     work: Work
     properties: dict[str, str]
     repeats: int = 0
-    """Every so manieth request arrives twice; 0: none."""
+    """Every n-th request arrives twice; 0: none."""
     restarts_ms: tuple[int, int] | None = None
     """A process that ends by an error starts again after so long, at first and at most."""
 
@@ -160,6 +157,6 @@ def read_groups(
 
 
 def _default(key: str) -> object:
-    """As it is read where a file says nothing."""
+    """Return the default of a key of members."""
     value = TABLES["members"].keys[key].default
     return tuple(value) if isinstance(value, list) else value

@@ -1,9 +1,5 @@
-"""Limits of a run: numbers of brokers, clients, partitions and replicas, and its length. Raises
-ScenarioError with the place in the file.
-
-Owns these bounds: more would exhaust memory, or a lifetime. Does not depend on how anything is
-carried out.
-"""
+"""Limits of a run: numbers of brokers, clients, partitions and replicas, and its length. More
+would exhaust memory, or take a lifetime. Raises ScenarioError with the place in the file."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ from .key_positions import Where
 from .reading import Plain, ScenarioError
 
 MOST_TIMES: Final = 100_000
-"""How often churn or a fault may happen."""
+"""The highest number of times that churn or a fault may happen."""
 MOST_CLIENTS: Final = 20_000
 _MOST_BROKERS: Final = 100
 _MOST_PARTITIONS_IN_ALL: Final = 200_000
@@ -27,7 +23,7 @@ _INTERNAL: Final = {
     "offsets.topic.num.partitions": "offsets.topic.replication.factor",
     "transaction.state.log.num.partitions": "transaction.state.log.replication.factor",
 }
-"""How many partitions, and how many replicas of each, internal topics have."""
+"""Numbers of partitions, and of replicas of each, of internal topics."""
 _FACTORS: Final = ("default.replication.factor", *_INTERNAL.values())
 
 

@@ -1,8 +1,5 @@
-"""A scenario's parts: the members, brokers, topics and groups that churn and faults may name.
-
-Owns how an error of settings, verbs and faults becomes one of the scenario. Does not depend on what
-is checked.
-"""
+"""The parts of a scenario that churn and faults may name: its members, brokers, topics and
+groups. Also turns errors of settings, verbs and faults into ScenarioErrors."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ class There(NamedTuple):
     consuming: frozenset[str] = frozenset()
     """Groups with members that really read."""
     zones: frozenset[str] = frozenset()
-    """Those of brokers and clients."""
+    """Zones of brokers and clients."""
 
     def started(self) -> list[str]:
         """The client ids of those that start with the scenario."""

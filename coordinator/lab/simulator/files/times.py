@@ -1,5 +1,5 @@
-"""Lengths of time as a scenario file has them: one, the shortest and the longest, a table of them.
-None for what is none."""
+"""Reads lengths of time: one, a shortest and a longest, or a table of them. None for a value
+that is no length of time."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _ends(value: list[Any]) -> tuple[int, int] | None:
 
 
 def _table(value: dict[str, Any], kind: str) -> dict[str, int] | None:
-    """A table for work has at least one quantile, and no other key."""
+    """Read a table of times. One for work has at least one quantile, and no other key."""
     if kind == "work" and (not value or not set(value) <= set(QUANTILES)):
         return None
     found = {key: duration_ms(each) for key, each in value.items()}

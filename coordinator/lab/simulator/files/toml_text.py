@@ -1,5 +1,5 @@
-"""Writing scenario files: plain values as TOML, tables and arrays of tables as the format of
-scenarios has them."""
+"""Writes scenario files: plain values as TOML, with tables and arrays of tables as scenarios
+have them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,6 @@
-"""Checks of what a scenario's churn and faults wait for and of the members that they describe in
-words: all of it exists. Raises ScenarioError with the place in the file.
-
-Owns these checks; what can be waited for, `triggers` and `conditions` say.
-"""
+"""Checks of what a scenario's churn and faults wait for, and of members that they describe in
+words: all of it exists. Raises ScenarioError with the place in the file. `triggers` and
+`conditions` have what can be waited for."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ def check_word(word: str, plain: Plain, there: There, where: Where, key: str) ->
 
 
 def check_trigger(plain: Plain, there: There, where: Where) -> None:
-    """Whose doings are waited for has to be there; what is not in the file may come."""
+    """Check a trigger: the members or groups that it waits for exist, or may come."""
     of, when = plain["of"], plain["when"]
     check_trigger_words(plain, there.is_producer, where)
     state = None if when is None else condition(when)
@@ -53,7 +51,7 @@ def check_trigger(plain: Plain, there: There, where: Where) -> None:
 
 
 def _check_state(state: Condition, plain: Plain, there: There, where: Where) -> None:
-    """A state is a group's, or a member's or those of a kind."""
+    """Check a state to wait for: a group's, a member's, or one of all members of a kind."""
     when, of = plain["when"], plain["of"]
     if plain["seen"] != 1:
         raise ScenarioError(

@@ -1,7 +1,5 @@
-"""The keys of a scenario about zones and links. Raises ScenarioError.
-
-Owns what is read of them. Does not depend on how anything is sent.
-"""
+"""Reads a scenario's keys about zones and links. Raises ScenarioError.
+`coordinator/lab/simulator/wires.py` applies them."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ def read_wires(plain: Plain, places: Places) -> Wires:
 
 
 def check_zone(fields: Plain, there: There, where: Where) -> Plain:
-    """Which zone is cut off."""
+    """Check the zone that is cut off."""
     known = sorted(there.zones)
     for key in fields:
         if key != "zone":

@@ -1,8 +1,5 @@
-"""The keys of a scenario about the work on a record: how long it takes, and what is poison. Raises
-ScenarioError.
-
-Owns what is read of them. Does not depend on how they are run.
-"""
+"""Reads a scenario's keys about the work on a record: its duration, and poison records. Raises
+ScenarioError. `coordinator/lab/simulator/work.py` applies them."""
 
 from __future__ import annotations
 

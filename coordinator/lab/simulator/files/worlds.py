@@ -1,11 +1,11 @@
-"""In which worlds a scenario can be: each verb, fault and setting says where it can be carried out.
+"""The worlds in which each verb, fault and setting of a scenario is possible.
 
     virtual     brokers and members in one process, in virtual time
     emulator    our brokers on real sockets, with our members (`--live`)
-    kafka       any Kafka, with our members (`--live --bootstrap`): what befalls its brokers is not in our hands
+    kafka       any Kafka, with our members (`--live --bootstrap`); its brokers cannot be disturbed
 
-Owns the table. What is done to a member's process, host and links is possible everywhere, because
-members are always ours.
+Actions on a member's process, host and links are possible everywhere, because members are always
+ours.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ WORLDS: Final[dict[str, frozenset[WorldKind]]] = {
     CUT_ZONE: OURS,
     **dict.fromkeys(ACL_VERBS, frozenset({WorldKind.VIRTUAL})),
 }
-"""By verb, action of a request fault, word of `when` or of whom something befalls: the worlds in
-which it can be."""
+"""By verb, action of a request fault, word of `when`, or word for a target: the worlds in which
+it is possible."""
 
 
 def check_world(scenario: Scenario, world: WorldKind) -> None:
@@ -100,7 +100,7 @@ def _needs(scenario: Scenario) -> Iterator[tuple[str, str]]:
 
 
 def _waited_for(when: str) -> str:
-    """The row of the table that is about a word of `when`."""
+    """Return the row of the table for a word of `when`."""
     state = condition(when)
     return when if state is None else state.kind.value
 

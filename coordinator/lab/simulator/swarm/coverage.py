@@ -1,8 +1,7 @@
-"""The coverage of a swarm: events, refusals, faults, and conditions that have to come about
-sometimes.
+"""The coverage of a swarm: events, refusals, faults, and conditions that must occur sometimes.
 
-A swarm that never moves a coordinator during a rebalance proves nothing about that. Owns the list
-of what is to be reached, and reads the event log alone.
+A swarm that never moves a coordinator during a rebalance proves nothing about that. Has the list
+of what must occur, and reads the event log alone.
 """
 
 from __future__ import annotations
@@ -229,7 +228,7 @@ class Coverage(Reader):
             self._timer(line)
 
     def _timer(self, line: Line) -> None:
-        """Which timers are over with this line, and on which side."""
+        """Note the timers that end with this line, and whether they were over."""
         timers = self._timers
         before = dict(timers.due)
         timers.see(line)
@@ -244,7 +243,7 @@ class Coverage(Reader):
         self.reached[f"sometimes {what}"] += 1
 
     def _phase(self, group: str | None) -> str:
-        """Of the rebalance that a group is in; "" if it is in none."""
+        """Return the phase of the rebalance that a group is in, or ""."""
         return _PHASES.get(self._classic.get(group or "").state, "")
 
     @on(RequestRefused)

@@ -1,4 +1,4 @@
-"""One seed of a swarm: its scenario is run, judged, and what it reached is counted. Several may run
+"""One seed of a swarm: runs its scenario, judges it, and counts what occurred. Several may run
 in several processes."""
 
 from __future__ import annotations

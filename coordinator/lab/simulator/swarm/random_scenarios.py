@@ -1,9 +1,9 @@
-"""Random scenarios: one seed, one scenario file's text, so that what fails can be kept, replayed
-and made smaller.
+"""Random scenarios: one seed gives the text of one scenario file, so that a failing one can be
+kept, replayed and made smaller.
 
-Each seed draws which features it has (brokers, static members, consuming members, producers,
-pipelines, churn, faults, triggers) and their settings. The judges of safety sit over the whole run;
-liveness counts from the last fault on. Does not depend on the world.
+Each seed draws its features (brokers, static members, consuming members, producers, applications
+that work in transactions, churn, faults, triggers) and their settings. Judges of safety judge
+the whole run; liveness counts from the last fault on. This module must not know the world.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _RECORDS_POLLED = 100
 """A full poll of the slowest application takes 30 s: one that is slower than its poll interval
 leaves the group again and again."""
 _SOON_KNOWN = '"metadata.max.age.ms" = 10000'
-"""Java's consumer tries to commit for a deleted topic until its rebalance timeout is over, until
-the leader's metadata know better; and the group takes up what came only when a leader knows of it,
-which must be before the quiet time."""
+"""Members learn of changed topics within 10 s. Java's consumer tries to commit for a deleted
+topic until its rebalance timeout is over or its metadata are new; and a group assigns a new
+topic only when its leader's metadata have it, which must be before the quiet part of the run."""
 _TOPIC_VERBS = frozenset(
     f'verb = "{verb}"' for verb in ("CreatePartitions", "CreateTopic", "DeleteTopic")
 )
@@ -126,7 +126,7 @@ def scenario_text(seed: int, minutes: int = 5) -> str:
 
 
 def _assignor(drawn: str, speaks_consumer: bool) -> str:
-    """Coordinators have other assignors than members."""
+    """Return the assignor's name: coordinators have other assignors than members."""
     return {"range": "range"}.get(drawn, "uniform") if speaks_consumer else drawn
 
 
@@ -135,7 +135,6 @@ def _config(*settings: str) -> str:
 
 
 def _brokers(brokers: int, seed: int) -> list[str]:
-    """The configuration of the brokers."""
     return [
         '"offsets.topic.num.partitions" = 3',
         f'"default.replication.factor" = {brokers}',
@@ -145,7 +144,8 @@ def _brokers(brokers: int, seed: int) -> list[str]:
 
 
 def _records(draws: Draws, busy_s: int, seed: int) -> list[str]:
-    """Producers, and sometimes a pipeline with a reader behind it."""
+    """Return producers, and sometimes an application that works in transactions, with a reader
+    of its output."""
     lines = [
         "[[producers]]",
         'name = "shop"',
@@ -239,8 +239,8 @@ def _churn(draws: Draws, busy_s: int, count: int, kind_of_member: str) -> list[s
 def _network_fault(
     draws: Draws, busy_s: int, count: int, brokers: int, producers: list[str]
 ) -> list[str]:
-    """Faults of links, and of answers that producers wait for: they send again what was written
-    already."""
+    """Return faults of links, and of responses that producers wait for, so that they send again
+    what was written already."""
     member, broker = f"app-{draws.between(1, count)}", draws.between(1, brokers)
     options = [
         [
@@ -302,8 +302,8 @@ def _network_fault(
 def _clock_faults(
     draws: Draws, busy_s: int, count: int, brokers: int, producers: list[str]
 ) -> list[str]:
-    """In one scenario of four a wall clock or two that jump. The draws are its own: the others are
-    what they were without it."""
+    """In one scenario of four, return jumps of wall clocks. The draws are separate: other
+    features do not depend on them."""
     lines: list[str] = []
     for _ in range(draws.choice((0, 0, 0, 0, 0, 0, 1, 2))):
         host = draws.choice(
@@ -328,8 +328,8 @@ def _clock_faults(
 
 
 def _topic_faults(draws: Draws, busy_s: int) -> list[str]:
-    """In one scenario of six a topic that grows, is deleted, or is made for a while. The draws are
-    its own."""
+    """In one scenario of six, return a topic that grows, is deleted, or exists for a while. The
+    draws are separate."""
     if draws.between(0, 5):
         return []
     verb = draws.choice(("CreatePartitions", "CreatePartitions", "DeleteTopic", "CreateTopic"))
@@ -350,8 +350,8 @@ def _topic_faults(draws: Draws, busy_s: int) -> list[str]:
 
 
 def _rare(draws: Draws, busy_s: int, lines: list[str]) -> list[str]:
-    """What little else brings about: a process with another one's identity, and a producer that is
-    gone for longer than its transaction."""
+    """Return rare events: a process with the identity of another one, and a producer that is
+    away for longer than its transaction."""
     more: list[str] = []
     if (
         "static = true" in lines
@@ -388,8 +388,8 @@ def _rare(draws: Draws, busy_s: int, lines: list[str]) -> list[str]:
 
 
 def _taken_over(draws: Draws, busy_s: int, brokers: int, lines: list[str]) -> list[str]:
-    """In half of the scenarios with transactions on several brokers the markers of some are on their
-    way while another broker comes to coordinate them. The draws are its own."""
+    """In half of the scenarios with transactions on several brokers, add a change of coordinator
+    while markers of transactions are in flight. The draws are separate."""
     transactional = {'name = "bank"', 'name = "pipe"'}.intersection(lines)
     if brokers < 2 or not transactional or draws.between(0, 1):
         return lines

@@ -1,7 +1,7 @@
 """Users and rights in random scenarios: in one of four each kind of member and producer is a user,
-and rights are taken away, or denied, while others come and go.
+and rights are deleted or denied while members join and leave.
 
-The draws are its own: the rest of a scenario is what it was without them.
+The draws are separate: the rest of a scenario does not depend on them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Share groups of random scenarios: in one of four there is one, with a topic of its own, producers
-that feed it, and faults that befall its members, its coordinator and the leaders of its partitions.
+"""Share groups in random scenarios: in one of four there is one, with a topic of its own, producers
+for it, and faults of its members, its coordinator and the leaders of its partitions.
 
-The draws are its own: the others of a seed are what they were without them.
+The draws are separate: the rest of a scenario does not depend on them.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def added(lines: list[str], seed: int, busy_s: int, brokers: int) -> list[str]:
 
 
 def _moves(draws: Draws, brokers: int) -> list[str]:
-    """Mostly the leader of a partition moves, once or a few times, while records are in flight."""
+    """Return moves of a partition's leader while records are in flight: none, one or three."""
     lines: list[str] = []
     for number in range(draws.choice((0, 1, 3))):
         lines += [
@@ -160,7 +160,7 @@ def _churn(draws: Draws, busy_s: int, count: int) -> list[str]:
 
 
 def _when(draws: Draws, whom: str) -> list[str]:
-    """With records in hand, or just after they were done with."""
+    """Return a trigger at which a member holds records, or has just acknowledged some."""
     return [
         f'when = "{draws.choice(("poll", "acknowledged"))}"',
         f'of = "{whom}"',

@@ -1,9 +1,9 @@
-"""Making a failing scenario smaller: leave something out, or make it less, as long as the same
+"""Makes a failing scenario smaller: leaves something out, or reduces it, as long as the same
 promise is broken.
 
-Owns what may be left out and in which order: large things first. Draws are keyed by whom they are
-for, so that leaving one thing out changes no other. Does not depend on how a scenario is run:
-whoever asks says whether a smaller one still fails.
+Decides what may be left out and in which order: large things first. Draws are keyed by whom they
+are for, so leaving one thing out changes no other draw. This module must not know how a scenario
+is run: its caller says whether a smaller one still fails.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Timeouts of random scenarios, each drawn by itself, and faults that last until one of them is
-over: what judges of time are to see from both sides.
+"""Timeouts of random scenarios, each drawn separately, and faults that last until about the end of
+one of them, so that judges of time see both outcomes.
 
-The draws are its own: the others of a seed are what they were without them.
+The draws are separate: the rest of a scenario does not depend on them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from ..chance import Draws
 
 _POLL_INTERVALS_MS: Final = (12_000, 20_000, 45_000, 45_000, 60_000)
-"""Who waits in vain for the answer to a JoinGroup, waits so long (CLI-12). A rebalance lasts so
-long at most, a session may be longer or shorter."""
+"""Values of max.poll.interval.ms. A client waits so long for a JoinGroup response (CLI-12), and
+a rebalance lasts so long at most. Some are shorter than a session, some longer."""
 _HEARTBEATS_MS: Final = (500, 1_000, 3_000, 3_000)
 _DELAYS_MS: Final = (0, 3_000, 3_000, 7_000)
 _TRANSACTIONS_MS: Final = (8_000, 20_000, 20_000, 45_000)
@@ -63,8 +63,8 @@ def of_brokers(seed: int) -> list[str]:
 
 
 def idle_group(seed: int, lines: list[str]) -> list[str]:
-    """Where offsets expire soon, a group whose members go for good or come back about when they
-    would."""
+    """Return a group whose members leave for good, or come back at about the time when offsets
+    expire; only if offsets expire soon."""
     if not any(_RETENTION in line for line in lines):
         return []
     draws = Draws(seed, "swarm timing", "idle group")
@@ -103,7 +103,7 @@ def of_transactions(seed: int) -> int:
 
 
 def faults(seed: int, busy_s: int, count: int, brokers: int, lines: list[str]) -> list[str]:
-    """In half of the scenarios somebody falls silent at a moment that some timer is for, and a
+    """In half of the scenarios, return faults that silence a member while some timer runs; the
     coordinator may move meanwhile."""
     draws = Draws(seed, "swarm timing", "faults")
     if draws.between(0, 1):
@@ -152,7 +152,8 @@ def _silent(silence: list[str], member: str, moment: list[str], lasts: str) -> l
 
 
 def _while_revoking(count: int, lasts: str) -> list[str]:
-    """Whoever has revoked what its coordinator asked for cannot tell it so."""
+    """Return faults that silence each member just after a revocation, so that it cannot confirm
+    it to the coordinator."""
     silence = ['verb = "CutMember"', 'direction = "to_broker"']
     found: list[str] = []
     for number in range(1, count + 1):
