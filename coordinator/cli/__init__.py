@@ -80,13 +80,13 @@ class CommandParser(argparse.ArgumentParser):
 
 
 class Command(Protocol):
-    """What a command's module offers."""
+    """The functions of a command's module."""
 
     def add_parser(self, subparsers: Subparsers) -> None:
         """Describe the command's options."""
 
     def run(self, args: argparse.Namespace) -> int:
-        """Do it; the exit status."""
+        """Run the command; return the exit status."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

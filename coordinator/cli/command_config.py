@@ -1,9 +1,9 @@
-"""`--command-config FILE`: how a tool gets into a Kafka that asks for more than a connection, as Kafka's
-own tools are told it: a file of properties.
+"""The option `--command-config FILE`: how a tool logs in to a secured Kafka, by a properties file
+as Kafka's own tools read it.
 
-Read are security.protocol, sasl.mechanism and sasl.jaas.config (PLAIN, SCRAM), and PEM or
-PKCS#12 files: ssl.truststore.location, ssl.keystore.location. What it cannot be is an error that says where and
-what would be right. Opens no connection.
+It reads security.protocol, sasl.mechanism and sasl.jaas.config (PLAIN, SCRAM), and PEM or
+PKCS#12 files: ssl.truststore.location, ssl.keystore.location. A wrong value is an error that
+says where, and what would be right. It opens no connection.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CREDENTIAL = r'\b{}\s*=\s*"((?:[^"\\]|\\.)*)"'
 
 
 def read(path: str | None) -> Entry | None:
-    """How a client gets in; None: in the clear, as anybody. Raises UsageError."""
+    """Return the TLS and login of a client; None: plaintext without a login. Raises UsageError."""
     if path is None:
         return None
     from coordinator.members.connections.login import Credentials
@@ -56,7 +56,7 @@ def read(path: str | None) -> Entry | None:
 
 
 def properties(path: str) -> dict[str, str]:
-    """What a file of properties says, unchecked. Raises UsageError."""
+    """Return the names and values of a properties file, unchecked. Raises UsageError."""
     try:
         with open(path) as file:
             lines = file.read().replace("\\\n", "").splitlines()

@@ -71,8 +71,7 @@ def run(args: Namespace) -> int:
 
 
 def _say(text: str) -> None:
-    """Print a line, on a terminal folded under its own beginning; the verdict, which has no indent,
-    stays one line."""
+    """Print a line; on a terminal, fold a long indented line under its own beginning."""
     if text.startswith(" ") and sys.stdout.isatty():
         indent = " " * max(12, len(text) - len(text.lstrip()))
         width = max(60, get_terminal_size().columns)
@@ -91,5 +90,5 @@ def _say(text: str) -> None:
 
 
 def _stop(*_: object) -> None:
-    """SIGTERM: end like any program, so that nobody we started stays."""
+    """Handle SIGTERM: exit as any program does, so that child processes are ended."""
     sys.exit(128 + signal.SIGTERM)

@@ -81,7 +81,7 @@ def _zone(text: str) -> int:
 
 
 def _instant(text: str) -> tuple[int, bool, bool]:
-    """ms, whether it has a day, whether it has a zone."""
+    """Return an instant in ms, whether it has a date, and whether it has a time zone."""
     from coordinator.clusters.lines.stamps import stamp_at
 
     padded = (
@@ -200,7 +200,7 @@ def _redact(found: Diagnosis, args: Namespace) -> int:
 
 
 class _Progress:
-    """How far reading is, on one line of a terminal."""
+    """Shows the progress of reading on one line of a terminal."""
 
     def __init__(self) -> None:
         self.sizes: dict[str, int | None] = {}
@@ -222,7 +222,7 @@ class _Progress:
 
 
 def _choose(found: Diagnosis, group: str | None, member: str | None) -> str:
-    """Leave only what was asked for; a sentence if that is nothing."""
+    """Drop everything except the chosen group and member; return a sentence if nothing is left."""
     names = sorted(
         {*found.groups, *(name for one in found.reports.values() for name in one.groups)}
     )

@@ -1,8 +1,8 @@
-"""Ctrl-C: commands that compute for long end, and print what is known so far; those that run until they
-are asked to end do so.
+"""Ctrl-C: commands that compute for long end and print the results so far; commands that run until
+they are stopped stop.
 
-A shell starts a command with `&` so that it ignores SIGINT; these answer it there, too, as servers
-do.
+A shell that starts a command with `&` lets it ignore SIGINT; these commands handle it all the
+same, as servers do.
 """
 
 from __future__ import annotations

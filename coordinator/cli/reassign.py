@@ -86,7 +86,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do it; the exit status."""
+    """Run the command; return the exit status."""
     from coordinator.kit.admin import Admin, AdminError
     from coordinator.lab.reassign.tool import PlanError, ToolError
     from coordinator.members.live.bootstrap import AddressError, parse_addresses

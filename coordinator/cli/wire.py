@@ -117,7 +117,7 @@ def encode_line(line: dict[str, Any]) -> None:
 
 
 def subject(line: dict[str, Any]) -> tuple[type[Message], int]:
-    """Which message a line is about: its class and version. Raises `WireError`."""
+    """Return the message class and the version of a line. Raises `WireError`."""
     key = api_key(line)
     direction, version = line.get("dir"), line.get("version")
     if direction not in ("request", "response"):

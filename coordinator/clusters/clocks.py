@@ -1,5 +1,5 @@
-"""One clock for several files: the offset of a file's clock follows from what both ends log, such as
-the generation that a broker stabilizes and a client joins."""
+"""Brings the clocks of several files together: the offset between two files follows from events
+that both log, such as the generation that a broker stabilizes and a client joins."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def one_clock(seen: list[Seen], reports: Mapping[str, FileReport]) -> list[Seen]
 
 
 def _with_zones(seen: list[Seen], reports: Mapping[str, FileReport]) -> list[Seen]:
-    """A file without a zone that shares instants with one that has a zone: whole quarters of an
-    hour between them are its zone."""
+    """Give a time zone to a file without one: if the same events differ by whole quarters of an
+    hour from those in a file with a zone, that difference is its zone."""
     marks = _marks(seen)
     known = {file for file in marks if reports[file].offset is not None}
     for file, of_file in marks.items():
@@ -80,7 +80,7 @@ def _with_zones(seen: list[Seen], reports: Mapping[str, FileReport]) -> list[See
 
 
 def _marks(seen: Iterable[Seen]) -> dict[str, dict[_Mark, int]]:
-    """Of each file the instants that others log too, by what happened."""
+    """Return, for each file, the instants of events that other files may have, too."""
     found: dict[str, dict[_Mark, int]] = {}
     for each in seen:
         mark = _mark(each)

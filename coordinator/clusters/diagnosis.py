@@ -1,4 +1,5 @@
-"""Files in, a diagnosis out: what `coordinator diagnose` does, without its options."""
+"""Files in, a diagnosis out: the work of `coordinator diagnose` without its options.
+`reading.py` and `joining.py` do the steps."""
 
 from __future__ import annotations
 
@@ -13,11 +14,11 @@ from .stories.people import People
 from .stories.story import GroupStory
 
 MOST_FACTS = 250_000
-"""How many facts are kept; a log that has more is about many groups."""
+"""Number of facts that are kept; a log with more has many groups."""
 
 
 class Diagnosis(NamedTuple):
-    """What was read and what it tells. `unreadable`: sentences about files that could not be."""
+    """A diagnosis. `unreadable`: a sentence for each file that could not be read."""
 
     reports: dict[str, FileReport]
     groups: dict[str, GroupStory]
@@ -33,11 +34,11 @@ def diagnose(
     group: str | None = None,
     progress: Progress | None = None,
 ) -> Diagnosis:
-    """Read files (`-` is standard input) and tell their groups' stories.
+    """Read files (`-` is standard input) and return the stories of their groups.
 
-    `zone`: minutes east of UTC of stamps that carry no zone. `window`: which instants are told.
-    `group`: the facts of other groups are not kept. `progress`: is told how far reading is.
-    Raises nothing for a file that cannot be read: `unreadable` names it.
+    `zone`: minutes east of UTC, for time stamps without a zone. `window`: the instants of
+    interest. `group`: drop the facts of other groups. `progress`: called with the progress of
+    reading. A file that cannot be read raises nothing: `unreadable` names it.
     """
     reports: dict[str, FileReport] = {}
     seen: list[Seen] = []

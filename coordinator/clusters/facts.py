@@ -1,7 +1,7 @@
-"""What one line of somebody's log says: small values, made by the readers of dialects.
+"""Facts that one line of a log states: small values, made by the readers of dialects.
 
-`group` is None where the line does not name it (the file's other lines may). `client` is the client
-id; for clients whose lines carry none, the file or the pod they come from.
+`group` is None if the line does not name it; other lines of the file may. `client` is the client
+id or, for clients whose lines have none, the file or the pod.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class LeaderKnown(NamedTuple):
 
 
 class LeaderReplaced(NamedTuple):
-    """The leader did not join again in time; `by` leads now, or nobody joined (None)."""
+    """The leader did not rejoin in time; `by` is the new leader, or None if no member joined."""
 
     former: str
     by: str | None
@@ -131,7 +131,7 @@ class Unloaded(NamedTuple):
 
 
 class MemberTimeouts(NamedTuple):
-    """What a member asked for when it joined."""
+    """The timeouts in a member's JoinGroup."""
 
     member: str
     client: str
@@ -203,7 +203,7 @@ class ClientMember(NamedTuple):
 
 
 class ClientJoined(NamedTuple):
-    """A client has joined a generation. `members`: how many there are, if the client is told."""
+    """A client has joined a generation. `members`: their number, if the line has it."""
 
     client: str
     group: str | None
@@ -220,7 +220,7 @@ class ClientStarted(NamedTuple):
 
 
 class ClientAsked(NamedTuple):
-    """Why a client is going to join (again), in its own words."""
+    """A client is about to join (again), with its own reason."""
 
     client: str
     group: str | None
@@ -276,7 +276,7 @@ class SessionTimedOut(NamedTuple):
 
 
 class CoordinatorLost(NamedTuple):
-    """A client cannot reach its coordinator, or is told that it moved."""
+    """A client cannot reach its coordinator, or learned that another broker is the coordinator."""
 
     client: str
     group: str | None
@@ -353,7 +353,7 @@ class TopicChanged(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What a client was configured with, as it logs it when it starts."""
+    """The configuration that a client logs when it starts."""
 
     client: str
     group: str | None
@@ -362,9 +362,9 @@ class Settings(NamedTuple):
 
 # -- describe
 class Described(NamedTuple):
-    """The group's state at an instant, as `kafka-consumer-groups --describe` shows it. `lags`: by
-    owner, if all are told; `idle` and `most`: members without a partition, and how many a member
-    has at most (`--members`)."""
+    """The group's state at an instant, from `kafka-consumer-groups --describe`. `lags`: by
+    owner, if all are known. `idle` and `most`: the members without a partition, and the highest
+    number of partitions of a member (`--members`)."""
 
     group: str | None
     state: str | None

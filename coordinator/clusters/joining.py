@@ -1,4 +1,5 @@
-"""All files' facts put together: one story a group."""
+"""Puts the facts of all files together: one story for each group. Parts of it stand in
+`coordinator/clusters/stories/`."""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ from .stories.story import FOLLOWS, SHOWN, Event, GroupStory, Rebalance, State
 
 UNKNOWN_GROUP = "?"
 Window = Callable[[int | None, int | None], bool]
-"""Whether an instant (ms, and minutes east of UTC if the zone is known) is one of interest."""
+"""Function of an instant (ms, and minutes east of UTC if the zone is known) that says whether it
+is of interest."""
 _SAME_EVENT_MS = 2_000
 _OF_KIP_848 = re.compile(r"[A-Za-z0-9_+/-]{22}")
 """Member ids that clients make themselves: those of the classic protocol are longer."""
@@ -118,8 +120,9 @@ def told(seen: list[Seen], reports: Mapping[str, FileReport], window: Window | N
 
 
 def _named(seen: list[Seen]) -> list[Seen]:
-    """Clients whose lines carry no client id are called by their file until a line tells their
-    member id, which begins with one. Where several files have the same, the files' names stay."""
+    """Name clients whose lines have no client id: by the client id at the beginning of a member
+    id, if a line has one, else by the file. If several files would get the same name, they keep
+    the files' names."""
     ids: dict[str, set[str | None]] = {}
     used: dict[str, set[str]] = {}
     for each in seen:
@@ -156,7 +159,7 @@ def _named(seen: list[Seen]) -> list[Seen]:
 
 
 def _once(seen: list[Seen]) -> list[Seen]:
-    """Without what stands twice: the same file given twice, or a log and an excerpt of it."""
+    """Drop facts that occur twice: a file that is given twice, or a log and an excerpt of it."""
     facts: set[tuple[object, ...]] = set()
     lines: dict[tuple[object, ...], tuple[str, int]] = {}
     found: list[Seen] = []
@@ -173,7 +176,7 @@ def _once(seen: list[Seen]) -> list[Seen]:
 
 
 def _with_groups(seen: list[Seen]) -> list[Seen]:
-    """Facts whose line does not name the group get that of the client's other lines."""
+    """Give a fact without a group the group of its client's other lines."""
     people = People(seen)
     of_client: dict[str, set[str]] = {}
     named: set[str] = set()
@@ -348,7 +351,7 @@ def _event(story: GroupStory, each: Seen, people: People) -> None:
 
 
 def _twins(story: GroupStory) -> None:
-    """A static member that was replaced and whose former process still sends requests has a twin."""
+    """Find twins: a static member was replaced, and its former process still sends requests."""
     fenced = {event.member: event for event in story.events if event.kind == "fenced"}
     for rebalance in story.rebalances:
         event = fenced.get(rebalance.member)

@@ -1,7 +1,8 @@
-"""Files in, facts out: each line is peeled and handed to the dialect that its words show.
+"""Files in, facts out: each line is freed of its wrappings and given to the dialect that its words
+indicate.
 
-Keeps, of a file: how many lines were understood, in which dialect, and the shapes of those that
-were not.
+For each file it counts the lines that were understood, their dialects, and the shapes of the
+others. `joining.py` puts the facts together.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ _DIGITS = re.compile(r"\d+")
 
 
 class FileReport:
-    """What was made of one file."""
+    """Statistics about the reading of one file."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -82,7 +83,7 @@ class FileReport:
 
     @property
     def newest_first(self) -> bool:
-        """Whether the file is an export that begins with the latest line."""
+        """Return True if the file is an export that begins with its latest line."""
         return self.earlier > 2 * self.later
 
     @property
@@ -91,14 +92,14 @@ class FileReport:
         return " + ".join(name for name, _ in self.dialects.most_common()) or None
 
     def passed_over(self, text: str) -> None:
-        """Count the shape of a line that nobody understood."""
+        """Count the shape of a line that no dialect understands."""
         shape = _DIGITS.sub("N", text[:100]).strip()
         if shape and (shape in self.shapes or len(self.shapes) < _MOST_SHAPES):
             self.shapes[shape] += 1
 
 
 class _Source:
-    """A file, or a pod within it: the instant of its last line, and who it is."""
+    """A file, or a pod within it: the instant of its last line, and its client's identity."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -242,7 +243,7 @@ class FileReader:
     def _dialect(
         self, source: _Source, text: str, fields: dict[str, Any] | None
     ) -> tuple[str | None, list[Fact]]:
-        """The dialect of a line and its facts; None if it is of none."""
+        """Return the dialect of a line and its facts; None if no dialect knows it."""
         found = _read_broker(text)
         if found is None:
             found = self._read_client(source, text) or self._read_others(source, text, fields)
@@ -300,7 +301,7 @@ class FileReader:
     def _read_others(
         self, source: _Source, text: str, fields: dict[str, Any] | None
     ) -> tuple[str | None, list[Fact]] | None:
-        """Clients of Go and JavaScript, and Redpanda."""
+        """Read lines of clients in Go and JavaScript, and of Redpanda."""
         begin = text.find(redpanda.ANCHORS[0], 0, 300)
         if begin >= 0:
             facts = self.redpanda.read(text[begin:])
@@ -320,7 +321,7 @@ class FileReader:
     def _settings(
         self, source: _Source, text: str, at: int | None, evidence: Evidence
     ) -> Iterator[Seen]:
-        """Collect the block that a Java client logs when it starts."""
+        """Collect the configuration that a Java client logs when it starts."""
         if source.settings is not None:
             row = _VALUE.match(text)
             if row:

@@ -1,12 +1,12 @@
-"""The testing kit for asynchronous tests: what waits is awaited, everything else is called as it
-is.
+"""The testing kit for asynchronous tests: methods that wait are awaited, all others are called as
+they are.
 
     async def test_hands_over(akafka):
         await akafka.group("billing").wait(state="Stable", members=1)
 
-Serves an emulator on the test's own loop (`async with Emulator() as kafka: akafka =
-AsyncKafka(kafka)`, as the fixture `akafka` does) and one on a thread of its own. Peers have
-asynchronous twins already: `async with akafka.peer(...)`, `await peer.stable()`.
+It serves an emulator on the test's own loop (`async with Emulator() as kafka: akafka =
+AsyncKafka(kafka)`, as the fixture `akafka` does) and one on a thread of its own. Peers are
+asynchronous already: `async with akafka.peer(...)`, `await peer.stable()`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Failures of tests that forgot an `await`: what waits in the asynchronous kit waits for nothing
-then, and Python only warns of it.
+"""Fails tests that forgot an `await`: a call of the asynchronous kit without it waits for nothing,
+and Python only warns.
 
-Only the kit's own coroutines are looked at. One that somebody still holds when the test function
-ends, such as a fixture, is looked at when the test's fixtures have ended; one that was made a task
-counts as awaited.
+Only the kit's own coroutines are checked. One that is still referenced when the test function
+ends, for example by a fixture, is checked when the test's fixtures have ended; one that was made
+a task counts as awaited.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def begin(item: pytest.Item) -> None:
 
 
 def check(item: pytest.Item, *, held: bool) -> None:
-    """Fail if a call was not awaited. `held`: also if somebody holds its coroutine still."""
+    """Fail if a call was not awaited. `held`: also if its coroutine is still referenced."""
     watch = item.stash.get(_WATCH, None)
     if watch is None:
         return
@@ -60,7 +60,7 @@ def _not_begun(call: Call) -> bool:
 
 
 def _is_held(call: Call, *, anybody: bool) -> bool:
-    """True if a task has the coroutine, or `anybody` at all."""
+    """Return True if a task refers to the coroutine or, with `anybody`, if anything does."""
     import asyncio
 
     holders = [each for each in gc.get_referrers(call.coroutine) if each is not call]

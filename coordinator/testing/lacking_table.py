@@ -1,7 +1,7 @@
-"""The table at the end of a run with ready tests: what to add to an application under test, to run
-the cases that were skipped.
+"""The table at the end of a run with ready tests: what to add to an application to run the cases
+that were skipped.
 
-What each case lacked travels in its report, so that processes of pytest-xdist tell it, too.
+Each report carries what its case lacked, so that processes of pytest-xdist are included.
 """
 
 from __future__ import annotations

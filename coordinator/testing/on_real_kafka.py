@@ -1,9 +1,10 @@
-"""The fixture `kafka` under `--kafka=real`: Apache Kafka in a container, with the few words
-that any Kafka understands.
+"""The fixture `kafka` under `--kafka=real`: Apache Kafka in a container, with the methods that any
+Kafka can serve.
 
-Topics are made and deleted, records written, share groups looked at; whatever only the emulator can do (faults, groups to
-wait for, peers, the clock, the log) skips the test and says which word it was. One broker serves
-all tests that ask for no settings of their own; what a test made is deleted after it.
+Topics can be created and deleted, records written, share groups looked at. A method that only
+the emulator has (faults, waits for groups, peers, the clock, the log) skips the test and names
+itself. One broker serves all tests without settings of their own; what a test created is deleted
+after it.
 """
 
 from __future__ import annotations
@@ -43,8 +44,7 @@ _SHARED = {"topics", "seed", "log", "log_mode", "remember", "kafka_defaults"}
 """Options that the broker of all tests can serve: topics are made by request, the others mean
 nothing there."""
 _NOT_YET = (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-"""A broker's errors for a partition whose leader it is by the metadata, before it has learned of it
-itself."""
+"""Errors of a broker that leads a partition by the metadata and has not learned it yet."""
 _OF_CONTAINERS = {"config", "brokers", "racks", "broker_config", "auto_create_topics"}
 
 
@@ -152,7 +152,7 @@ class RealBroker:
         return [written[number] for number in sorted(written)]
 
     def share_group(self, group_id: str) -> RealShareGroup:
-        """A share group (KIP-932), there or not yet: what the broker tells of it."""
+        """Return a share group (KIP-932), which need not exist, as the broker describes it."""
 
         def configured(group: str, name: str) -> None:
             self._configured.setdefault(group, {})[name] = None

@@ -1,10 +1,10 @@
-"""The emulator of `akafka` on the test's own loop, whoever runs that loop: pytest-asyncio or anyio.
-Neither is needed.
+"""The emulator of `akafka` on the test's own event loop, which pytest-asyncio or anyio runs.
+Neither is required.
 
-Both start asynchronous fixtures on the loop of the test; which of them does is the test's choice,
-so there is a private fixture for each, and `akafka` asks for the right one. With pytest-asyncio a
-loop belongs to a function, a class, a module, a package or the session, and a fixture says which:
-there is one for each of these, made only where pytest-asyncio is a plugin of the run.
+Both start asynchronous fixtures on the loop of the test. The test chooses one of them, so there
+is a private fixture for each, and `akafka` uses the right one. With pytest-asyncio a loop
+belongs to a function, a class, a module, a package or the session; there is a fixture for each
+of these, defined only if pytest-asyncio is a plugin of the run.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Imports of this package are left as they are by pytest, but for the ready tests.
+"""Keeps pytest from rewriting the assertions of this package, except in ready tests.
 
-pytest rewrites the assertions of a plugin's whole package, and so parses each of its modules when
-it is imported. Modules are imported here when they are first needed, also by an emulator's own
-thread, and CPython 3.11 fails with "SystemError: AST constructor recursion depth mismatch" when two
-threads parse at the same time. Ready tests (`coordinator.kit.ready_tests`) are imported by tests alone, and
-keep their detailed assertions.
+pytest rewrites the assertions of a plugin's whole package, so it parses each module when it is
+imported. Modules are imported here when they are first needed, also by an emulator's own thread,
+and CPython 3.11 fails with "SystemError: AST constructor recursion depth mismatch" when two
+threads parse at the same time. Ready tests (`coordinator.kit.ready_tests`) are imported by tests
+alone, and keep their detailed assertions.
 """
 
 from __future__ import annotations

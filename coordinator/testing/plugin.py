@@ -41,12 +41,12 @@ _SHORTER = {
     "group.share.min.heartbeat.interval.ms": 10,
     "group.share.assignment.interval.ms": 0,
 }
-"""Values tests may set lower than Kafka lets them; and nobody waits between two assignments of a
-consumer group or a share group."""
+"""Settings that tests may set below Kafka's minimum; and no pause between two assignments of a
+consumer or share group."""
 
 
 def _shorter(kafka_version: object) -> dict[str, object]:
-    """Those of them that the release knows; one that there is none of is refused by the emulator."""
+    """Return those of `_SHORTER` that the release has; the emulator refuses unknown settings."""
     from coordinator.base.releases import NEWEST, ReleaseError, release_named
     from coordinator.server.settings.broker_configs import known_settings
 
@@ -118,8 +118,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _marked(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The options that markers give: those of the function win over its class's, those over its
-    module's."""
+    """Return the options from markers: a function's marker overrides its class's, which
+    overrides its module's."""
     options: dict[str, Any] = {}
     for marker in reversed(list(request.node.iter_markers("kafka"))):
         if marker.args:
@@ -159,7 +159,7 @@ def _topic(line: str) -> tuple[str, int]:
 
 
 def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
-    """A broker with these options over those of the whole run."""
+    """Return an emulator with these options over those of the whole run."""
     from coordinator.kit.emulator.embedded import Emulator
 
     if request.config.getoption("--kafka") == "real":
@@ -200,7 +200,7 @@ def _made(request: pytest.FixtureRequest, options: dict[str, Any]) -> Emulator:
 
 
 def _merged(config: pytest.Config, options: dict[str, Any]) -> dict[str, Any]:
-    """These options over those of the whole run."""
+    """Return these options over those of the whole run."""
     merged = _configured(config)
     for name, value in options.items():
         both = isinstance(value, dict) and isinstance(merged.get(name), dict)
@@ -209,7 +209,8 @@ def _merged(config: pytest.Config, options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _log_path(folder: Path, nodeid: str) -> Path:
-    """A file that is not there yet; processes of pytest-xdist have names of their own."""
+    """Return the path of a file that does not exist yet; processes of pytest-xdist have names of
+    their own."""
     nodeid = "-".join([nodeid, *filter(None, [os.environ.get("PYTEST_XDIST_WORKER")])])
     name = "".join(letter if letter.isalnum() or letter in "-._[]" else "_" for letter in nodeid)
     number, path = 1, folder / f"{name[:180]}.jsonl"
@@ -224,7 +225,7 @@ class AutoCreatedTopicWarning(UserWarning):
 
 
 def _warn_of_topics(kafka: Emulator) -> None:
-    """Name topics that clients made by asking about them, each once."""
+    """Warn of topics that were created because clients asked about them, each once."""
 
     def made_meanwhile() -> dict[str, str]:
         made = {
@@ -246,7 +247,7 @@ def _warn_of_topics(kafka: Emulator) -> None:
 
 
 def _check_faults(kafka: Emulator) -> None:
-    """Fail for faults that were never met: a test that believes in a fault which did not happen
+    """Fail for faults that no request met: a test that relies on a fault which did not happen
     proves nothing."""
     missed = kafka.missed_faults()
     if missed:
@@ -309,7 +310,7 @@ def akafka(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 async def _on_this_loop(request: pytest.FixtureRequest) -> AsyncIterator[Emulator]:
-    """The emulator of `akafka`, on the loop that runs this."""
+    """Run the emulator of `akafka` on the current event loop."""
     async with _made(request, _marked(request)) as running:
         yield running
         _warn_of_topics(running)
@@ -353,10 +354,10 @@ def _real_kafka(_real_options: dict[str, Any]) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def session_kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
     """One emulator for the whole run, emptied after each test that uses it: peers are stopped;
-    groups, faults and the topics that the test made go.
+    groups, faults and the topics that the test created are deleted.
 
-    Fixtures of any scope may use it. Topics that those of a broader scope than a function made stay
-    as long as the broker.
+    Fixtures of any scope may use it. Topics that a fixture of a broader scope than a function
+    created stay as long as the broker.
     """
     with _made(request, {}) as running:
         request.config.stash[_SESSION] = running
@@ -366,7 +367,8 @@ def session_kafka(request: pytest.FixtureRequest) -> Iterator[Emulator]:
 
 @pytest.fixture(autouse=True)
 def _session_kafka_is_emptied(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Set up behind all fixtures of broader scopes, and before the test's own."""
+    """Empty `session_kafka` after a test. It is set up behind all fixtures of broader scopes,
+    and before the test's own."""
     running = (
         request.config.stash.get(_SESSION, None)
         if "session_kafka" in request.fixturenames

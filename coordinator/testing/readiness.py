@@ -28,7 +28,7 @@ _METADATA_REQUEST = struct.pack(">ihhihi", 14, 3, 0, 1, -1, 0)
 
 
 def free_port() -> int:
-    """A port of this machine that nobody listens on now. Somebody else may take it before it is
+    """Return a port of this machine that is free now. Another program may take it before it is
     used."""
     for _ in range(1_000):
         port = random.choice(_PORTS)
@@ -44,7 +44,7 @@ def free_port() -> int:
 
 
 def free_ports(count: int) -> int:
-    """The first of so many ports in a row that nobody listens on now."""
+    """Return the first of `count` consecutive ports that are free now."""
     first = free_port()
     for _ in range(1_000):
         if all(_is_free(first + step) for step in range(1, count)):
@@ -83,8 +83,8 @@ def live_brokers(host: str, port: int, limit_s: float = _ANSWER_LIMIT_S) -> set[
 
 
 def greets(host: str, port: int, tls: SSLContext | None, limit_s: float = _ANSWER_LIMIT_S) -> bool:
-    """True if the broker at host:port answers ApiVersions, which may come before a login (SASL-1).
-    `tls`: over TLS, with a certificate that this trusts."""
+    """Return True if the broker at host:port answers ApiVersions, which is allowed before a
+    login (SASL-1). `tls`: context with which to connect over TLS."""
     try:
         with socket.create_connection((host, port), limit_s) as plain:
             connection = plain if tls is None else tls.wrap_socket(plain, server_hostname=host)

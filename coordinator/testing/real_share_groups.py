@@ -1,8 +1,8 @@
-"""A share group (KIP-932) of a real Kafka as a test holds it: what DescribeShareGroupOffsets and
-ShareGroupDescribe tell, waits for that, and the group's configurations.
+"""A share group (KIP-932) of a real Kafka as a test holds it: the answers of
+DescribeShareGroupOffsets and ShareGroupDescribe, waits for them, and the group's configuration.
 
-A broker tells nothing of single records, so words about them skip the test and say which it was.
-Does not depend on where the broker runs.
+A broker tells nothing about single records, so methods about them skip the test and name
+themselves. It must not know where the broker runs.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class RealShareSnapshot(NamedTuple):
 
 
 class RealShareGroup:
-    """One share group of a real Kafka, there or not yet. `admin` opens connections of its own."""
+    """One share group of a real Kafka; it need not exist. `admin` opens connections of its own."""
 
     def __init__(
         self, group_id: str, admin: Callable[[], Admin], configured: Callable[[str, str], None]
@@ -168,7 +168,7 @@ class RealShareGroup:
             time.sleep(_LOOKS_S)
 
     def _asked(self, admin: Admin) -> tuple[ErrorCode, RealShareSnapshot | None]:
-        """The answer of the group's coordinator; None with an error."""
+        """Return the answer of the group's coordinator; None with an error."""
         find = FindCoordinatorRequest(key_type=0, coordinator_keys=[self.group_id])
         (found,) = admin.ask(find, 4).coordinators
         if found.error_code:
@@ -205,7 +205,7 @@ def _skip(word: str) -> None:
 
 
 def _unmet(expectation: ShareExpectation, seen: RealShareSnapshot) -> tuple[str, ...]:
-    """In which respects the group is not as expected, in words."""
+    """Return the respects in which the group does not meet the expectation, as phrases."""
     missing = (
         [] if expectation.lag is None or seen.lag is not None else ["its lag is not known yet"]
     )

@@ -1,4 +1,5 @@
-"""A consumer application in the hands of a test, by its public name (`coordinator.kit.ready_tests`)."""
+"""A consumer application as a test holds it, by its public name. The code stands in
+`coordinator.kit.ready_tests`."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ OURS: Final = frozenset({WorldKind.VIRTUAL, WorldKind.EMULATOR})
 
 
 class Hurts(Enum):
-    """Whose waits a verb may prolong: brokers', one client's, or nobody's. For judges of
-    liveness."""
+    """The waits that a verb may prolong: those of brokers, of one client, or none. Judges of
+    liveness use it."""
 
     NOBODY = "nobody"
     BROKERS = "brokers, until it is undone"
@@ -67,7 +67,7 @@ class Row:
 
     @property
     def of_member(self) -> bool:
-        """Whether the verb is done to a member's host or links, not to a cluster."""
+        """Return True if the verb acts on a member's host or links, not on a cluster."""
         return "member" in self.kind.__dataclass_fields__
 
     @property
@@ -111,22 +111,22 @@ class Taken:
 
     @property
     def number(self) -> bool:
-        """Whether it is a whole number."""
+        """Return True if it is a whole number."""
         return int in (self.kind, *get_args(self.kind)) and not self.several
 
     @property
     def flag(self) -> bool:
-        """Whether it is true or false."""
+        """Return True if it is true or false."""
         return self.kind is bool
 
     @property
     def several(self) -> bool:
-        """Whether it is a list of brokers."""
+        """Return True if it is a list of brokers."""
         return "tuple" in str(self.kind)
 
     @property
     def optional(self) -> bool:
-        """Whether the field may be None."""
+        """Return True if the field may be None."""
         return type(None) in get_args(self.kind)
 
 

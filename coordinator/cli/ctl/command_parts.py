@@ -50,7 +50,8 @@ _PLACES: dict[str, tuple[type, str]] = {
 
 
 class Leaf(NamedTuple):
-    """What a command calls, and how its answer reads. A `Tell` that answers "" prints nothing."""
+    """The call of a command, and the function that makes text of its answer. If the text is "",
+    nothing is printed."""
 
     call: Call
     tell: Tell
@@ -122,7 +123,7 @@ def takes(parser: argparse.ArgumentParser, entry: Operation) -> None:
 
 
 def ask(client: Client, entry: Operation, args: argparse.Namespace) -> Any:
-    """What an operation answers to the arguments of its command. Raises ShapeError."""
+    """Call an operation with the arguments of its command; return its answer. Raises ShapeError."""
     types = hints(entry.body)
     given: dict[str, Any] = {}
     for each in fields(entry.body):
@@ -136,13 +137,14 @@ def ask(client: Client, entry: Operation, args: argparse.Namespace) -> Any:
 
 
 def option_of(field: Field[Any]) -> Option:
-    """How the command line takes a field of a body."""
+    """Return the form of a body's field as an option."""
     found: Option = field.metadata.get("option", Option())
     return found
 
 
 def _name(field: Field[Any]) -> str:
-    """Its option: the field's name, in the singular where it is repeated."""
+    """Return the name of an option: the field's name, in the singular if the option can be
+    repeated."""
     if _needed(field):
         return field.name
     plural = "list[" in str(field.type) or "dict[" in str(field.type)
@@ -161,7 +163,7 @@ def _reader(kind: Any) -> Callable[[str, Any, Any], Any] | None:
 
 
 def _inner(kind: Any) -> Any:
-    """A type without None."""
+    """Return a type without None."""
     given = [each for each in get_args(kind) if each is not type(None)]
     return given[0] if len(given) < len(get_args(kind)) and len(given) == 1 else kind
 
@@ -186,5 +188,5 @@ def _argument(parser: argparse.ArgumentParser, field: Field[Any], kind: Any) -> 
 
 
 def _plain(text: str) -> str:
-    """A text in which argparse fills in nothing."""
+    """Escape a text, so that argparse substitutes nothing in it."""
     return text.replace("%", "%%")

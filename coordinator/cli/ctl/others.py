@@ -1,5 +1,5 @@
-"""The commands of `coordinator ctl` whose words are not those of one operation's path and body:
-assertions, faults, verbs of brokers, and a peer that is waited for."""
+"""Commands of `coordinator ctl` that are not made from one operation's path and body:
+assertions, faults, verbs for brokers, and waits for a peer."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _verify(client: Client, args: argparse.Namespace) -> Any:
 
 
 def _add_fault(words: Words) -> None:
-    """A fault's action and API, then an option for each further word."""
+    """Add `fault add`: the action and the API, and an option for each further field of a fault."""
     entry = all_operations()["fault_add"]
     told = "Put a fault in force; prints its number."
     parser = words.command(entry.command, told, Leaf(_fault, entry.told))
@@ -104,7 +104,7 @@ def _add_fault(words: Words) -> None:
 
 
 def _takes(kind: Any) -> dict[str, Any]:
-    """How an option of this JSON type is taken."""
+    """Return how argparse reads an option of this JSON type."""
     if kind == "boolean":
         return {"action": "store_true", "default": None}
     if "integer" in kind and "string" not in kind:
@@ -125,7 +125,7 @@ def _fault(client: Client, args: argparse.Namespace) -> Any:
 
 
 def _add_brokers(words: Words) -> None:
-    """A command for each verb that has a word."""
+    """Add a command for each verb that has one."""
     entry = all_operations()["broker_control"]
 
     def command(word: str, row: Row, doc: str, **said: str) -> argparse.ArgumentParser:
@@ -152,7 +152,7 @@ def _add_brokers(words: Words) -> None:
 
 
 def _take(parser: argparse.ArgumentParser, taken: Taken) -> None:
-    """A field of a verb: in its place, or as an option."""
+    """Add a field of a verb as a positional argument or as an option."""
     if taken.several:
         where = parser.add_mutually_exclusive_group()
         where.add_argument("--to", metavar="ID,ID,...", dest=taken.name, help=taken.doc)
@@ -175,7 +175,7 @@ def _take(parser: argparse.ArgumentParser, taken: Taken) -> None:
 
 
 def _replicas(given: str | None, *, cancel: bool) -> list[int] | None:
-    """The brokers of a reassignment; None cancels it."""
+    """Return the brokers of a reassignment; None cancels it."""
     brokers = [] if given is None else given.split(",")
     if not all(broker.isdecimal() for broker in brokers):
         raise ShapeError(

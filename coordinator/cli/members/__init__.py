@@ -1,1 +1,2 @@
-"""`coordinator peers`: members in groups of any Kafka, and how they are shown."""
+"""The command `coordinator peers`: members in groups of any Kafka (`peers.py`,
+`share_peers.py`), and their output (`table.py`)."""

@@ -217,7 +217,8 @@ def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
 
 
 def _assignor(args: argparse.Namespace) -> dict[str, str]:
-    """The protocol, and who assigns in it: the members' assignors, or the coordinator's."""
+    """Return the settings of protocol and assignor: the members' assignors, or the
+    coordinator's."""
     protocol = {"group.protocol": args.protocol}
     if args.protocol == _CONSUMER:
         if args.assignor is not None:
@@ -294,8 +295,8 @@ async def _live(args: argparse.Namespace, configs: list[MemberConfig]) -> int:
 
 
 async def _until_asked(fleet: object, asked_to_stop: asyncio.Event, seconds: float | None) -> int:
-    """Wait for the signal, the end of the time, or of the last member. 1 if no broker was ever
-    reached."""
+    """Wait for the signal, the end of the time, or the end of the last member. Return 1 if no
+    broker was ever reached."""
     import asyncio
 
     from coordinator.members.live import Fleet, FleetError

@@ -122,7 +122,8 @@ async def live(
 
 
 def headline(peers: Sequence[SharePeer]) -> str:
-    """How many are in the group, what they have, and what they have done, in a line."""
+    """Return one line: the members in the group, their partitions, and the records that they
+    acknowledged."""
     stable = sum(str(peer.state) == "STABLE" for peer in peers)
     partitions = sum(len(peer.consumer.assigned) for peer in peers)
     words = {"accept": 0, "release": 0, "reject": 0}

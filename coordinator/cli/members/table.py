@@ -1,8 +1,8 @@
 """Output of `coordinator peers`: a table redrawn in place on a terminal, plain lines elsewhere.
 
-Plain lines show every generation that all members were in, also one on the way to the next, as a
-cooperative rebalance has it: what is given up in it has no owner until the next. Depends on what
-peers tell, and on no protocol.
+Plain lines show every generation that all members were in, also the first of the two generations
+of a cooperative rebalance, in which revoked partitions have no owner. It reads peers alone; it
+must not know a protocol.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ def how_many(members: int) -> str:
 
 
 class Generation:
-    """One generation as its members' callbacks show it: who has what, and what somebody gave up on
-    the way into it."""
+    """One generation by its members' callbacks: the owners, and the number of partitions revoked
+    on the way into it."""
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -71,7 +71,7 @@ class Generation:
             self.given_up += len(callback.partitions)
 
     def headline(self) -> str:
-        """One line about all members."""
+        """Return one line about all members."""
         text = headline(
             self.number,
             len(self.owned),
@@ -87,7 +87,7 @@ class Generation:
 
 
 def headline(generation: int, members: int, owned: int, leader: str, protocol: str) -> str:
-    """One line about all members in a generation."""
+    """Return one line about all members in a generation."""
     partitions = f"{owned} partition{'' if owned == 1 else 's'}"
     return f"generation {generation}: {how_many(members)} here with {partitions}, assigned by {leader} with {protocol}"
 
@@ -178,8 +178,8 @@ class View:
                 self._show(generation)
 
     def _show_epoch(self, peers: list[Peer]) -> None:
-        """In the consumer protocol nobody calls all members together: what counts is that all are
-        settled at one epoch."""
+        """Show an epoch of the consumer protocol, in which members do not join together: it is
+        shown when all are settled at one epoch."""
         epoch = peers[0].generation
         if epoch == self._generation or not all(
             peer.settled and peer.generation == epoch for peer in peers
@@ -191,7 +191,7 @@ class View:
             self._show_share(peer, partitions_text(peer.owned))
 
     def _show_share(self, peer: Peer, text: str) -> None:
-        """A line for a member whose share has changed."""
+        """Show a member's partitions, if they have changed."""
         if self._shown.get(peer.client_id) != text:
             self._shown[peer.client_id] = text
             self.say(f"  {peer.client_id}: {text}")

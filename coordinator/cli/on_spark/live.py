@@ -90,7 +90,7 @@ def _number(text: str) -> int:
 
 
 def run(args: Namespace) -> int:
-    """Follow; 0 when it is told to stop, 2 if the log cannot be followed."""
+    """Follow the log; return 0 after a signal to stop, 2 if the log cannot be followed."""
     from coordinator.lab.pipeline.alerts import Limits
     from coordinator.lab.pipeline.spark.session import PipelineError, reason, session, stop
 

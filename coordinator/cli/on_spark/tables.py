@@ -59,7 +59,7 @@ def out_directory(text: str) -> str:
 
 
 def topic_settings(logs: Sequence[str]) -> dict[str, str]:
-    """What a session needs to read the logs that are Kafka topics. Raises PipelineError."""
+    """Return the session's settings for logs that are Kafka topics. Raises PipelineError."""
     if not any(log.startswith("kafka://") for log in logs):
         return {}
     try:
@@ -72,7 +72,7 @@ def topic_settings(logs: Sequence[str]) -> dict[str, str]:
 
 
 def client_settings(path: str | None, logs: Sequence[str]) -> dict[str, str]:
-    """What Kafka's own consumer is told to get in. Raises UsageError."""
+    """Return the security settings of Kafka's own consumer. Raises UsageError."""
     if path is None:
         return {}
     if not any(log.startswith("kafka://") for log in logs):

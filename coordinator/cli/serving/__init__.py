@@ -1,1 +1,2 @@
-"""`coordinator serve` and what belongs to it: environment, health, the log in a topic."""
+"""The command `coordinator serve` (`serve.py`) and its parts: settings from the environment, the
+health check, the log in a topic."""

@@ -1,11 +1,11 @@
-"""Settings of `serve` from environment variables, as the apache/kafka image has them: KAFKA_*,
+"""Settings of `serve` from environment variables, in the form of the apache/kafka image: KAFKA_*,
 CLUSTER_ID, and COORDINATOR_*.
 
-Read only with `serve --from-environment`. A compose file written for apache/kafka is to work with
-the image's name changed, so what only a KRaft deployment or a Java process needs is accepted, and
-listeners of controllers are left out. What Kafka ignores is ignored with a warning; what Kafka
-would refuse at start is refused (UsageError: which variable, what is wrong, what would be right).
-Refuses to know what a setting does.
+Read only with `serve --from-environment`. A compose file for apache/kafka must work when the
+image's name is changed, so settings that only a KRaft deployment or a Java process needs are
+accepted, and listeners of controllers are left out. Settings that Kafka ignores are ignored with
+a warning; settings that Kafka refuses at start are refused (UsageError: which variable, what is
+wrong, what would be right). This module must not know what a setting does.
 """
 
 from __future__ import annotations
@@ -77,8 +77,7 @@ _READ_HERE = frozenset(
 
 @dataclass(kw_only=True)
 class Settings:
-    """What the environment asks for, in the form of the options of `serve`; None: it does not
-    say."""
+    """Settings from the environment, in the form of the options of `serve`; None: not set."""
 
     listen: list[str]
     advertise: list[str]
@@ -110,12 +109,11 @@ def read(
     allow_remote: bool = False,
     kafka_version: str | None = None,
 ) -> Settings:
-    """What the environment asks for. Raises UsageError.
+    """Read the environment. Raises UsageError.
 
-    `listen`, `advertise`, `kafka_version`: given as options already. Listeners are then none of the environment's
-    business; advertised addresses take the place of the environment's. With no listener at all:
-    port 9092 of every interface, which clients are told is localhost:9092, if `allow_remote`; else
-    of loopback.
+    `listen`, `advertise`, `kafka_version`: values of options, which override the environment.
+    Without any listener the result is port 9092 of every interface, advertised as
+    localhost:9092, if `allow_remote`; else of loopback.
     """
     settings = Settings(listen=list(listen), advertise=list(advertise))
     if not listen:
@@ -165,7 +163,7 @@ def client_listeners(environ: Mapping[str, str], *, allow_remote: bool = True) -
 def _listeners(
     environ: Mapping[str, str], *, allow_remote: bool
 ) -> tuple[list[Endpoint], list[Endpoint]]:
-    """The listeners for clients, and the addresses to advertise for them. Raises UsageError."""
+    """Return the listeners for clients and their advertised addresses. Raises UsageError."""
     listeners = client_listeners(environ, allow_remote=allow_remote)
     names = [endpoint.name for endpoint in listeners]
     for name in names:
@@ -197,8 +195,8 @@ def _of_controllers(environ: Mapping[str, str]) -> set[str]:
 
 
 def _own_names(listeners: list[Endpoint], advertised: set[str]) -> list[Endpoint]:
-    """Kafka's default for a listener without an advertised address and without a host: the
-    machine's name."""
+    """Return listeners without a host and an advertised address with the machine's name, which
+    is Kafka's default."""
     missing = [endpoint for endpoint in listeners if endpoint.name not in advertised]
     for endpoint in missing:
         if endpoint.host in ("0.0.0.0", "::"):
@@ -226,8 +224,8 @@ def _endpoints(variable: str, text: str) -> list[Endpoint]:
 
 
 def protocol_of(environ: Mapping[str, str], name: str) -> str:
-    """What a listener speaks. One that is not in the map is called by its protocol, or is wrong.
-    Raises UsageError."""
+    """Return the protocol of a listener. A listener that is not in the map must be named like a
+    protocol. Raises UsageError."""
     given = environ.get(_PROTOCOL_MAP, "")
     protocols = {each: each for each in _PROTOCOLS} if not given.strip() else {}
     for item in _items(given):
@@ -249,7 +247,7 @@ def protocol_of(environ: Mapping[str, str], name: str) -> str:
 
 
 def _check_roles(environ: Mapping[str, str], settings: Settings) -> None:
-    """A node that is no broker cannot be had; more than one node becomes one."""
+    """Refuse a node that is not a broker; warn that several nodes become one."""
     roles = environ.get("KAFKA_PROCESS_ROLES", "")
     if roles.strip() and "broker" not in _items(roles):
         raise UsageError(
@@ -313,7 +311,8 @@ def _topics(text: str) -> list[str]:
 
 
 def _acls(text: str) -> list[str]:
-    """One a line, as names may have any other sign in them."""
+    """Return the ACLs of a text, one in each line, because names may contain any other
+    character."""
     acls = [line.strip() for line in text.splitlines() if line.strip()]
     if not acls:
         return acls
@@ -328,7 +327,7 @@ def _acls(text: str) -> list[str]:
 
 
 def _node_id(environ: Mapping[str, str]) -> int | None:
-    """node.id, also called broker.id."""
+    """Return node.id, also called broker.id."""
     ids = {
         name: _whole(name, environ[name])
         for name in ("KAFKA_NODE_ID", "KAFKA_BROKER_ID")
@@ -356,8 +355,8 @@ def _release(where: str, name: str | None) -> Release:
 
 
 def _read_config(variable: str, value: str, settings: Settings, release: Release) -> None:
-    """One broker configuration, checked as Kafka does at start. An unknown one is ignored, as Kafka
-    does."""
+    """Read one broker setting, checked as Kafka does at start. An unknown one is ignored with a
+    warning."""
     from coordinator.server.settings.broker_configs import OF_LISTENERS, OF_SECURITY, broker_defs
     from coordinator.server.settings.definitions import ConfigException
 

@@ -84,7 +84,8 @@ def run(args: Namespace) -> int:
 
 
 def ask(host: str, port: int, timeout_s: float, *, tls: bool = False) -> int:
-    """How many APIs the broker there serves. Raises NotHealthy; takes at most about `timeout_s`."""
+    """Return the number of APIs that the broker serves. Raises NotHealthy; takes at most about
+    `timeout_s`."""
     deadline = time.monotonic() + timeout_s
     try:
         with _connected(host, port, timeout_s, tls=tls) as connection:
@@ -109,7 +110,7 @@ def ask(host: str, port: int, timeout_s: float, *, tls: bool = False) -> int:
 
 
 def _connected(host: str, port: int, timeout_s: float, *, tls: bool) -> socket.socket:
-    """A connection. Whose certificate it is does not matter: nothing is told."""
+    """Return a connection. The certificate is not verified, because no secret is sent."""
     connection = socket.create_connection((host, port), timeout=timeout_s)
     if not tls:
         return connection
@@ -125,7 +126,7 @@ def _connected(host: str, port: int, timeout_s: float, *, tls: bool) -> socket.s
 
 
 def _speaks_tls(args: Namespace) -> bool:
-    """Whether the listener that the environment names does."""
+    """Return True if the listener that the environment names uses TLS."""
     if args.address is not None or not args.from_environment:
         return False
     from .environment import client_listeners, protocol_of
@@ -134,7 +135,7 @@ def _speaks_tls(args: Namespace) -> bool:
 
 
 def _receive(connection: socket.socket, count: int, deadline: float) -> bytes:
-    """Exactly so many bytes. Raises NotHealthy, TimeoutError."""
+    """Receive exactly `count` bytes. Raises NotHealthy, TimeoutError."""
     received = b""
     while len(received) < count:
         left_s = deadline - time.monotonic()
@@ -149,7 +150,7 @@ def _receive(connection: socket.socket, count: int, deadline: float) -> bytes:
 
 
 def address_of(args: Namespace) -> tuple[str, int]:
-    """Whom to ask. Raises UsageError."""
+    """Return the address to connect to. Raises UsageError."""
     if args.address is None and args.from_environment and os.environ.get("KAFKA_LISTENERS"):
         from .environment import client_listeners
 

@@ -77,7 +77,7 @@ class Publication:
 def published(
     emulator: Emulator, topic: str | None, elsewhere: str | None, config: str | None
 ) -> Publication | None:
-    """Begin to publish the log of an emulator that runs; None: nobody asked for it."""
+    """Begin to publish the log of a running emulator; return None if no topic was given."""
     if topic is None:
         return None
     from coordinator.events.files import runs

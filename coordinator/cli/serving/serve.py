@@ -1,9 +1,9 @@
-"""`coordinator serve`: the emulator as a server process, until SIGINT or SIGTERM.
+"""The command `coordinator serve`: the emulator as a server process, until SIGINT or SIGTERM.
 
-Prints what is in force (addresses, what differs from Kafka's defaults, the seed), then a line when
-it listens. Wrong options say what is wrong and what would be right; status 2. A second signal ends
-the process at once. With --from-environment, variables such as those of the apache/kafka image
-count as well; options given beside them win.
+It prints the settings in force (addresses, differences from Kafka's defaults, the seed), then a
+line when it listens. Wrong options end with status 2 and say what is wrong and what would be
+right. A second signal ends the process at once. With --from-environment, variables such as those
+of the apache/kafka image are read, too; options override them.
 """
 
 from __future__ import annotations
@@ -286,8 +286,8 @@ def run(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _not_collecting() -> Iterator[None]:
-    """Start-up makes much that stays and nothing to collect. The collector works from
-    `collect_rarely` on, or after a failed start."""
+    """Stop Python's garbage collector during start-up, which makes much that stays and no
+    garbage. After that `collect_rarely` sets its pace."""
     gc.disable()
     try:
         yield
@@ -312,8 +312,8 @@ def _page_port(text: str) -> int:
 
 @contextmanager
 def _stoppable() -> Iterator[None]:
-    """Hear SIGTERM before the loop does. To process 1 of a container it would be nothing, and
-    `docker stop` would wait for long."""
+    """Handle SIGTERM before the loop does. Process 1 of a container would ignore it, and `docker
+    stop` would wait for long."""
     former = signal(SIGTERM, lambda *_: sys.exit(0))
     try:
         yield
@@ -322,7 +322,7 @@ def _stoppable() -> Iterator[None]:
 
 
 def loop_factory(kind: str) -> Callable[[], asyncio.AbstractEventLoop]:
-    """What makes the event loop."""
+    """Return the function that makes the event loop."""
     from coordinator.server.net.fair_selector import new_loop
 
     if kind == "asyncio":
@@ -346,7 +346,7 @@ def _take_log_options(args: argparse.Namespace) -> None:
 
 
 def _take_environment(args: argparse.Namespace) -> None:
-    """Put what the environment says where no option says otherwise; warnings go to standard
+    """Take settings from the environment where no option is given; print warnings to standard
     error."""
     from . import environment
 
@@ -443,7 +443,7 @@ def _emulator(args: argparse.Namespace) -> Emulator:
 
 
 def _users(args: argparse.Namespace) -> dict[str, str] | None:
-    """Names and passwords; None if no option says any. Raises UsageError."""
+    """Return users and passwords; None if no option names any. Raises UsageError."""
     rows = [("--user", row) for row in args.user]
     if args.users_file is not None:
         try:
@@ -466,7 +466,7 @@ def _users(args: argparse.Namespace) -> dict[str, str] | None:
 
 
 def _control_port(args: argparse.Namespace, emulator: Emulator) -> ControlPort | None:
-    """The control port, if one is asked for. Raises UsageError."""
+    """Return the control port, if an option asks for it. Raises UsageError."""
     if not args.control:
         for option in ("control_advertise", "control_allow_origin"):
             if getattr(args, option):
@@ -536,8 +536,8 @@ async def _serve(emulator: Emulator, control: ControlPort | None, args: argparse
 
 
 async def _opened(emulator: Emulator, control: ControlPort) -> str:
-    """Open the control port; what the line `ready:` says of it. Its token only if it was drawn: a
-    given one is known. Raises UsageError."""
+    """Open the control port; return its part of the line `ready:`. The token is shown only if it
+    was drawn, because a given one is known. Raises UsageError."""
     from coordinator.kit.http.serving import ControlPortError
 
     try:
@@ -551,7 +551,7 @@ async def _opened(emulator: Emulator, control: ControlPort) -> str:
 async def _shown(
     emulator: Emulator, control: ControlPort | None, port: int, *, may_act: bool
 ) -> PageServer:
-    """The page on the event log, in threads of its own. Raises UsageError."""
+    """Return the page on the event log, served by threads of its own. Raises UsageError."""
     from coordinator.lab.page.following import Follower
     from coordinator.lab.page.server import PageServer, assets
 
@@ -583,8 +583,8 @@ async def _shown(
 
 
 def describe(emulator: Emulator) -> list[str]:
-    """What is in force: addresses, topics, seed, configuration; what differs from Kafka's defaults
-    is marked."""
+    """Return the settings in force: addresses, topics, seed, configuration; differences from
+    Kafka's defaults are marked."""
     from coordinator.base.version import __version__
     from coordinator.server.cluster import CONSUMER_OFFSETS
     from coordinator.server.settings.broker_configs import broker_defs

@@ -1,1 +1,2 @@
-"""Commands that run scenarios under virtual time: one run, comparisons, the swarm."""
+"""Commands that run scenarios under virtual time: one run (`simulate.py`), comparisons
+(`ab.py`), random scenarios (`swarm.py`)."""

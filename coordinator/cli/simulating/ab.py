@@ -151,7 +151,8 @@ def run(args: Namespace) -> int:
 def _kinds(given: str, settings: Sequence[str]) -> list[str]:
     """Return the names of a scenario's kinds of members. Raises UsageError.
 
-    Its settings alone may contradict each other: what is varied settles it then.
+    The settings alone may contradict each other as long as the varied ones do not settle it;
+    then they are left out here.
     """
     try:
         scenario = load(given, settings)
@@ -161,7 +162,8 @@ def _kinds(given: str, settings: Sequence[str]) -> list[str]:
 
 
 def _varied(given: str, settings: Sequence[str], varied: Sequence[str]) -> Scenario:
-    """One variant. Raises UsageError, which calls what is varied --vary."""
+    """Return the scenario of one variant. Raises UsageError, which names --vary if that is where
+    the wrong setting came from."""
     try:
         return load(given, [*settings, *varied])
     except UsageError as error:
@@ -173,14 +175,15 @@ def _varied(given: str, settings: Sequence[str], varied: Sequence[str]) -> Scena
 def _draw(
     path: str, title: str, names: Sequence[str], variants: Mapping[str, Sequence[Estimate]]
 ) -> None:
-    """Write the picture. Raises UsageError."""
+    """Write the SVG picture. Raises UsageError."""
     from coordinator.lab.simulator.comparing.drawing import svg
 
     _write("--svg", path, svg(title, names, variants).encode())
 
 
 def _png() -> Callable[[str, Sequence[str], Mapping[str, Sequence[Estimate]]], bytes]:
-    """What draws PNG pictures. Raises UsageError without Matplotlib, before anything runs."""
+    """Return the function that draws PNG pictures. Raises UsageError without Matplotlib, before
+    anything runs."""
     try:
         from coordinator.lab.pipeline.spark.variants import png
     except ModuleNotFoundError as error:
@@ -218,7 +221,7 @@ def _near(path: str) -> str:
 def _variants(
     given: Sequence[str], kinds: Sequence[str], settings: Sequence[str]
 ) -> Iterator[tuple[str, list[str]]]:
-    """Every combination: its name and its settings. Raises UsageError."""
+    """Yield every combination: its name and its settings. Raises UsageError."""
     from coordinator.lab.simulator.files.schema import TABLES
 
     axes: list[list[tuple[str, list[str]]]] = []

@@ -32,7 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Do it; 0, or 2 for a scenario that there is not."""
+    """Run the command; return 0, or 2 for an unknown scenario."""
     from coordinator.lab.simulator.files import catalogue
     from coordinator.lab.simulator.files.reading import ScenarioError
     from coordinator.lab.simulator.files.scenario import read_scenario

@@ -116,8 +116,8 @@ def run(args: Namespace) -> int:
 
 
 def _findings(raw: dict[str, Any], seed_: int) -> frozenset[str] | None:
-    """The judges that find something, or the kind of error that ends the run; None for what is no
-    scenario."""
+    """Return the names of the judges that find something, or the kind of error that ends the
+    run; None if the scenario is invalid."""
     from coordinator.events import EventLog
     from coordinator.history.judges import Judgement
     from coordinator.lab.simulator.files.reading import ScenarioError

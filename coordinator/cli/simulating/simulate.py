@@ -159,8 +159,8 @@ def composed(given: str, settings: Sequence[str]) -> dict[str, Any]:
 
 
 def _base(name: str, of: str) -> tuple[str, str]:
-    """What a file extends: another file, named from its folder on, or a shipped scenario. Raises
-    OSError, ScenarioError."""
+    """Return the text and the name of the file that a scenario extends: another file, relative
+    to its folder, or a shipped scenario. Raises OSError, ScenarioError."""
     from coordinator.lab.simulator.files import catalogue
 
     if not name.endswith(".toml") and "/" not in name:
@@ -225,8 +225,8 @@ def run(args: Namespace) -> int:
 
 
 class _Stop:
-    """Ends a run in virtual time at the first SIGINT, between two steps of its world; the next one
-    ends it at once."""
+    """Ends a run in virtual time at the first SIGINT, between two steps of its world; a second
+    SIGINT ends it at once."""
 
     def __init__(self) -> None:
         self._world: World | None = None
@@ -239,14 +239,14 @@ class _Stop:
             self._world.at(self._world.now, self._end)
 
     def begin(self, world: World) -> None:
-        """That is the world."""
+        """Note the world, and end the run if SIGINT came before."""
         self._world = world
         if self._asked:
             self._end()
 
     @property
     def now_ms(self) -> int:
-        """How far the world has come."""
+        """The instant that the world has reached, in ms."""
         return 0 if self._world is None else self._world.now
 
     @staticmethod
@@ -255,7 +255,8 @@ class _Stop:
 
 
 def _as_far_as_known(scenario: Scenario, interrupted: bool) -> Scenario:
-    """A run that ended early says nothing of what holds when churn and faults are over."""
+    """Return the scenario to judge by: a run that ended early proves nothing about the time
+    after churn and faults."""
     if not interrupted or scenario.stable_within_ms is None:
         return scenario
     print("stable_within: not judged: the run was interrupted")
@@ -263,7 +264,7 @@ def _as_far_as_known(scenario: Scenario, interrupted: bool) -> Scenario:
 
 
 def _run_live(scenario: Scenario, args: Namespace) -> int:
-    """The same in real time."""
+    """Run the scenario in real time."""
     from coordinator.lab.live_world.kafka import Kafka, KafkaError
     from coordinator.lab.live_world.run import live_verdicts, run_live
     from coordinator.lab.simulator.files.reading import ScenarioError
@@ -354,13 +355,13 @@ def _count(args: Namespace, log: EventLog, took_s: float, *, ended: bool) -> Non
 
 
 def _both(counts: Mapping[str, int]) -> str:
-    """What there is any of: "1 generation and 14 assignments"."""
+    """Return the numbers that are not 0: "1 generation and 14 assignments"."""
     return " and ".join(f"{n} {what}{'s' * (n != 1)}" for what, n in counts.items() if n)
 
 
 def _open_log(args: Namespace, scenario: Scenario, epoch_ms: int | None = None) -> EventLog:
-    """The log that was asked for. `epoch_ms`: the wall clock of its zero, unless it is that of the
-    simulated world."""
+    """Return the log that the options ask for. `epoch_ms`: the wall clock of its zero, by
+    default that of the simulated world."""
     from coordinator.events import EventLog, LogError
     from coordinator.lab.simulator.environment import EPOCH_MS
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from coordinator.lab.simulator.swarm.one_seed import SeedResult
 
 _EVERY = 100
-"""One seed in so many runs twice."""
+"""One seed in this many runs twice."""
 _MANY = 10_000
 """From so many seeds on everything has to have been reached."""
 _AGAIN = """
@@ -157,8 +157,8 @@ def run(args: Namespace) -> int:
 
 
 def _results(args: Namespace, began: float) -> Generator[SeedResult]:
-    """The results in the order of the seeds, whoever ran them; none is begun when time is up.
-    Raises UsageError."""
+    """Yield the results in the order of the seeds; no seed is begun when the time is up. Raises
+    UsageError."""
     from coordinator.lab.simulator.files.reading import ScenarioError
     from coordinator.lab.simulator.swarm.one_seed import run_seed
 
@@ -194,8 +194,8 @@ def _results(args: Namespace, began: float) -> Generator[SeedResult]:
 
 @contextmanager
 def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    """So many processes; whatever ends the work early ends them at once, with the seeds that they
-    are at."""
+    """Run a pool of processes; an early end terminates them at once, with the seeds that they
+    are running."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children, get_context
 
@@ -211,8 +211,8 @@ def _processes(count: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _again(result: SeedResult, args: Namespace) -> list[str]:
-    """Run one seed in a hundred once more, in another process with another hash seed; what differs,
-    in words."""
+    """Run one seed in a hundred once more, in another process with another hash seed; return the
+    differences in words."""
     if result.seed % _EVERY or result.failure:
         return []
     command = [sys.executable, "-c", _AGAIN, str(result.seed), str(args.minutes), *args.settings]
@@ -222,7 +222,7 @@ def _again(result: SeedResult, args: Namespace) -> list[str]:
 
 
 def _keep(result: SeedResult, args: Namespace, keep: Path) -> str:
-    """Write the scenario; the command that replays it."""
+    """Write the scenario; return the command that replays it."""
     from coordinator.lab.simulator.swarm.random_scenarios import scenario_text
 
     path = keep / f"swarm-{result.seed}.toml"
@@ -231,7 +231,7 @@ def _keep(result: SeedResult, args: Namespace, keep: Path) -> str:
 
 
 def _tell_coverage(reached: Counter[str], told: bool) -> list[str]:
-    """Print what was reached; what was never reached."""
+    """Print what was reached; return what was never reached."""
     from coordinator.lab.simulator.swarm.coverage import expected
 
     missing = [each for each in expected() if not reached[each]]

@@ -48,7 +48,8 @@ class Reader:
         self.commas = False
 
     def read(self, text: str) -> tuple[bool, list[Fact]]:
-        """Whether a line belongs to a table; the table that it ends, if it ends one."""
+        """Return whether a line belongs to a table, and the facts of the table that it ends, if
+        it ends one."""
         warned = _WARNING.match(text)
         if warned:
             ended = self.end()
@@ -145,7 +146,7 @@ class Reader:
 
 
 def _spaced(text: str) -> str:
-    """A row with commas or semicolons as the tools print it."""
+    """Return a row with commas or semicolons in the form that the tools print."""
     cells = re.split("[,;]", text.replace('"', ""))
     return " ".join(cell.strip().replace(" ", "") or "-" for cell in cells)
 
@@ -155,7 +156,7 @@ def _name(row: dict[str, str]) -> str:
 
 
 def _owner(row: dict[str, str]) -> str:
-    """The member id: several members may have one client id."""
+    """Return the member id, because several members may have one client id."""
     return row.get("CONSUMER-ID", "-")
 
 

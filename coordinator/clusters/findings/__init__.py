@@ -1,1 +1,2 @@
-"""Findings about the story of a group, each with the lines that show it, and what the files cannot show."""
+"""Findings about the story of a group (`of_groups.py`, `of_members.py`), each with the lines
+that show it, and a list of what the files cannot show (`unknowns.py`)."""

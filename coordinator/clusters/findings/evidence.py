@@ -1,4 +1,4 @@
-"""What findings have in common: counting, evidence, a setting's value."""
+"""Common parts of findings: counting, evidence, a setting's value."""
 
 from __future__ import annotations
 

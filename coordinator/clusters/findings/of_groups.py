@@ -1,5 +1,5 @@
-"""Findings about a group as a whole: they accuse no single member, or one for what it does again and
-again."""
+"""Findings about a group as a whole: they concern no single member, or one member that repeats
+an action."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def _flapping(story: GroupStory) -> Iterator[Finding]:
 
 
 def _rolling(story: GroupStory) -> Iterator[Finding]:
-    """Several members leave cleanly and as many come, within minutes, none of them static."""
+    """Find a rolling deployment: several members leave and as many join, within minutes, none of
+    them static."""
     flapping = _returning(story)
     static = {
         each.fact.member
@@ -179,7 +180,7 @@ def _coordinator(story: GroupStory) -> Iterator[Finding]:
 
 
 def _two_coordinators(story: GroupStory) -> Iterator[Finding]:
-    """Two brokers that complete the same generation: each takes itself for the coordinator."""
+    """Find two brokers that complete the same generation: each believes to be the coordinator."""
     first: dict[int, tuple[str, Seen]] = {}
     lines: list[Evidence] = []
     brokers: list[str] = []
@@ -206,7 +207,8 @@ def _two_coordinators(story: GroupStory) -> Iterator[Finding]:
 
 
 def _at_the_end(story: GroupStory, unloaded: Event) -> bool:
-    """Whether it was the last thing that happened, as where all is stopped: nothing follows from it."""
+    """Return True if the unload was the last event, as when everything is stopped: nothing
+    follows from it."""
     at = unloaded.at or 0
     others = [each for each in story.seen if not isinstance(each.fact, Unloaded)]
     return bool(others) and not any(
@@ -249,7 +251,8 @@ def _assignors(story: GroupStory) -> Iterator[Finding]:
 
 
 def _subscriptions(story: GroupStory, people: People) -> Iterator[Finding]:
-    """Members that are in the group at the end, with other topics than others for a while."""
+    """Find members that, at the end of the log, have subscribed to different topics for some
+    time."""
     now: dict[str, tuple[frozenset[str], Seen]] = {}
     last = None
     for each in story.seen:
@@ -283,7 +286,8 @@ def _topics_of(text: str) -> frozenset[str]:
 
 
 def _too_many(story: GroupStory, people: People) -> Iterator[Finding]:
-    """The newest of a leader's plan and of describes, if it leaves members without a partition."""
+    """Find members without a partition, by the newest assignment of a leader or output of
+    `--describe`."""
     idle: tuple[str, ...] = ()
     line: Evidence | None = None
     for each in story.seen:

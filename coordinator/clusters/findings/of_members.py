@@ -1,7 +1,7 @@
-"""What is wrong in a group's story, by whom, and which setting is concerned.
+"""Findings about single members: the mistake, the member, and the setting concerned.
 
-No finding without a line that shows it. A setting's value is given only if a line gives it; else the
-library's default is named as what it is.
+Each finding has a line that shows it. A setting's value is stated only if a line has it;
+otherwise the library's default is named, as a default.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def find(story: GroupStory, people: People) -> list[Finding]:
 
 
 _CONSEQUENCES = ("commits-refused", "lag-at-one-owner")
-"""What follows from something else: it stands last."""
+"""Findings that are consequences of others, so they are listed last."""
 
 
 def _value(value: str | None, default: str) -> str:
@@ -200,8 +200,8 @@ def _fenced(story: GroupStory) -> Iterator[Finding]:
 
 
 def _heartbeats(story: GroupStory) -> Iterator[Finding]:
-    """A client whose heartbeats had no answer. Of a process that was paused the same is said, so one
-    whose session the broker ended, that missed its poll or was fenced, is not told of here."""
+    """Find clients whose heartbeats were not answered. A paused process logs the same, so
+    clients whose session expired, that missed their poll or were fenced are left out."""
     told = {each.member for each in story.rebalances if each.cause in ("expired", "poll-timeout")}
     told |= {each.fact.client for each in story.seen if isinstance(each.fact, ClientFenced)}
     lines: dict[str, list[Evidence]] = {}
@@ -230,7 +230,8 @@ _ONE_OCCASION_MS = 2_000
 
 
 def _commits(story: GroupStory) -> Iterator[Finding]:
-    """Commits that were refused to a client that had lost its partitions, as its own lines show."""
+    """Find commits that were refused to a client which had lost its partitions, as its own lines
+    show."""
     lost: dict[str, Seen] = {}
     found: dict[str, list[Evidence]] = {}
     for each in story.seen:

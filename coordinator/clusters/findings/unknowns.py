@@ -1,5 +1,5 @@
-"""What cannot be known of a group from these files, and which log would tell it, with the instant to
-look at."""
+"""Sentences about facts that these files cannot show, with the log that would show each, and the
+instant to look at."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST = 8
 
 
 def sentences(story: GroupStory, people: People) -> list[str]:
-    """One sentence for each thing that is not known."""
+    """Return one sentence for each thing that is not known."""
     return list(dict.fromkeys(_sentences(story, people)))
 
 
@@ -104,7 +104,7 @@ def _of(story: GroupStory, each: Rebalance, people: People, clients: set[str]) -
 
 
 def _alone(story: GroupStory) -> Iterator[str]:
-    """What clients say of themselves where no rebalance is told."""
+    """Yield sentences about clients' lines in a story without a rebalance."""
     if story.rebalances:
         return
     rebalancing: dict[str, list[Seen]] = {}
@@ -156,7 +156,8 @@ def _replaced(story: GroupStory) -> Iterator[str]:
 
 
 def _assignments(story: GroupStory) -> Iterator[str]:
-    """Clients of KIP-848 do not log epochs: only that their assignment changed."""
+    """Yield sentences about KIP-848 clients: they log that their assignment changed, and no
+    epochs."""
     changes: dict[str, list[str]] = {}
     for each in story.seen:
         if isinstance(each.fact, AssignmentChanged):
@@ -176,7 +177,8 @@ def _assignments(story: GroupStory) -> Iterator[str]:
 
 
 def _unnumbered(story: GroupStory) -> Iterator[str]:
-    """Clients of KafkaJS log no generation, those of sarama no reason."""
+    """Yield sentences about clients whose library logs less: KafkaJS no generation, sarama no
+    reason."""
     times: dict[tuple[str, str], list[str]] = {}
     for each in story.seen:
         if isinstance(each.fact, Unnumbered):

@@ -1,1 +1,2 @@
-"""Files as log lines: unpacking, broken lines, prefixes of other tools, time stamps. Knows no log message."""
+"""Files as log lines: decompression, broken lines, prefixes of other tools, time stamps. It must
+not know any log message; `coordinator/clusters/dialects/` does."""

@@ -1,7 +1,7 @@
-"""Files as lines: plain, gzip, or every file of a zip; no more than a line is in memory. Lines of UTF-8 are
-given as bytes: most of a long log is never decoded.
+"""Files as lines: plain, gzip, or every file of a zip, with one line in memory at a time. Lines in
+UTF-8 are given as bytes, because most of a long log is never decoded.
 
-A line that is longer than `MOST_BYTES` is given as None: nobody's log line is, so it is passed over.
+A line that is longer than `MOST_BYTES` is given as None and passed over: no log line is so long.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ MOST_BYTES = 1 << 20
 Line = bytes | str | None
 Lines = Iterator[Line]
 Progress = Callable[[str, int], None]
-"""Told the name of a file and how many bytes of it were read, now and then."""
+"""Function that is called now and then with the name of a file and the number of bytes read."""
 _OFTEN = 4 << 20
 
 

@@ -1,7 +1,7 @@
-"""Tables of patterns: how a dialect's module says which lines it understands.
+"""Tables of patterns, by which a dialect's module states the lines that it understands.
 
-A pattern is tried at the beginning of the message only (`match`). Its first words are literal, and
-no repetition stands in another one, so a line costs time in proportion to its length.
+A pattern is tried at the beginning of the message only (`match`). Its first words are literal,
+and no repetition is nested in another, so the time for a line is proportional to its length.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ def ignored(regex: str, why: str) -> Pattern:
 
 
 def first_match(table: Sequence[Pattern], text: str) -> tuple[bool, Fact | None]:
-    """Whether a row of the table knows the message, and the fact it makes of it."""
+    """Return whether a row of the table matches the message, and the fact that the row makes of
+    it."""
     for row in table:
         found = row.regex.match(text)
         if found:

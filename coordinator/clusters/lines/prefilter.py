@@ -1,13 +1,13 @@
-"""Which raw lines are worth decoding and reading: a search for a few literals, before anything else.
+"""Selects the raw lines that are worth decoding: a search for a few literals, before anything else.
 
-A broker's log of a gigabyte has millions of lines, and a group's story some hundreds of them.
+A broker's log of a gigabyte has millions of lines; some hundreds of them concern a group.
 """
 
 from __future__ import annotations
 
 
 def may_matter(raw: bytes) -> bool:
-    """Whether a line has a word that some dialect looks for."""
+    """Return True if a line contains a word that some dialect looks for."""
     # A chain of `in` is several times as fast as a loop or a regular expression; the first two words
     # stand for most dialects, and are looked at more closely then.
     return (
@@ -70,8 +70,8 @@ def _of_consumers(raw: bytes) -> bool:
 
 
 def of_other_group(raw: bytes, group: bytes) -> bool:
-    """Whether a broker's line is about another group than the one of interest. Lines that name only a
-    member may be about any."""
+    """Return True if a broker's line is about another group than the one of interest. A line
+    that names only a member may be about any group."""
     return (
         b"[GroupCoordinator " in raw
         and group not in raw

@@ -1,7 +1,7 @@
-"""Time stamps at the beginning of a log line, in the forms that loggers write.
+"""Time stamps at the beginning of a log line, in the formats of common loggers.
 
-A stamp without a zone counts as UTC for arithmetic, and is marked (`offset` is None): whoever shows
-it must not claim a zone. A stamp without a day stands on 1970-01-01.
+A stamp without a zone counts as UTC in calculations and is marked (`offset` is None): output
+must not show a zone for it. A stamp without a date counts as 1970-01-01.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from itertools import chain, islice, pairwise
 from .packed import Line
 
 HEAD = 2_000
-"""How many lines are looked at before the first is given."""
+"""Number of lines that are read before the first is given."""
 _WIDTHS = range(60, 221)
 _MOST_PARTS = 12
 _QUOTES = re.compile(r"(?:> ?){1,8}")
@@ -51,7 +51,7 @@ def decoded(line: Line) -> str | None:
 
 
 def _width(head: list[str | None]) -> int | None:
-    """The width at which lines are broken; None if they are whole."""
+    """Return the width at which lines are broken, or None if they are whole."""
     plain = [_plain(line) for line in head if line is not None]
     longest = max(map(len, plain), default=0)
     if longest not in _WIDTHS or any(line is None for line in head):
@@ -60,7 +60,7 @@ def _width(head: list[str | None]) -> int | None:
 
 
 def _parts(plain: list[str], width: int) -> list[str]:
-    """First parts of broken records."""
+    """Return the first parts of broken records."""
     return [
         before
         for before, line in pairwise(plain)
@@ -69,8 +69,8 @@ def _parts(plain: list[str], width: int) -> list[str]:
 
 
 def _glued(head: list[str | None], width: int) -> bool:
-    """Whether words are broken too, as terminals do: then each part but the last is as long as the
-    width."""
+    """Return True if words are broken, too, as terminals do: then each part but the last is as
+    long as the width."""
     plain = [_plain(line) for line in head if line is not None]
     parts = _parts(plain, width)
     full = sum(len(part) == width for part in parts)

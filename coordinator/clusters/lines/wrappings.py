@@ -1,8 +1,8 @@
-"""Peels what stands around a logged message: ANSI colours, quoted e-mail, prefixes of kubectl and
+"""Removes what stands around a logged message: ANSI colours, e-mail quotes, prefixes of kubectl and
 compose, JSON, time stamps.
 
-Does not know what the message says. Every step is a search for a literal or an anchored pattern
-without nested repetition, so that a hostile line costs no more than its length.
+It must not know messages. Every step is a search for a literal or an anchored pattern without
+nested repetition, so that a hostile line costs time in proportion to its length.
 """
 
 from __future__ import annotations
@@ -106,8 +106,8 @@ def peel(line: str) -> Peeled:
 
 
 def _stamped(text: str) -> tuple[str, Stamp | None]:
-    """The text after its time stamps, and the best of them: the runtime of containers puts its own
-    in front."""
+    """Return the text behind its time stamps, and the best stamp: a container runtime adds its
+    own in front of the message's."""
     own: Stamp | None = None
     text = text.lstrip("\ufeff")
     for _ in range(3):
@@ -131,7 +131,7 @@ def _stamped(text: str) -> tuple[str, Stamp | None]:
 
 
 def _better(inner: Stamp | None, outer: Stamp | None) -> Stamp | None:
-    """The message's own stamp, with the zone that follows from the one around it."""
+    """Return the message's own stamp, with the time zone that follows from the stamp around it."""
     if inner is None or outer is None:
         return inner or outer
     if inner.offset is not None or outer.offset is None:
@@ -145,8 +145,8 @@ def _better(inner: Stamp | None, outer: Stamp | None) -> Stamp | None:
 def _from_json(
     text: str, *, bare: bool = False
 ) -> tuple[str, Stamp | None, str, dict[str, Any]] | None:
-    """Message, stamp, pod and fields of a record in JSON; None if it is none. What stands behind
-    it, as the comma of a list, is left away. `bare`: it need not have a message."""
+    """Return message, stamp, pod and fields of a JSON record, or None if the text is none. Text
+    behind the record is ignored. `bare`: the record need not have a message."""
     try:
         record, _ = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):

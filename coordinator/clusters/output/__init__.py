@@ -1,1 +1,2 @@
-"""The diagnosis as text, Markdown, HTML, JSON and event log, and with stable names in place of the real ones."""
+"""The diagnosis as text and Markdown (`text.py`), HTML, JSON (`frame.py`) and event log, and
+with stable names in place of the real ones (`redaction.py`)."""

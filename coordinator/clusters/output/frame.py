@@ -1,4 +1,4 @@
-"""The diagnosis as JSON: the frame that docs/diagnose.md describes."""
+"""The diagnosis as JSON, in the format of docs/diagnose.md. HTML is made from it."""
 
 from __future__ import annotations
 

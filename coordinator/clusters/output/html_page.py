@@ -1,5 +1,5 @@
-"""The diagnosis as one page of HTML, drawn from the frame: no script, nothing that is loaded, every text
-escaped."""
+"""The diagnosis as one HTML page, made from the JSON: no script, nothing that is loaded, every
+text escaped."""
 
 from __future__ import annotations
 
@@ -127,7 +127,8 @@ def _table(rebalances: list[dict[str, Any]], quotes: Quotes) -> Iterator[str]:
 
 
 def _picture(rebalances: list[dict[str, Any]]) -> Iterator[str]:
-    """A bar for each rebalance: where it lies in time, and how long its join phase took."""
+    """Yield a picture with a bar for each rebalance: its instant, and the length of its join
+    phase."""
     marks = [
         (moment, each)
         for each in rebalances[:_MOST_ROWS]

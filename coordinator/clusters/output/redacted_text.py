@@ -1,7 +1,7 @@
 """The input itself with stable names in place of its own, so that a log can be posted.
 
-Lines that no dialect understands are left out: they may hold anything. What comes out tells the same
-when it is diagnosed.
+Lines that no dialect understands are left out: they may contain anything. A diagnosis of the
+output has the same findings.
 """
 
 from __future__ import annotations

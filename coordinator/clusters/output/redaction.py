@@ -1,5 +1,5 @@
 """Stable names in place of those of groups, members, hosts and files, so that a diagnosis can be
-posted. Quoted lines are left out then: they may hold anything."""
+posted. Quoted lines are left out then: they may contain anything."""
 
 from __future__ import annotations
 

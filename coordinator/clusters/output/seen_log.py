@@ -1,6 +1,7 @@
-"""The diagnosis as an event log: stream `seen`, which `coordinator explain`, `watch` and the tables read.
+"""The diagnosis as an event log: stream `seen`, which `coordinator explain`, `watch` and the tables
+read.
 
-Says nothing that no line of the files tells: what is not known is None there.
+It states only what a line of the files states; an unknown value is None.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The diagnosis for people: on a terminal, or as Markdown for a ticket. Every sentence stands with
-the lines that show it."""
+"""The diagnosis for people: on a terminal, or as Markdown for a ticket. Every sentence has the
+lines that show it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,2 @@
-"""The story of each group: members by one name, and the cause of each rebalance by the lines of both ends."""
+"""The story of each group: one name for each member (`people.py`), and the cause of each
+rebalance from the lines of both ends (`broker_story.py`, `client_story.py`)."""

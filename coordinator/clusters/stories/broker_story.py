@@ -36,7 +36,8 @@ class BrokerStory:
     """Folds a group's facts, in the order of time."""
 
     def __init__(self, people: People, *, share: bool, before: BrokerStory | None = None) -> None:
-        """`before`: what another coordinator of the group has told; who was there once stays known."""
+        """`before`: the story from another coordinator of the group; members that it knew stay
+        known."""
         self.people = people
         self.share = share
         self.rebalances: list[Rebalance] = []
@@ -83,7 +84,7 @@ class BrokerStory:
                 pass
 
     def _alive(self, fact: Fact) -> None:
-        """Note names that several members have at once: who of them returns cannot be told."""
+        """Note names that several live members share: which of them returns cannot be known."""
         if isinstance(fact, Joined):
             name = self.people.name(fact.member) or fact.member
             members = self.alive.setdefault(name, set())
@@ -191,7 +192,8 @@ class BrokerStory:
                 return
 
     def _without_trigger(self, rebalance: Rebalance, recent: list[Seen]) -> None:
-        """The line that begins it is missing: if one thing only happened since, that is the cause."""
+        """Find the cause of a rebalance whose first line is missing: if only one event happened
+        since the last one, that is the cause."""
         happened = [one for one in recent if isinstance(one.fact, Left | Expired | Joined)]
         if len(happened) != 1:
             return
@@ -295,8 +297,8 @@ class BrokerStory:
 
 
 def _one_each(causes: list[Seen]) -> list[Seen]:
-    """The facts that can each begin an epoch: a subscription of a member that joins is no second
-    one."""
+    """Return the facts that can each begin an epoch. The subscription of a member that joins is
+    not a second one."""
     found: list[Seen] = []
     joined: set[str] = set()
     for one in causes:

@@ -1,5 +1,5 @@
-"""What clients' lines tell: generations that no broker's line names, and the deeper reason of those
-that one does."""
+"""Facts from clients' lines: generations that no broker's line names, and the deeper reasons of
+others."""
 
 from __future__ import annotations
 
@@ -39,8 +39,9 @@ class _Join(NamedTuple):
 
 
 def _processes(seen: Sequence[Seen]) -> Callable[[Seen], str]:
-    """Which process a client's line is of: the client id, but where several files have it at the
-    same time (libraries have one for all who give none), with the file."""
+    """Return a function from a client's line to its process: the client id, together with the
+    file if several files have the client id at the same time (libraries use one for all clients
+    without a name)."""
     spans: dict[str, dict[str, tuple[int, int]]] = {}
     for each in seen:
         client = getattr(each.fact, "client", None)
@@ -127,7 +128,7 @@ def client_rebalances(seen: Sequence[Seen], people: People, known: set[int]) -> 
 
 
 def _plans(seen: Sequence[Seen]) -> dict[int, set[str]]:
-    """The members that leaders assigned to, by generation."""
+    """Return the members that leaders assigned partitions to, by generation."""
     process = _processes(seen)
     found: dict[int, set[str]] = {}
     joined: dict[str, int] = {}
@@ -193,7 +194,7 @@ def _explain(
 
 
 def _own(join: _Join) -> list[Rebalance]:
-    """The causes that a client gives itself for the generation that it joins."""
+    """Return the causes that a client itself states for the generation that it joins."""
     generation = join.fact.generation
     found: list[Rebalance] = []
     lost = False
@@ -242,16 +243,16 @@ def _own(join: _Join) -> list[Rebalance]:
 
 
 def _began_here(join: _Join) -> bool:
-    """Whether a client's first join in the file is its first at all: the file has its start, and it
-    did not ask again, as a client in the group does."""
+    """Return True if a client's first join in the file is its first at all: the file has its
+    start, and the client did not rejoin, as one in the group does."""
     return join.started and not any(
         isinstance(one.fact, ClientAsked) and "rebalanc" in one.fact.reason for one in join.before
     )
 
 
 def _leavers(joins: list[_Join], generation: int) -> list[tuple[str, Seen, bool]]:
-    """Clients that left the generation before, by their own lines, and whether they may have been
-    paused then."""
+    """Return clients that left the former generation, by their own lines, and whether each may
+    have been paused."""
     found: list[tuple[str, Seen, bool]] = []
     for join in joins:
         if join.last != generation - 1 or join.fact.generation <= generation:

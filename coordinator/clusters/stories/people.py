@@ -1,4 +1,4 @@
-"""Who is who: one name for a member, out of member ids, instance ids and client ids of all files."""
+"""One name for each member, from the member ids, instance ids and client ids of all files."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ class People:
         return client_of(member)
 
     def is_of(self, member: str | None, client: str) -> bool:
-        """Whether a member id is this client's."""
+        """Return True if a member id belongs to this client."""
         if member is None:
             return False
         return client in (self.client(member), self.name(member))

@@ -1,5 +1,5 @@
-"""What the reason in a broker's "Preparing to rebalance" says: cause, member, and the client's own
-words behind it."""
+"""Reads the reason in a broker's "Preparing to rebalance": the cause, the member, and the
+client's own words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .story import LIKELY, SHOWN
 
 
 class Told(NamedTuple):
-    """What a reason says. `certainty` is None for a reason that nobody here knows."""
+    """Meaning of a reason. `certainty` is None for an unknown reason."""
 
     cause: str
     member: str | None = None
@@ -85,12 +85,12 @@ def told(reason: str) -> Told:
 
 
 def poll_expired(client_reason: str) -> bool:
-    """Whether a client said that its application did not poll in time."""
+    """Return True if the client's reason is that its application did not poll in time."""
     return "poll timeout has expired" in client_reason or "max.poll.interval" in client_reason
 
 
 def poll_missed(fact: Fact) -> bool:
-    """Whether a client's line says that its application did not poll in time."""
+    """Return True if a client's line says that its application did not poll in time."""
     return isinstance(fact, ClientPollExpired) or (
         isinstance(fact, ClientLeaving) and poll_expired(fact.reason)
     )
@@ -100,8 +100,8 @@ _WAKES_MS = 10_000
 
 
 def maybe_paused(seen: Iterable[Seen], client: str) -> bool:
-    """Whether a client that says that its poll timed out says at about the same time that its session did:
-    it sent no heartbeat either, as a process that was paused."""
+    """Return True if a client whose poll timed out also logs, at about the same time, that its
+    session timed out: then it sent no heartbeat either, so it may have been paused."""
     missed = [each.at for each in seen if poll_missed(each.fact) and _of(each, client)]
     silent = [
         each.at for each in seen if isinstance(each.fact, SessionTimedOut) and _of(each, client)
@@ -118,7 +118,7 @@ def _of(each: Seen, client: str) -> bool:
 
 
 def someone_else(client_reason: str) -> bool:
-    """Whether a client joins again because the group is rebalancing already."""
+    """Return True if a client joins again because the group is rebalancing already."""
     return (
         "already rebalancing" in client_reason
         or client_reason == "group is rebalancing"

@@ -1,4 +1,5 @@
-"""What is told of one group: its rebalances, its events, what was described, what is not known."""
+"""The story of one group: its rebalances, its events, its described states, and what is not
+known."""
 
 from __future__ import annotations
 
@@ -53,7 +54,7 @@ class Rebalance:
 
     @property
     def join_phase_ms(self) -> int | None:
-        """How long the join phase took."""
+        """The length of the join phase in ms, or None."""
         if self.at is None or self.began is None or self.at < self.began:
             return None
         return self.at - self.began
@@ -75,7 +76,7 @@ class Event:
 
 @dataclass
 class Finding:
-    """What is wrong, by whom, and which setting is concerned (None: none was seen)."""
+    """One mistake: the member, and the setting concerned; None if no line has it."""
 
     id: str
     member: str | None
@@ -96,7 +97,7 @@ class State:
 
 @dataclass
 class GroupStory:
-    """Everything that is told of one group."""
+    """Everything that is known of one group."""
 
     group: str
     protocol: str | None = None

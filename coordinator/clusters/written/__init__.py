@@ -1,1 +1,2 @@
-"""The lines that a Kafka broker would log, written from an event log of this emulator."""
+"""The log lines of a Kafka broker, written from an event log of this emulator. Begin with
+`kafka_lines.py`."""

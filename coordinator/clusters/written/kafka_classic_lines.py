@@ -1,10 +1,10 @@
-"""The lines that Kafka's group coordinator logs about groups of the classic protocol, from an event log: in the
-Scala coordinator's words before Kafka 4, in the Java coordinator's from 4.0 on.
+"""Log lines of Kafka's group coordinator about classic groups, from an event log: in the words of
+the Scala coordinator before Kafka 4, in those of the Java coordinator from 4.0 on.
 
-Owns the wording and the order of the lines; they are held by recorded logs of real brokers
-(tests/clusters/stories). Reads events only: neither the coordinator that wrote them nor the readers in this
-room. What an event log does not hold, such as a client's own reason for joining again, stands as brokers
-write it for clients that give none: "not provided". Groups with epochs: `kafka_lines`.
+Tests compare wording and order with recorded logs of real brokers (tests/clusters/stories). It
+reads events only; it must know neither the coordinator that wrote them nor the readers in this
+room. A value that no event has, such as a client's reason for rejoining, is written as brokers
+write it for clients that give none: "not provided". Groups with epochs stand in `kafka_lines`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MemberLines(NamedTuple):
 
 @dataclass
 class GroupLines:
-    """What the lines of a group depend on."""
+    """State of a group that its lines depend on."""
 
     name: str
     state: str = "Empty"
@@ -84,7 +84,8 @@ class ClassicLines(Reader):
         return [self._line(line, text) for text in self._texts]
 
     def _of(self, line: Line) -> GroupLines:
-        """The group as the line's broker has it: one that is cut off goes on with what it has."""
+        """Return the group as the line's broker knows it; a broker that is cut off keeps its own
+        state."""
         key = line.group or "", line.broker
         group = self.groups.get(key)
         if group is None:

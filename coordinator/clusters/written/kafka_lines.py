@@ -1,5 +1,5 @@
-"""The lines that Kafka's group coordinator logs, from an event log: those of KIP-848's and share groups, and
-with `kafka_classic_lines` those of all."""
+"""Log lines of Kafka's group coordinator from an event log: those about KIP-848 and share groups
+and, with `kafka_classic_lines`, about all groups."""
 
 from __future__ import annotations
 

@@ -4,10 +4,9 @@ this emulator's image.
     with RealKafka(brokers=3) as kafka:
         consumer = KafkaConsumer("orders", bootstrap_servers=kafka.bootstrap_servers)
 
-Owns what a test sees of such brokers: addresses, logs, Kafka's tools, a broker killed or stopped.
-Leaves nothing over, and says what to do when a broker cannot be had (`ContainerError`). Does not
-depend on what is asked of the brokers. Built on Testcontainers, extra `testcontainers`:
-docs/testcontainers.md.
+A test sees addresses, logs, Kafka's tools, and can kill or stop a broker. Nothing is left
+behind; `ContainerError` says what to do if a broker cannot be started. Built on Testcontainers,
+extra `testcontainers`: docs/testcontainers.md.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Broker containers that are started together, watched until they are ready, and removed together:
-the manners of all brokers here.
+"""Containers of brokers that are started together, watched until they are ready, and removed
+together: the base class of `kafka.py` and `emulator.py`.
 
-Rules: the host's port is chosen before the start, so the advertised address is an ordinary setting
-and stays true when a broker is stopped and started again. All are started before the first is
-awaited. An exception that passes carries the ends of the brokers' logs. Does not depend on what
-runs in a container beyond: it speaks Kafka's Metadata.
+The host's port is chosen before the start, so the advertised address is an ordinary setting and
+stays right when a broker is stopped and started again. All containers are started before the
+first is awaited. An exception gets the ends of the brokers' logs. It must not know what runs in
+a container, except that it speaks Kafka's Metadata.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .settings import checked_ports, checked_seconds
 
 LOOPBACK: Final = "127.0.0.1"
 CLIENT_PORT: Final = 9092
-"""Where a broker listens for clients, inside its container."""
+"""Port on which a broker listens for clients, inside its container."""
 
 _TAIL: Final = 50
 _TRIES: Final = 5
@@ -44,7 +44,7 @@ class Brokers(ABC):
     advice: str
     """The advice when the image cannot be had."""
     brokers_in_one = 1
-    """How many brokers a container has. They listen on ports in a row, inside and outside."""
+    """Number of brokers in a container. They listen on consecutive ports, inside and outside."""
     other_ports: tuple[int, ...] = ()
     """Ports inside the container that are published at free ones of this machine."""
     private_ports: tuple[int, ...] = ()
@@ -70,7 +70,7 @@ class Brokers(ABC):
 
     @abstractmethod
     def _environment(self, number: int, address: str) -> Mapping[str, str]:
-        """The variables of a broker that clients reach at `address`."""
+        """Return the variables of a broker that clients reach at `address`."""
 
     # --- life
 
@@ -190,12 +190,12 @@ class Brokers(ABC):
     # --- inside
 
     def _alive(self, node: Node) -> set[int]:
-        """The ids of the brokers that a node knows to be alive; none while it does not answer."""
+        """Return the ids of the brokers that a node knows to be alive; none if it does not
+        answer."""
         return live_brokers(node.host, node.port)
 
     def _await(self, node: Node) -> None:
-        """Return when a node that was started knows all brokers to be alive. Raises
-        ContainerError."""
+        """Wait until a started node knows all brokers to be alive. Raises ContainerError."""
         ids = set(range(1, self.count * self.brokers_in_one + 1))
         node.await_alive(ids, self._startup_timeout_s)
 
@@ -218,7 +218,7 @@ class Brokers(ABC):
         return nodes[number]
 
     def _launch(self) -> None:
-        """Create and start every container, awaiting none."""
+        """Create and start every container without waiting for any."""
         assert self._client is not None
         network = f"kafka-{self._run}" if self.count > 1 else ""
         if network:
@@ -227,8 +227,8 @@ class Brokers(ABC):
             self._nodes[number] = self._launch_node(number, network)
 
     def _launch_node(self, number: int, network: str) -> Node:
-        """A started container. A free port that is lost to somebody else meanwhile is replaced by
-        another."""
+        """Return a started container. If another program takes its port meanwhile, another free
+        port is used."""
         assert self._client is not None
         host = _host(self._client)
         for _ in range(_TRIES):
@@ -257,7 +257,7 @@ class Brokers(ABC):
         )
 
     def _prepare(self, number: int, address: str, port: int, network: str) -> DockerContainer:
-        """A container that is not created yet."""
+        """Return a container that is not created yet."""
         assert self._client is not None
         container = DockerContainer(self.image, docker_client_kw={"timeout": daemon.CALL_LIMIT_S})
         for name, value in self._environment(number, address).items():
@@ -276,7 +276,7 @@ class Brokers(ABC):
         return container.with_kwargs(**options)
 
     def _attach_logs(self, error: BaseException) -> None:
-        """Add the ends of the logs to an exception that is on its way out."""
+        """Add the ends of the brokers' logs to an exception."""
         if isinstance(error, GeneratorExit | KeyboardInterrupt | SystemExit):
             return
         for node in self._nodes.values():
@@ -286,7 +286,7 @@ class Brokers(ABC):
                 )
 
     def _stop_after(self, error: BaseException) -> None:
-        """Stop; a failure to do so must not hide the error that came before it."""
+        """Stop; a failure of that must not hide the error before it."""
         try:
             self.stop()
         except ContainerError as another:
@@ -299,7 +299,7 @@ def host_name(number: int) -> str:
 
 
 def _host(client: DockerClient) -> str:
-    """Return the address at which this machine reaches published ports: 127.0.0.1 rather than
+    """Return the address at which this machine reaches published ports: 127.0.0.1 instead of
     localhost, which may be ::1 first."""
     host: str = client.host()
     return LOOPBACK if host == "localhost" else host

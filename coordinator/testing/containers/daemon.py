@@ -1,9 +1,9 @@
-"""The Docker daemon: reaching it, having an image, having a reaper, removing what is ours. Every
-wait has a limit.
+"""Calls of the Docker daemon: connect, pull an image, start a reaper, remove what this package
+created. Every wait has a limit.
 
-Rules: what we create carries a label of its own, and removal goes by label, so a half-made thing is
-found too. What creates runs undisturbed, so an interrupt never falls between a creation and our
-knowing of it. Owns the translation of Docker's refusals. Does not depend on brokers.
+Everything created here carries a label of its own, and removal goes by label, so a half-made
+container is found, too. Creation cannot be interrupted, so no interrupt falls between a creation
+and its note. Docker's refusals are translated. It must not know brokers.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def remove_labelled(client: DockerClient, labels: Mapping[str, str]) -> None:
 
 
 def _remove_container(container: Any) -> None:
-    """Remove a container in whatever state; no error if it is gone, or about to be."""
+    """Remove a container in any state; no error if it is gone, or about to be."""
     try:
         container.remove(force=True, v=True)
     except NotFound:
@@ -146,7 +146,7 @@ def _remove_container(container: Any) -> None:
 
 
 def _pull(image: str, limit_s: float) -> str:
-    """Pull; the reason why not, or nothing."""
+    """Pull an image; return the reason of a failure, or ""."""
     deadline = time.monotonic() + limit_s
     repository, tag = parse_repository_tag(image)
     client = DockerClient(timeout=limit_s)

@@ -1,8 +1,8 @@
 """`EmulatorContainer`: this project's emulator in a container, in place of a Kafka container.
 
-Owns the variables by which the image is told its topics, configuration and address. Does not depend
-on what is asked of it. In a Python test suite `coordinator.Emulator` does the same without Docker;
-the container is for suites that think in containers.
+Has the variables that give the image its topics, configuration and address. In a Python test
+suite `coordinator.Emulator` does the same without Docker; the container is for suites that use
+containers anyway.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from .secured import read as read_security_of
 from .settings import checked_config, checked_of_brokers, variable
 
 CONTROL_PORT: Final = 8080
-"""Where the image's control port listens, inside its container."""
+"""Port on which the image's control port listens, inside its container."""
 _POLL_S: Final = 0.05
 DEFAULT_IMAGE: Final = f"kafka-group-coordinator:{__version__}"
 
@@ -147,7 +147,7 @@ class EmulatorContainer(Brokers):
                 time.sleep(_POLL_S)
 
     def _remote(self, node: Node) -> RemoteKit:
-        """The kit, of a control port that may not answer yet. Raises ContainerError."""
+        """Return the remote kit; its control port may not answer yet. Raises ContainerError."""
         try:
             port = int(node.container.get_exposed_port(CONTROL_PORT))
         except daemon.DOCKER_ERRORS as error:
@@ -188,7 +188,8 @@ class EmulatorContainer(Brokers):
         return variables
 
     def _alive(self, node: Node) -> set[int]:
-        """Of brokers that ask for more than a connection: those that answer a greeting."""
+        """Return the brokers that answer ApiVersions, if they demand a login or TLS, so that
+        Metadata cannot be asked."""
         if self._asked.options is None:
             return super()._alive(node)
         try:
@@ -199,7 +200,7 @@ class EmulatorContainer(Brokers):
         return {number for number, port in enumerate(ports, 1) if greets(node.host, port, tls)}
 
     def _tls(self, kit: RemoteKit) -> SSLContext:
-        """Return the TLS context of a client, with a client certificate where the listener asks for
+        """Return the TLS context of a client, with a client certificate if the listener demands
         one. Raises NoControlPort."""
         import ssl
 

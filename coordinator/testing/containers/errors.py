@@ -1,8 +1,5 @@
-"""The errors of brokers in containers: one family of exceptions, each with a message that
-says what to do.
-
-Owns the words for what Docker refuses. Does not depend on who asked Docker, and why.
-"""
+"""Errors of brokers in containers: one family of exceptions, each with a message that says what
+to do. Translates Docker's refusals."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ import re
 from collections.abc import Iterator
 
 PORT_TAKEN = ("already allocated", "already in use", "ports are not available")
-"""How Docker says that a port of the host is taken: its own table of ports, the kernel, Docker
-Desktop."""
+"""Texts by which Docker reports that a port of the host is taken: from its own table of ports,
+the kernel, Docker Desktop."""
 
 _REFUSED_CONFIG = re.compile(r"ConfigException: (.+)")
 _TROUBLE = re.compile(r"\b(ERROR|FATAL|\w*(Exception|Error)\b|error:)")
@@ -55,7 +52,7 @@ def unavailable(image: str, reason: object, advice: str) -> ImageUnavailableErro
 
 
 def taken(port: int) -> ContainerError:
-    """A fixed port that somebody else holds."""
+    """Return the error for a fixed port that another program uses."""
     return ContainerError(
         f"port {port} of this machine is taken: free it (`docker ps` shows containers, `ss -ltnp` other programs), "
         "give another port, or give none to have a free one chosen"
@@ -68,7 +65,7 @@ def refused(what: str, error: BaseException) -> ContainerError:
 
 
 def is_port_taken(error: BaseException) -> bool:
-    """True if Docker refused a start because a port of the host is taken."""
+    """Return True if Docker refused a start because a port of the host is taken."""
     return any(sign in str(error) for sign in PORT_TAKEN)
 
 
@@ -83,7 +80,7 @@ def reason_in(log: str) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error, and what it came from: raised from, raised while, or wrapped as an argument."""
+    """Yield the error and its causes: raised from, raised while, or wrapped as an argument."""
     seen: list[BaseException] = []
     todo: list[object] = [error]
     while todo:
@@ -95,5 +92,5 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _one_line(error: object) -> str:
-    """Docker's explanation, if it has one; else the error's text."""
+    """Return Docker's explanation, if it has one, else the error's text."""
     return " ".join(str(getattr(error, "explanation", None) or error).split())[:_LONGEST_REASON]

@@ -1,9 +1,9 @@
 """`RealKafka`: one broker of Apache Kafka, or a cluster of three, from apache/kafka or from the
 locally built image.
 
-Owns the brokers' settings and the way to Kafka's tools inside a container. The settings are Kafka's
-own defaults but for those named at `RealKafka`. No start script: only variables, so that both
-images serve. Does not depend on what is asked of the brokers.
+Has the brokers' settings and the call of Kafka's tools inside a container. The settings are
+Kafka's own defaults except those named at `RealKafka`. There is no start script, only variables,
+so that both images serve.
 """
 
 from __future__ import annotations
@@ -211,8 +211,8 @@ class RealKafka(Brokers):
         return variables
 
     def _alive(self, node: Node) -> set[int]:
-        """Of a broker that asks who its clients are, by the listener of the brokers; and clients
-        are greeted."""
+        """Return the ids of the live brokers. A broker that demands a login is asked on the
+        brokers' own listener; the clients' listener must answer, too."""
         if self._secured is None:
             return super()._alive(node)
         try:
@@ -223,7 +223,7 @@ class RealKafka(Brokers):
         return found if found and greets(node.host, node.port, self._secured.tls()) else set()
 
     def _await(self, node: Node) -> None:
-        """With its users and ACLs, where there are any."""
+        """Wait for the broker, then create its users and ACLs, if there are any."""
         super()._await(node)
         if self._secured is None:
             return
@@ -238,8 +238,8 @@ class RealKafka(Brokers):
         return int(node.container.get_exposed_port(_BROKER_PORT))
 
     def _placing(self, number: int, address: str, inside: str) -> dict[str, str]:
-        """The settings that place a broker among the others and tell clients where it is. Any one
-        drops all the image's own."""
+        """Return the settings that place a broker in the cluster and give its address to
+        clients. A single such setting makes the image drop all its defaults."""
         protocol = self._asked.protocol
         clients = PLAINTEXT if self._asked.options is None else CLIENTS
         voters = [

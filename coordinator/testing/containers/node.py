@@ -1,8 +1,8 @@
-"""One broker's container: where clients reach it, its log, what is done to it, and whether it is
+"""One broker's container: its address for clients, its log, its stop and start, and whether it is
 alive.
 
-Owns the wait for one broker and the words for one that ended early. Does not depend on how a
-container is made or removed.
+Waits for one broker, and has the words for one that ended early. It must not know how a
+container is created or removed.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ class Node:
             time.sleep(_POLL_S)
 
     def close(self) -> None:
-        """Let go of Docker's client; the container stays."""
+        """Close the Docker client; the container stays."""
         self.container.get_docker_client().client.close()
 
     def _check_running(self) -> None:
-        """Raises ContainerError if the container has ended."""
+        """Raise ContainerError if the container has ended."""
         try:
             self.docker.reload()
         except DOCKER_ERRORS as error:

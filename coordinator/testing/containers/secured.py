@@ -1,5 +1,5 @@
-"""Demands of brokers in containers on their clients: the options `security`, `users`, `acls` and
-`super_users`, as `Emulator` has them, checked as it checks them. Does not depend on Docker."""
+"""The options `security`, `users`, `acls` and `super_users` of brokers in containers, checked as
+`Emulator` checks them. It must not know Docker."""
 
 from __future__ import annotations
 
@@ -27,13 +27,12 @@ _OF_SECURITY: Final = (
     "ssl.",
     "super.users",
 )
-"""How the names of settings begin that say what clients are asked for. All others are the
-broker's to judge."""
+"""Prefixes of the settings that concern security. All other settings are checked by the broker."""
 _OWN_STORES: Final = ("ssl.keystore.location", "ssl.truststore.location")
 
 
 class Asked(NamedTuple):
-    """The options, checked. `options` None: nobody is asked for anything."""
+    """The options, checked. `options` None: clients need neither TLS nor a login."""
 
     protocol: str
     options: SecurityOptions | None
@@ -46,12 +45,12 @@ class Asked(NamedTuple):
 
     @property
     def has_tls(self) -> bool:
-        """True if clients speak TLS."""
+        """Return True if clients use TLS."""
         return self.protocol in ("SSL", "SASL_SSL")
 
     @property
     def wants_certificates(self) -> bool:
-        """True if clients are asked for a certificate of their own."""
+        """Return True if clients need, or may have, a certificate of their own."""
         listeners = () if self.options is None else self.options.listeners.values()
         return any(each.client_auth != "none" for each in listeners)
 
@@ -111,8 +110,8 @@ def read_of_real_kafka(
     config: Mapping[str, str],
     hosts: Sequence[str],
 ) -> Asked:
-    """As `read`, without what the emulator can be told and a real broker here cannot. Raises
-    ContainerError."""
+    """Check as `read` does, and refuse what the emulator can do and a real broker here cannot.
+    Raises ContainerError."""
     for name in _OWN_STORES:
         if name in config and security is not None:
             raise ContainerError(

@@ -1,8 +1,5 @@
-"""A real broker that asks its clients for more than a connection: its settings, its certificates,
-its users' credentials and its ACLs.
-
-Owns what the broker is told before and after it starts. Does not depend on Docker.
-"""
+"""A real broker with security: its settings, its certificates, its users' credentials and its
+ACLs, before and after its start. It must not know Docker."""
 
 from __future__ import annotations
 
@@ -142,8 +139,8 @@ class SecuredKafka:
         return f"{PACKAGE}.oauthbearer.OAuthBearerLoginModule required;"
 
     def _is_prepared(self, admin: Admin) -> bool:
-        """True if the broker shows all; what is missing is asked for, which may be told to a
-        controller that is not there yet."""
+        """Return True if the broker shows all users and ACLs; otherwise request those that are
+        missing, because a request may have reached a controller that was not ready."""
         shown = admin.ask(DescribeUserScramCredentialsRequest(users=None), 0)
         known = {
             (result.user, info.mechanism)
@@ -198,7 +195,7 @@ class SecuredKafka:
         }
 
     def _credentials(self) -> list[ScramCredentialUpsertion]:
-        """Those of each user for each mechanism of SCRAM that the listener takes."""
+        """Return credentials for each user and each SCRAM mechanism of the listener."""
         found = []
         for user, password in self._options.users.items():
             for mechanism in self._settings.mechanisms:
@@ -222,7 +219,7 @@ class SecuredKafka:
 
 
 def _as_property(text: str) -> str:
-    """A value as a file of properties has it: one line of Latin letters."""
+    """Return a value as a properties file has it: one line of ASCII characters."""
     signs = {"\\": "\\\\", "\n": "\\n", "\r": "\\r"}
     return "".join(
         signs.get(sign, sign)

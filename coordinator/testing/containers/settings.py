@@ -1,8 +1,8 @@
-"""A test's settings, checked before Docker is asked: broker configuration, ports; and how both
-become an environment.
+"""A test's settings, checked before Docker is called: broker configuration and ports, and both as
+environment variables.
 
-Names become variables as the apache/kafka image reads them: `.` is `_`, `_` is `__`, `-` is `___`.
-Owns the checks of arguments. Does not depend on Docker.
+Names become variables as the apache/kafka image reads them: `.` is `_`, `_` is `__`, `-` is
+`___`. It must not know Docker.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def checked_seconds(name: str, value: float) -> float:
 
 
 def _text(name: str, value: object) -> str:
-    """A value as Kafka writes it."""
+    """Return a value as Kafka writes it."""
     if isinstance(value, bool):
         return str(value).lower()
     if not isinstance(value, str | int | float):

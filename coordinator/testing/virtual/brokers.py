@@ -1,8 +1,6 @@
-"""An emulator within a virtual event loop: brokers, their connections in memory, one timer, peers,
-and the kit to look at them.
-
-Owns what drives the brokers, and who may connect. The brokers are those of `Emulator`.
-"""
+"""An emulator within a virtual event loop: brokers, their connections in memory, one timer,
+peers, and the testing kit. The brokers are those of `Emulator`; this module drives them and
+decides who may connect."""
 
 from __future__ import annotations
 
@@ -168,7 +166,7 @@ class VirtualBrokers(LoopKit):
         self.control(StartBroker(broker, kafka_version))
 
     def _host_changed(self, node: int, state: HostState) -> None:
-        """A broker stopped, was paused, or goes on: what becomes of its connections."""
+        """Change the connections of a broker that stopped, was paused, or runs again."""
         mine = [each for each in self._connections if each.broker.node_id == node]
         if state is HostState.STOPPED:
             self._listening.discard(node)
@@ -237,8 +235,7 @@ class VirtualBrokers(LoopKit):
         self._settled()
 
     def _settled(self) -> None:
-        """Let connections go on that had done enough in their turn, tell who waits, set the
-        timer."""
+        """Continue work that was postponed, notify waits, and set the timer."""
         runtime = self.brokers
         for broker in runtime.brokers.values():
             while broker.postponed:
@@ -344,7 +341,7 @@ class _Clock:
 
 
 def _held(clock: VirtualTime, transport: Any, protocol: Any) -> tuple[Any, Any]:
-    """Let time stand still from each write on a real connection until something comes back."""
+    """Stop virtual time from each write on a real connection until something is received."""
     waiting = [False]
 
     def wait(yes: bool) -> None:

@@ -1,7 +1,7 @@
 """Connections in memory: an asyncio protocol on one side, a broker's connection on the other.
 
-Owns the order: what is sent arrives later, in order, after `latency_s` of virtual time. Does not
-depend on what is sent. Each direction has one timer, which is set for what arrives first.
+Bytes arrive in order, `latency_s` of virtual time after they were sent. Each direction has one
+timer, which is set for the first arrival. It must not know what is sent.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class _Way:
-    """Traffic on its way in one direction, in order."""
+    """Bytes in flight in one direction, in order."""
 
     __slots__ = ("_arrived", "_handle", "_items", "_latency_s", "_turns")
 

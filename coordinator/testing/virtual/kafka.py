@@ -1,8 +1,5 @@
-"""`virtual_kafka`, and what it gives a test: the emulator with methods that are awaited where they
-wait.
-
-Owns the lifetime: it gives the running loop virtual time and takes it away again.
-"""
+"""`virtual_kafka` and the object that a test gets from it: the emulator, with methods that are
+awaited if they wait. It gives the running loop virtual time and takes it away again."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Brokers under virtual time that ask who a client is: SASL_PLAINTEXT, users, rights.
+"""Brokers under virtual time that demand a login: SASL_PLAINTEXT, users, rights.
 
-TLS is refused by name: its handshakes are the machine's own, in real time. The kit's peers without
-a user connect to a listener of their own, as a super user. Owns the options and how a user gets in;
-the rest is `server.net.guard`'s and the emulator's.
+TLS is refused by name, because its handshakes take real time. The kit's peers without a user
+connect to a listener of their own, as a super user. Login and authorization are done by
+`server.net.guard` and the emulator.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Secured:
 
     @property
     def has_own_listener(self) -> bool:
-        """True if the kit's peers have a listener to themselves."""
+        """Return True if the kit's peers have a listener of their own."""
         return self._guard is not None
 
     def endpoints(self, host: str, port: int) -> dict[str, tuple[str, int]]:

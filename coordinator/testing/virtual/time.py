@@ -1,8 +1,8 @@
-"""Virtual time for a running asyncio event loop, and for what its thread asks of module `time`.
+"""Virtual time for a running asyncio event loop, and for the module `time` in its thread.
 
-Owns the patches, and puts everything back; how time passes is `turns`. What would take real time (a
-thread, an executor, a sleep, a real connection) is refused with the frame that asked for it, or
-(`real_io="wait"`) time stands still until it is done. Does not depend on Kafka.
+It patches both and puts everything back; `turns` decides how time passes. What would take real
+time (a thread, an executor, a sleep, a real connection) is refused with the frame of its caller
+or, with `real_io="wait"`, stops virtual time until it is done. It must not know Kafka.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class VirtualTimeError(RuntimeError):
 
 
 def _numbered(kind: type[Any], numbers: Iterator[int]) -> Callable[..., Any]:
-    """A kind of future whose hash is its place among those that were put into a set, so that sets
-    of them are in the same order in every process."""
+    """Return a class of futures whose hash is a serial number, so that sets of them have the
+    same order in every process."""
 
     def number(self: Any) -> int:
         try:
@@ -168,7 +168,7 @@ class VirtualTime:
         return self.hold(run(executor, function, *arguments))
 
     def _done(self, function: Callable[..., Any], *arguments: Any) -> asyncio.Future[Any]:
-        """A function's answer, at once."""
+        """Return a finished future with the function's result or error."""
         future: asyncio.Future[Any] = self._loop.create_future()
         try:
             future.set_result(function(*arguments))
@@ -207,7 +207,7 @@ class VirtualTime:
 
 
 def _frame() -> str:
-    """Return the innermost frame outside asyncio and this package: the code that asked."""
+    """Return the innermost frame outside asyncio and this package: the caller's code."""
     for frame in reversed(traceback.extract_stack()):
         if not any(part in frame.filename for part in _OWN):
             return f"{frame.filename}:{frame.lineno} in {frame.name}"

@@ -45,7 +45,7 @@ class Turns:
         self.now_s = 0.0
         """Seconds since the beginning."""
         self.pending = 0
-        """How many real things are under way; meanwhile virtual time stands still."""
+        """Number of real operations in progress; meanwhile virtual time stands still."""
         self._zero_s = 0.0
         self._loop = loop
         self._select: Callable[[float | None], Any] = loop._selector.select
@@ -199,7 +199,7 @@ class Turns:
             loop._timer_cancelled_count = 0
 
     def _look(self, loop: Any, heap: list[tuple[float, int, Any]]) -> None:
-        """Nothing is ready, and somebody outside may act: look at files, then let time pass until
+        """Nothing is ready, and something outside may act: check files, then let time pass until
         the next timer is due."""
         if self.pending:
             loop._process_events(self._select(_LOOK_S))
