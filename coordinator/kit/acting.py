@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 def check_may_write(
     broker: Broker, now: int, user: str, topic: str, transactional_id: str | None = None
 ) -> None:
-    """May a user produce to a topic? Raises ControlError, and the log has AuthorizationRefused."""
+    """Check that a user may produce to a topic. If not, raise ControlError; the log then has
+    AuthorizationRefused."""
     if not user:
         raise ControlError(f"user={user!r}: give a user's name")
     if broker.security is None:

@@ -44,7 +44,7 @@ _TIMEOUT_S = 30.0
 
 
 class AdminError(Exception):
-    """A broker cannot be asked, or refuses: what, and why."""
+    """A broker cannot be reached, or refuses a request: what, and why."""
 
 
 class Login(Protocol):
@@ -54,7 +54,7 @@ class Login(Protocol):
     first: bytes
 
     def answered(self, data: bytes) -> bytes | None:
-        """The next answer; None: the client is logged in."""
+        """Return the next message of the login, or None if the client is logged in."""
 
 
 class Entry(Protocol):
@@ -62,7 +62,7 @@ class Entry(Protocol):
 
     @property
     def tls(self) -> SSLContext | None:
-        """Over TLS."""
+        """The TLS context, or None for plaintext."""
 
     def login(self) -> Login | None:
         """Return a new login, or None if the client does not log in."""
@@ -77,7 +77,7 @@ class Moving(NamedTuple):
 
     @property
     def target(self) -> list[int]:
-        """The replicas at the end."""
+        """The replicas when the reassignment is complete."""
         return [node for node in self.replicas if node not in self.removing]
 
 
@@ -90,7 +90,7 @@ class Admin:
         client_id: str = "coordinator-reassign",
         entry: Entry | None = None,
     ) -> None:
-        """`entry`: how brokers are got into, where they ask for more than a connection."""
+        """`entry`: TLS and login, if the brokers demand them."""
         self._client_id = client_id
         self._entry = entry
         self._bootstrap = list(bootstrap)
@@ -107,7 +107,8 @@ class Admin:
             connection.close()
 
     def replicas(self, topics: Sequence[str]) -> dict[TopicPartition, list[int]]:
-        """The replicas of every partition of these topics that exists; learns the brokers, too."""
+        """Return the replicas of every existing partition of these topics. The client also
+        learns the brokers' addresses."""
         asked = [MetadataRequestTopic(name=topic) for topic in topics]
         answer = self.ask(MetadataRequest(topics=asked, allow_auto_topic_creation=False), 12)
         self.addresses = {node.node_id: (node.host, node.port) for node in answer.brokers}
@@ -120,7 +121,7 @@ class Admin:
         }
 
     def moving(self) -> dict[TopicPartition, Moving]:
-        """All partitions that are being reassigned."""
+        """Return all partitions that are being reassigned."""
         answer = self.ask(ListPartitionReassignmentsRequest(timeout_ms=30_000, topics=None), 0)
         _check(answer.error_code, answer.error_message)
         return {
@@ -134,7 +135,7 @@ class Admin:
     def reassign(
         self, targets: Mapping[TopicPartition, list[int] | None]
     ) -> dict[TopicPartition, str]:
-        """Ask for reassignments (None: cancel); answers the refused ones with why."""
+        """Request reassignments (None: cancel). Return the refused ones with the reasons."""
         topics: dict[str, list[ReassignablePartition]] = {}
         for (topic, index), replicas in sorted(targets.items()):
             topics.setdefault(topic, []).append(
@@ -158,7 +159,7 @@ class Admin:
         }
 
     def configs(self, kind: int, name: str, keys: Sequence[str]) -> dict[str, str]:
-        """The values of a topic or a broker that were set, not defaults."""
+        """Return the configurations of a topic or a broker that are set, without defaults."""
         resource = DescribeConfigsResource(
             resource_type=kind, resource_name=name, configuration_keys=list(keys)
         )
@@ -170,7 +171,7 @@ class Admin:
         return {row.name: row.value or "" for row in result.configs if row.value}
 
     def set_configs(self, kind: int, name: str, values: Mapping[str, str | None]) -> None:
-        """Set values of a topic or a broker; None: remove."""
+        """Set configurations of a topic or a broker; None removes one."""
         changes = [
             AlterableConfig(
                 name=key, config_operation=_DELETE if value is None else _SET, value=value

@@ -43,7 +43,7 @@ class Advance:
                 )
 
     def step(self) -> bool:
-        """Go on to the next deadline, or to the end; True when the end is reached."""
+        """Go on to the next deadline, or to the end; return True at the end."""
         now = self._clock.now()
         left = max(self._target - now, 0)
         living = self._living()

@@ -16,61 +16,61 @@ _MOST_PARTITIONS = 2**31 - 1
 
 
 class ArgumentError(ControlError):
-    """A given argument cannot be meant, however things stand."""
+    """An argument that is wrong in any state of the emulator."""
 
 
 def text(name: str, value: object) -> None:
-    """Raise ArgumentError for what is no text."""
+    """Raise ArgumentError unless the value is a text."""
     if not isinstance(value, str):
         raise ArgumentError(f"{name}: {value!r}; a text is meant")
 
 
 def whole(name: str, value: object) -> None:
-    """Raise ArgumentError for what is no whole number."""
+    """Raise ArgumentError unless the value is a whole number."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise ArgumentError(f"{name}: {value!r}; a whole number is meant")
 
 
 def whole_or_none(name: str, value: object) -> None:
-    """Raise ArgumentError for what is neither a whole number nor None."""
+    """Raise ArgumentError unless the value is a whole number or None."""
     if value is not None:
         whole(name, value)
 
 
 def counted(name: str, value: object, most: int = MOST) -> None:
-    """Raise ArgumentError for what is no whole number from 0 to the highest that can be."""
+    """Raise ArgumentError unless the value is a whole number from 0 to `most`."""
     whole(name, value)
     if not isinstance(value, int) or not 0 <= value <= most:
         raise ArgumentError(f"{name}: {value!r}; a whole number from 0 to {most} is meant")
 
 
 def flag(name: str, value: object) -> None:
-    """Raise ArgumentError for what is neither true nor false."""
+    """Raise ArgumentError unless the value is true or false."""
     if not isinstance(value, bool):
         raise ArgumentError(f"{name}: {value!r}; true or false")
 
 
 def seconds(name: str, value: object) -> None:
-    """Raise ArgumentError for what is no duration in seconds."""
+    """Raise ArgumentError unless the value is a duration in seconds."""
     if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < inf:
         raise ArgumentError(f"{name}: {value!r}; a number of seconds from 0 on is meant")
 
 
 def jump(of_seconds: Any, hours: Any) -> Any:
-    """Seconds and hours together, in seconds. Raises ArgumentError for what are no hours; whether
-    the seconds are a number is asked where they are used."""
+    """Return seconds and hours together, in seconds. Raises ArgumentError for wrong hours;
+    seconds are checked where they are used."""
     seconds("hours", hours)
     return of_seconds + hours * 3_600 if hours else of_seconds
 
 
 def mapping(name: str, value: object, example: str) -> None:
-    """Raise ArgumentError for what is no mapping; `example` shows one."""
+    """Raise ArgumentError unless the value is a mapping; `example` shows one."""
     if not isinstance(value, Mapping):
         raise ArgumentError(f"{name}: {value!r}; a mapping is meant, such as {example}")
 
 
 def settings_of(config: Mapping[str, object] | None) -> Mapping[str, object]:
-    """The settings that a peer is given, none for None. Raises ArgumentError for what is no
+    """Return the settings of a peer, none for None. Raises ArgumentError for a value that is no
     mapping."""
     if config is not None:
         mapping("config", config, '{"session.timeout.ms": "10000"}')
@@ -78,14 +78,14 @@ def settings_of(config: Mapping[str, object] | None) -> Mapping[str, object]:
 
 
 def group(group_id: object) -> None:
-    """Raise ArgumentError for what no group can be called."""
+    """Raise ArgumentError for an invalid group id."""
     if not isinstance(group_id, str) or not group_id:
         raise ArgumentError(f"{group_id!r} is no group id: a text is")
 
 
 def listed(name: str, value: Iterable[Any]) -> list[Any]:
-    """The items of a list. Raises ArgumentError for one text, which is not meant letter by letter,
-    and for what has no items."""
+    """Return the items of a list. Raises ArgumentError for a single text, whose letters cannot
+    be meant, and for a value without items."""
     if isinstance(value, (str, bytes)):
         raise ArgumentError(f"{name} come as a list: [{value!r}]")
     if not isinstance(value, Iterable):
@@ -94,8 +94,8 @@ def listed(name: str, value: Iterable[Any]) -> list[Any]:
 
 
 def new_topic(name: object, partitions: object, replication: object, config: object) -> None:
-    """Raise ArgumentError for what `create_topic` cannot be given. What Kafka itself refuses is left
-    to it."""
+    """Raise ArgumentError for wrong arguments of `create_topic`. Values that Kafka itself
+    refuses are left to it."""
     text("name", name)
     whole("partitions", partitions)
     whole("replication", replication)
@@ -104,7 +104,7 @@ def new_topic(name: object, partitions: object, replication: object, config: obj
 
 
 def grown(partitions: object) -> None:
-    """Raise ArgumentError for what no topic can have as its number of partitions."""
+    """Raise ArgumentError for an invalid number of partitions."""
     whole("partitions", partitions)
     if isinstance(partitions, int) and partitions > _MOST_PARTITIONS:
         raise ArgumentError(
@@ -119,7 +119,7 @@ def records(
     transactional_id: object,
     abort: object,
 ) -> None:
-    """Raise ArgumentError for what `produce` cannot be given."""
+    """Raise ArgumentError for wrong arguments of `produce`."""
     whole_or_none("partition", partition)
     if timestamp_ms is not None:
         counted("timestamp_ms", timestamp_ms)
@@ -139,8 +139,8 @@ def records(
 
 
 def processed(rows: object) -> list[tuple[str, int, int]]:
-    """Processed records, as (topic, partition, offset) of each. Raises ArgumentError for
-    what is none."""
+    """Return processed records as (topic, partition, offset) of each. Raises ArgumentError for
+    wrong ones."""
     meant = "(topic, partition, offset) of each record is meant"
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
         raise ArgumentError(f"processed: {rows!r}; a list with {meant}")

@@ -35,18 +35,19 @@ T = TypeVar("T")
 R = TypeVar("R", bound="Response")
 
 Steps = Generator[Unmet, None, T]
-"""Work in steps: each value says what is missing, and the work goes on once nothing is."""
+"""Work in steps. Each yielded value is a function that says what is missing; the work continues
+when nothing is."""
 
 
 class Done(Protocol):
-    """Does work in steps, which may take so many seconds, and returns its result."""
+    """Function that runs work in steps for at most the given seconds, and returns its result."""
 
     def __call__(self, steps: Steps[T], timeout: float, /) -> T: ...
 
 
 class Errand(Generic[T]):
-    """Work under way at one emulator. Between two requests `go_on` is called until it has nothing
-    to wait for; then `result` is there."""
+    """Work in progress at one emulator. Call `go_on` between two requests until it returns None;
+    then `result` is set."""
 
     result: T
 
@@ -77,8 +78,8 @@ class Errand(Generic[T]):
 
 
 def without_waiting(steps: Steps[T], instead: str = "") -> T:
-    """The result of work that needs to wait for nothing. Raises ControlError for what would have to
-    wait; `instead`: what to call then."""
+    """Run work that need not wait, and return its result. Raises ControlError if it would have
+    to wait; `instead` names the call to use then."""
     try:
         unmet = next(steps)
     except StopIteration as end:
@@ -90,8 +91,7 @@ def without_waiting(steps: Steps[T], instead: str = "") -> T:
 
 
 class UnansweredError(ControlError):
-    """A broker that was asked stopped before it answered: what became of the request is not
-    known."""
+    """The broker stopped before it answered, so the outcome of the request is unknown."""
 
 
 def until(unmet: Unmet) -> Steps[None]:
@@ -109,8 +109,9 @@ def asked(
     version: int | None = None,
     counts: Callable[[], bool] = lambda: True,
 ) -> Steps[R]:
-    """The answer to a request, now or when it comes. Raises UnansweredError if the broker stops
-    before, or its answer does not count any more."""
+    """Send a request and return the response, waiting for it if necessary. Raises
+    UnansweredError if the broker stops first, or if `counts` returns False when the response
+    comes."""
     answers: list[R] = []
     ask_later(broker, message, kind, reach.now(), answers.append, version=version)
     title = apis.title(message.api_key)
@@ -137,7 +138,7 @@ def coordinated(reach: Reach, group_id: str, act: Callable[[Broker], Steps[T]]) 
 
 
 def at_once(act: Callable[[Broker], T]) -> Callable[[Broker], Steps[T]]:
-    """An action done in one step."""
+    """Turn an action without waits into work in steps."""
 
     def steps(broker: Broker) -> Steps[T]:
         yield from ()

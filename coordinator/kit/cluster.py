@@ -87,7 +87,7 @@ __all__ = [
 
 
 def perform(hosts: Hosts, verb: Verb, now: int) -> Verb | None:
-    """Carry a verb out; answers its inverse. Raises ClusterError."""
+    """Carry a verb out and return its inverse, or None. Raises ClusterError."""
     cluster = hosts.cluster
     inverse = (
         _ask_controller(cluster, verb, now)
@@ -240,12 +240,13 @@ def _logged(verb: Verb) -> Verb:
 
 
 def to_plain(verb: Verb) -> dict[str, Any]:
-    """A verb as JSON values: its name under `verb`, its fields beside."""
+    """Return a verb as JSON values: its name under `verb`, and its fields."""
     return {"verb": type(verb).__name__, **asdict(verb)}
 
 
 def from_plain(plain: Mapping[str, Any]) -> Verb:
-    """Read what `to_plain` gave. Raises ClusterError that names what is wrong, and what exists."""
+    """Read a verb that `to_plain` returned. Raises ClusterError, which names what is wrong and
+    what exists."""
     values = dict(plain)
     name = values.pop("verb", None)
     kind = VERBS.get(name) if isinstance(name, str) else None

@@ -37,8 +37,8 @@ P = ParamSpec("P")
 
 
 class Done:
-    """A verb that was carried out. `undo` carries its inverse out, once; as a context manager it
-    does so at the end of the block."""
+    """A verb that was carried out. `undo` carries its inverse out, once; the end of a `with`
+    block does so, too."""
 
     def __init__(self, verb: Verb, control: Callable[[Verb], Verb | None]) -> None:
         self.verb = verb
@@ -46,8 +46,8 @@ class Done:
         self._control = control
 
     def undo(self) -> None:
-        """Bring the cluster back to where it was, as far as Kafka can go back. Nothing if there is
-        no inverse, or it was done."""
+        """Bring the cluster back to its former state, as far as Kafka can go back. Does nothing
+        if there is no inverse, or if it was undone already."""
         inverse, self.inverse = self.inverse, None
         if inverse is not None:
             self._control(inverse)
@@ -108,8 +108,8 @@ def _method(kind: Callable[P, Verb], name: str) -> Callable[Concatenate[ClusterK
 
 @nearest_keywords
 class ClusterKit(ProcessingKit):
-    """A test's actions on the brokers of an emulator that has several: its verbs, whose data
-    tells what each does. Each raises ClusterError for what cannot be done."""
+    """A test's actions on the brokers of an emulator that has several: one method for each verb.
+    Raises ClusterError for an impossible one."""
 
     if TYPE_CHECKING:  # the emulator's own
 
@@ -132,7 +132,7 @@ class ClusterKit(ProcessingKit):
     def reassign_partition(
         self, topic: str, partition: int, replicas: Sequence[int] | None = ()
     ) -> Done:
-        """Let a partition move to these brokers, preferred leader first; without any, one that
-        lacks it takes its leader's place; None cancels a move that is under way."""
+        """Move a partition to these brokers, preferred leader first. Without any, a broker that
+        has no replica takes the leader's place. None cancels a reassignment in progress."""
         chosen = None if replicas is None else tuple(replicas)
         return Done(verbs.ReassignPartition(topic, partition, chosen), self.control)

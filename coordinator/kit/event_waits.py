@@ -30,8 +30,8 @@ _SHOWN = 5
 
 @dataclass(frozen=True, slots=True)
 class EventPattern:
-    """Lines of a type, group and stream, with these fields, from a `mark` on; `count` of them are
-    waited for. None does not matter."""
+    """A pattern of lines: type, group, stream and fields, written after `mark`. `count`: the
+    number of lines to wait for. None does not matter."""
 
     kind: str | None = None
     group: str | None = None
@@ -51,18 +51,18 @@ class EventPattern:
 
     @property
     def wanted(self) -> dict[str, Any]:
-        """A line's wanted values, by its keys."""
+        """The wanted values of a line, by field."""
         given = {"type": self.kind, "group": self.group, "stream": self.stream}
         return {name: value for name, value in given.items() if value is not None} | dict(
             self.fields
         )
 
     def matches(self, line: Line) -> bool:
-        """Return whether this line is meant."""
+        """Return True if the pattern selects this line."""
         return line.seq >= self.since and self.fits(line)
 
     def fits(self, line: Line) -> bool:
-        """Return whether it is such a line, whenever it was written."""
+        """Return True if the pattern selects this line apart from its place in the log."""
         plain = line.plain
         return all(plain.get(name) == value for name, value in self.wanted.items())
 
@@ -74,8 +74,8 @@ class EventPattern:
 def check_words(
     kind: object, group: object, stream: object, fields: Iterable[str], since: object
 ) -> None:
-    """Raise ExpectationError, which says what there is, for a type, a stream or a field that no
-    line can have, or what is no mark."""
+    """Raise ExpectationError for a type, a stream or a field that no line can have, or for an
+    invalid mark; the error names what exists."""
     if type(since) is not int or since < 0:
         raise ExpectationError(
             f"since: {since!r}; what mark() answered is meant, a whole number from 0 on"
@@ -94,10 +94,8 @@ def check_words(
 def begin(
     session: KitSession, pattern: EventPattern, log: EventLog, lines: Callable[[], list[Line]]
 ) -> Future[list[dict[str, Any]]]:
-    """Wait for events; the future has the first `count` of them, as plain dictionaries.
-
-    Raises ExpectationError for a type that has another name in this kind of group.
-    """
+    """Wait for lines; the future gets the first `count` of them as plain dictionaries. Raises
+    ExpectationError for a type that has another name in this kind of group."""
     found = [line for line in lines() if pattern.matches(line)]
     if pattern.kind is not None and pattern.group is not None and len(found) < pattern.count:
         shard = session.serving(pattern.group).coordinator.shard_of(pattern.group)
@@ -138,8 +136,8 @@ def timed_out(
     lines: list[Line],
     obstacles: Sequence[str],
 ) -> WaitTimeoutError:
-    """The error of a wait whose time is over: what came instead, the nearest misses first, and what
-    stands in the way."""
+    """Return the error of a wait whose time is over: what came instead, the nearest misses
+    first, and obstacles."""
     session.waits.end(future)
     future.cancel()
     since = [line for line in lines if line.seq >= pattern.since]

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 _LAST_REBALANCES = 3
 _LAST_NOTES = 40
-"""Of a group whose story has no rebalances of the classic protocol."""
+"""Number of notes to show of a group without classic rebalances."""
 
 
 def story(session: KitSession, lines: list[Line]) -> str:
-    """The report, in lines; "" if there is neither a group nor a fault."""
+    """Return the report; "" if there is neither a group nor a fault."""
     parts = []
     timeline = timeline_of(iter(lines), "this run", details=False)
     for name, view in timeline.groups.items():

@@ -36,12 +36,12 @@ that it stands for."""
 
 
 class FaultError(ValueError):
-    """A fault that cannot be: which word is wrong, and what would be right."""
+    """An impossible fault: the wrong word, and what would be right."""
 
 
 def choose(word: object, known: Iterable[str], what: str) -> str:
-    """The known word that is meant, whatever its case. Raises FaultError that names the closest
-    ones."""
+    """Return the known word that is meant, in any case of letters. Raises FaultError, which
+    names the closest ones."""
     options = list(known)
     if not isinstance(word, str):
         raise FaultError(f"{word!r} is no {what}: give a text")
@@ -60,13 +60,13 @@ def choose(word: object, known: Iterable[str], what: str) -> str:
 
 
 def api_name(word: str) -> str:
-    """An API's name as Kafka spells it, for any spelling of case, with underscores or without.
-    Raises FaultError."""
+    """Return an API's name as Kafka spells it, for any case of letters, with underscores or
+    without. Raises FaultError."""
     return choose(word.replace("_", ""), API_NAMES, "API")
 
 
 def error_code(word: str | int) -> ErrorCode:
-    """Kafka's error, by name or number. Raises FaultError."""
+    """Return Kafka's error for a name or number. Raises FaultError."""
     if isinstance(word, int) and not isinstance(word, bool):
         try:
             return ErrorCode(word)
@@ -148,8 +148,8 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Fail:
-    """Answer with an error, in its place in the answer. What fails is not done; other items of the
-    request are."""
+    """Answer with an error, at its place in the response. The failed items are not carried out;
+    other items of the request are."""
 
     error: ErrorCode
     kind: ClassVar[str] = "fail"
@@ -165,8 +165,8 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Handle the request, or send its answer, so many milliseconds later. Its connection waits with
-    it."""
+    """Handle the request, or send its response, later by so many ms. Later requests on the
+    connection wait, too."""
 
     duration_ms: int
     answer: bool = False
@@ -181,7 +181,7 @@ class Delay:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Keep the request back until it is released."""
+    """Hold the request until it is released."""
 
     kind: ClassVar[str] = "hold"
 
@@ -191,7 +191,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class LoseRequest:
-    """The request is lost: never handled, never answered."""
+    """Lose the request: it is neither handled nor answered."""
 
     kind: ClassVar[str] = "lose_request"
 
@@ -201,7 +201,7 @@ class LoseRequest:
 
 @dataclass(frozen=True, slots=True)
 class LoseAnswer:
-    """The request is handled, and its answer is lost."""
+    """Handle the request and lose the response."""
 
     kind: ClassVar[str] = "lose_answer"
 
@@ -211,8 +211,7 @@ class LoseAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Disconnect:
-    """The connection is cut: before the request is handled, or after that, in place of the
-    answer."""
+    """Cut the connection before the request is handled or, after that, instead of the response."""
 
     after: bool = False
     kind: ClassVar[str] = "disconnect"
@@ -223,7 +222,7 @@ class Disconnect:
 
 @dataclass(frozen=True, slots=True)
 class Garble:
-    """The answer's bytes are damaged, in the body; the frame stays whole."""
+    """Damage the bytes of the response's body; the frame stays valid."""
 
     kind: ClassVar[str] = "garble"
 
@@ -233,7 +232,7 @@ class Garble:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateAnswer:
-    """The answer is written twice, one right after the other."""
+    """Send the response twice, one right after the other."""
 
     kind: ClassVar[str] = "duplicate_answer"
 
@@ -243,7 +242,7 @@ class DuplicateAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """The answer says that the client is throttled for so long (throttle_time_ms, KIP-219)."""
+    """Answer that the client is throttled for so long (throttle_time_ms, KIP-219)."""
 
     duration_ms: int
     kind: ClassVar[str] = "throttle"
@@ -257,7 +256,7 @@ class Throttle:
 
 @dataclass(frozen=True, slots=True)
 class Observe:
-    """Nothing happens to the request; it is counted."""
+    """Only count the requests."""
 
     kind: ClassVar[str] = "observe"
 
@@ -303,14 +302,11 @@ def _is_count(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Requests that are selected, from the `nth` on, `times` of them (None: all), each with a
-    probability, meet an action.
-
-    `may_miss`: it is no mistake of a test if no request ever meets it. `missing_ok`: the topic or
-    partition that it names need not be there yet; otherwise a name that there is not is refused,
-    but for CreateTopics, Metadata and DescribeTopicPartitions, which ask about such names.
-    `any_error`: it is meant that no broker answers the API with this error.
-    """
+    """A fault: selected requests, from the `nth` on, at most `times` (None: all), each with a
+    probability, meet an action. `may_miss`: a test does not fail if no request meets it.
+    `missing_ok`: the topic or partition need not exist yet; otherwise an unknown name is
+    refused, except for CreateTopics, Metadata and DescribeTopicPartitions, which ask about such
+    names. `any_error`: use the error although no broker returns it for this API."""
 
     selector: Selector = field(default_factory=Selector)
     action: Action = field(default_factory=Observe)
@@ -354,14 +350,14 @@ class Fault:
 
     @property
     def improbable(self) -> str:
-        """Return why no broker gives this answer; "" if one does, or if that is meant
-        (`any_error`)."""
+        """Return why no broker returns this error for the API; "" if one does, or with
+        `any_error`."""
         error = getattr(self.action, "error", None)
         return "" if self.any_error else improbable(self.selector.api, error)
 
 
 def to_plain(fault: Fault) -> dict[str, Any]:
-    """A fault as JSON values; what is left at its default is left out."""
+    """Return a fault as JSON values, without fields that have their default."""
     plain: dict[str, Any] = {"action": fault.action.kind}
     for entry in fields(fault.action):
         value = getattr(fault.action, entry.name)
@@ -384,8 +380,7 @@ KEYS = ("action", *_ARGUMENTS, *_SELECTORS, *_OWN)
 
 
 def from_plain(plain: Mapping[str, Any]) -> Fault:
-    """The fault that these JSON values are. Raises FaultError for a key or a value that cannot
-    be."""
+    """Read a fault from JSON values. Raises FaultError for a wrong key or value."""
     if "action" not in plain:
         for key in plain:
             choose(key, KEYS, "key of a fault")

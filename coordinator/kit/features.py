@@ -22,7 +22,7 @@ _UPGRADE, _SAFE_DOWNGRADE = 1, 2
 
 
 def update(broker: Broker, now: int, feature: str, level: int) -> int | None:
-    """Finalise a feature at another level; answers the level before, None where Kafka does not go
+    """Finalise a feature at another level; return the former level, or None if Kafka cannot go
     back to it. Raises ControlError."""
     before = broker.controller.cluster.features.get(feature, 0)
     request = UpdateFeaturesRequest(

@@ -24,15 +24,12 @@ if TYPE_CHECKING:
 R = TypeVar("R", bound="Response")
 CLIENT_ID = "__testing_kit"
 _TOKENS = count(-1, -1)
-"""Below zero: those above number the requests of clients."""
+"""Tokens below zero, because those above number the requests of clients."""
 
 
 class ControlError(Exception):
-    """Something that was asked of the emulator was refused, or cannot be: what, why, and what would
-    be right.
-
-    `code`: Kafka's error, where the broker refused it.
-    """
+    """A request to the emulator was refused, or is impossible: what, why, and what would be
+    right. `code`: Kafka's error, if a broker refused it."""
 
     def __init__(self, message: str, code: ErrorCode | None = None) -> None:
         super().__init__(message)
@@ -49,16 +46,17 @@ class _Parked:
         self._done(response.make() if isinstance(response, Unread) else response)
 
     def resume(self, now: int) -> None:
-        """Nothing waits behind it."""
+        """Do nothing: no request waits behind this one."""
 
     def release(self, now: int) -> None:
-        """Nothing is ever held."""
+        """Do nothing: nothing is ever held."""
 
 
 def ask(
     broker: Broker, message: Request, kind: type[R], now: int, *, version: int | None = None
 ) -> R:
-    """The answer to a request that is answered at once. Raises ControlError for one that is not."""
+    """Return the response to a request that is answered at once. Raises ControlError for one
+    that is not."""
     answers: list[R] = []
     ask_later(broker, message, kind, now, answers.append, version=version)
     if not answers:
@@ -75,7 +73,7 @@ def ask_later(
     *,
     version: int | None = None,
 ) -> None:
-    """Ask, and give the answer to `done`, now or when it comes."""
+    """Send a request and pass the response to `done`, now or when it comes."""
     api = apis.served_by(broker)[message.api_key]
     assert api is not None, message
     version = api.highest if version is None else version
@@ -114,7 +112,7 @@ def ask_later(
 
 
 def check(code: int, what: str, text: str | None = None) -> None:
-    """Raises ControlError if there is an error; `what` was asked for."""
+    """Raise ControlError if there is an error code; `what` says what was requested."""
     if code:
         error = ErrorCode(code)
         raise ControlError(f"{what}: {error.name}: {text or error.message}", error)

@@ -105,7 +105,7 @@ class Exchange:
 
     @property
     def request(self) -> Request:
-        """The request. Not to be changed."""
+        """The request. Do not change it."""
         return self._asked.message
 
     def _take_answer(self, body: bytes, now: int) -> None:
@@ -114,7 +114,7 @@ class Exchange:
 
     @property
     def answer(self) -> Message | None:
-        """The answer. Not to be changed."""
+        """The response. Do not change it."""
         if self._read is None and self._answer is not None:
             read = response_type(self._key).decode(self.version, self._answer)
             self._read = without_secrets(self._key, read)
@@ -122,7 +122,7 @@ class Exchange:
 
     @property
     def error(self) -> str | None:
-        """Kafka's name of the error of the whole answer, if it has one."""
+        """Kafka's name of the error of the whole response, or None."""
         code = getattr(self.answer, "error_code", 0)
         return ErrorCode(code).name if code else None
 
@@ -210,7 +210,7 @@ class Records:
         )
 
     def clear(self) -> None:
-        """Forget what was."""
+        """Forget all requests so far."""
         self.kept.clear()
         self._open.clear()
         self._cleared = self._count
@@ -218,8 +218,8 @@ class Records:
 
 @nearest_keywords
 class Journal:
-    """The journal in the hands of a test. `which`: the words of `faults.Selector` but for `phase`,
-    which was not looked at."""
+    """The journal as a test holds it. `which`: the fields of `faults.Selector` except `phase`,
+    which is not recorded."""
 
     def __init__(self, records: Records, run: Runner) -> None:
         self._records = records
@@ -236,12 +236,12 @@ class Journal:
         return self._records.dropped
 
     def requests(self, api: str | None = None, /, **which: Any) -> list[Exchange]:
-        """Requests that came, in their order."""
+        """Return the selected requests, in the order of arrival."""
         selector = _selector(api, which)
         return self._run(lambda: self._records.chosen(selector))
 
     def clear(self) -> None:
-        """Forget what was."""
+        """Forget all requests so far."""
         self._run(self._records.clear)
 
     def verify(
@@ -254,12 +254,9 @@ class Journal:
         at_most: int | None = None,
         **which: Any,
     ) -> list[Exchange]:
-        """So many of these requests came; returns them. Raises AssertionError: the offending ones
-        and those around, or the near misses.
-
-        It raises one, too, if the journal overflowed, or a broker was not watched: that is not
-        judged.
-        """
+        """Assert the number of selected requests; return them. Raises AssertionError, which
+        shows the requests that contradict it, or the near misses. It also raises if the journal
+        overflowed, or if a broker was not watched, because then it cannot judge."""
         if exactly is None and at_least is None and at_most is None:
             raise arguments.ArgumentError("verify what? Give exactly, at_least or at_most")
         for word, limit in (("exactly", exactly), ("at_least", at_least), ("at_most", at_most)):
@@ -325,8 +322,7 @@ def _selector(api: str | None, which: dict[str, Any]) -> Selector:
 
 
 def words_of(api: str | None, which: dict[str, Any]) -> dict[str, Any]:
-    """The words that are given, checked, as plain values: for a journal elsewhere. Raises
-    FaultError."""
+    """Return the given fields, checked, as plain values for a remote journal. Raises FaultError."""
     selector = _selector(api, which)
     given = {entry.name: getattr(selector, entry.name) for entry in fields(selector)}
     return {name: value for name, value in given.items() if value is not None}

@@ -68,21 +68,21 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
     # -- rights, passwords, certificates
 
     def secure(self, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out one of `access.VERBS`; what it answers."""
+        """Carry out one of `access.VERBS` and return its answer."""
         from .security.access import carry_out
 
         session = self._session
         return self.run(lambda: carry_out(session.any_broker(), session.now(), verb, words))
 
     def drop_connections(self) -> None:
-        """End all connections of clients, as a network does that breaks: each connects, shakes hands
-        and logs in anew."""
+        """Close all connections of clients, as a network failure does. Clients connect and log
+        in again."""
         self.run(self._session.disconnect)
 
     # -- groups
 
     def group(self, group_id: str) -> GroupHandle:
-        """A group, there or not yet: to look at, to wait for, to act on."""
+        """Return a group, which need not exist yet: to look at, to wait for, to act on."""
         from . import arguments
         from .group.handle import GroupHandle
 
@@ -100,8 +100,8 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         )
 
     def share_group(self, group_id: str) -> ShareGroupHandle:
-        """A share group (KIP-932), there or not yet: its records, waits for them, and what can be
-        done to them."""
+        """Return a share group (KIP-932), which need not exist yet: its records, waits for them,
+        and actions on it."""
         from . import arguments
         from .shares.handle import ShareGroupHandle
 
@@ -111,7 +111,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         )
 
     def groups(self) -> list[str]:
-        """The ids of all groups, sorted."""
+        """Return the ids of all groups, sorted."""
         session = self._session
         return self.run(lambda: sorted(session.group_ids()))
 
@@ -125,13 +125,14 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         silent: Collection[str] = (),
         grace: float = DEFAULT_GRACE_S,
     ) -> list[dict[str, Any]]:
-        """Let the coordinators' clock jump so many seconds and hours, from deadline to deadline; what
-        fell due, in order, as lines of the event log.
+        """Let the coordinators' clock jump by so many seconds and hours, from deadline to deadline.
+        Return the events of the jump as lines of the event log.
 
-        Members that would have sent heartbeats meanwhile keep their sessions: those with an open
-        connection, but for peers that are paused and members named `silent`. Who lives and is
-        awaited by a rebalance gets `grace` seconds of real time, then the clock goes on. Record
-        timestamps, transactions and the expiry of offsets move along; clients' own clocks do not.
+        Members with an open connection keep their sessions, because they would have sent
+        heartbeats meanwhile; peers that are paused and members named in `silent` do not. If a
+        rebalance waits for living members, they get `grace` seconds of real time before the
+        clock goes on. Record timestamps, transactions and the expiry of offsets follow the
+        clock; clients' own clocks do not.
         """
         from . import arguments
 
@@ -145,8 +146,8 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
     def advancing(
         self, seconds: float, *, silent: Collection[str] = ()
     ) -> Iterator[LoopFuture[None]]:
-        """`advance` in steps, for who drives it: each future is to be waited for, as long as the
-        grace lasts, before the next step."""
+        """Run `advance` in steps: wait for each future, at most as long as the grace, before the
+        next step."""
         from . import arguments
         from .advancing import Advance
 
@@ -164,8 +165,8 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
                 self.run(partial(session.waits.end, answered))
 
     def fallen_due(self, mark: int) -> list[dict[str, Any]]:
-        """The answer of `advance`: the events since a mark, requests and answers left out.
-        Without a log nothing is known."""
+        """Return the events since a mark, without requests and responses; nothing without an
+        event log."""
         return (
             [plain for plain in self.events(since=mark) if plain["stream"] != "wire"]
             if mark
@@ -187,11 +188,9 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         since: int = 0,
         **fields: Any,
     ) -> list[dict[str, Any]]:
-        """Lines of the event log (docs/event_log.md), oldest first: of a type, group or stream,
-        since a `mark`, with these fields.
-
-        Raises ExpectationError for a type, a stream or a field that there is not.
-        """
+        """Return lines of the event log (docs/event_log.md), oldest first: of a type, group or
+        stream, since a `mark`, with these fields. Raises ExpectationError for a type, a stream
+        or a field that does not exist."""
         from .event_waits import check_words
 
         check_words(kind, group, stream, fields, since)
@@ -205,7 +204,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         ]
 
     def begin_wait_for(self, pattern: EventPattern) -> Future[list[dict[str, Any]]]:
-        """Wait without blocking: the future has the lines once they are there."""
+        """Wait without blocking: the future gets the lines when they exist."""
         from .event_waits import begin
 
         session = self._session
@@ -224,10 +223,10 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         **fields: Any,
     ) -> list[dict[str, Any]]:
         """Wait for lines of the event log: `kafka.wait_for("MemberRemoved", group="billing",
-        since=mark)`; returns the first `count`.
+        since=mark)`. Return the first `count`.
 
-        The words are those of `events`; `since` a `mark`: without one only what happens from now on
-        counts. Raises WaitTimeoutError, which says what else happened to the group meanwhile.
+        The arguments are those of `events`. Without `since` only lines from now on count. Raises
+        WaitTimeoutError, which says what else happened to the group meanwhile.
         """
         from . import arguments
         from .event_waits import EventPattern
@@ -269,12 +268,9 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         return "\n".join(text)
 
     def obstacles(self, group: str | None = None) -> list[str]:
-        """Return what stands in the way of a group, or of all groups and clients, in sentences:
-        brokers that were stopped and links that were cut, members that a rebalance waits for,
-        clients that were refused and have not gone on since.
-
-        Empty if nothing does, or if this emulator keeps no event log.
-        """
+        """Return obstacles of a group, or of all groups and clients, in sentences: stopped
+        brokers, cut links, members that a rebalance waits for, clients that were refused and
+        have not gone on since. Empty if there are none, or if this emulator keeps no event log."""
         from coordinator.history.explain.obstacles import sentence
         from coordinator.history.explain.output import timeline_of
         from coordinator.history.world.obstacles import obstacles
@@ -283,8 +279,9 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         return [sentence(each) for each in obstacles(timeline_of(iter(lines), "this run"), group)]
 
     def timeline(self, group: str | None = None, generation: int | None = None) -> dict[str, Any]:
-        """The same as plain values: what `coordinator explain --format json` prints
-        (docs/event_log.md); each rebalance, its cause, its durations, and who got and lost what."""
+        """Return the rebalances as plain values, as `coordinator explain --format json` prints
+        them (docs/event_log.md): cause, durations, and the partitions that each member got and
+        lost."""
         from coordinator.history.explain.output import as_plain, timeline_of
 
         lines = self.run(self._log_lines)
@@ -292,7 +289,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         return as_plain(timeline, _views(timeline, group, lines), generation)
 
     def verify(self, group: str, *, since: int = 0) -> Verification:
-        """Assertions about what happened to a group:
+        """Return assertions about what happened to a group:
         `kafka.verify("billing").single_owner().rebalances(at_most=2)`."""
         from .verifying.verification import Verification
 
@@ -312,8 +309,8 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         )
 
     def journal(self, most: int | None = None) -> Journal:
-        """Requests of clients and their answers, typed, from the first call of this on: the latest
-        `most` (10,000) are kept."""
+        """Return the journal of clients' requests and their responses. It begins with the first
+        call and keeps the latest `most` requests (10,000)."""
         from .in_process_requests import ControlError
         from .journal import MOST, Journal, Records
 
@@ -333,7 +330,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
     # -- faults
 
     def add_fault(self, fault: Fault) -> FaultHandle:
-        """Put a fault in force; `fail`, `delay` and the other words build one and do this."""
+        """Put a fault in force. `fail`, `delay` and similar methods build one and call this."""
         from .injection.fault_board import FaultHandle
 
         session = self._session
@@ -342,13 +339,13 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         )
 
     def clear_faults(self) -> None:
-        """End all faults; requests that they hold back go on."""
+        """End all faults; requests that they hold go on."""
         session = self._session
         self.run(lambda: session.faults.clear(session.now()))
 
     def faults(self, *, ended: bool = False) -> list[FaultHandle]:
-        """The faults in force, in the order in which they were added; with `ended` those, too, that
-        were removed."""
+        """Return the faults in force, in the order in which they were added; with `ended` also
+        those that were removed."""
         from .injection.fault_board import FaultHandle
 
         session = self._session
@@ -358,7 +355,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         return [FaultHandle(session.faults, each, self.run, session.now) for each in active]
 
     def missed_faults(self) -> list[str]:
-        """Faults that no request ever met, in words; without those that may be missed."""
+        """Return the faults that no request met, as text, without those that may be missed."""
         if self._kit is None:
             return []
         session = self._kit
@@ -367,12 +364,11 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
     # -- the whole
 
     def reset(self, *, keep_topics: Collection[str] = ()) -> None:
-        """Stop all peers, forget faults, groups with their settings, and topics, but for those to
-        be kept: clean for the next test. What is kept keeps its records.
+        """Make the emulator clean for the next test: stop all peers, and remove faults, groups with
+        their settings, and topics. Topics in `keep_topics` stay, with their records.
 
-        Peers end as by `crash`, and do not join again; what clients of other processes do is their own affair.
-
-        Raises ControlError for topics that are not there.
+        Peers end as by `crash` and do not join again; clients of other processes go on. Raises
+        ControlError for topics that do not exist.
         """
         from .restoring.resetting import reset
 
@@ -380,21 +376,21 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         self.run(lambda: reset(session, keep_topics))
 
     def snapshot(self) -> Snapshot:
-        """Topics, records, groups, offsets and transactions as they are now, for `restore`: here,
-        any number of times, or at another emulator with the same broker ids. Raises ControlError
-        while a broker does not run."""
+        """Return topics, records, groups, offsets and transactions as they are now. `restore`
+        brings them back, here any number of times, or at another emulator with the same broker
+        ids. Raises ControlError while a broker does not run."""
         from .restoring.snapshot import take
 
         session = self._session
         return self.run(lambda: take(session))
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go back to a snapshot. All connections are closed: clients connect anew, and go on with
-        what they find.
+        """Restore a snapshot.
 
-        Groups are as a coordinator load finds them: in their last stable generation, with sessions
-        that begin anew. Faults and settings stay. Raises ControlError for what cannot be restored
-        here; then nothing has changed.
+        All connections are closed; clients connect again and go on with the restored state.
+        Groups are as a coordinator loads them: in their last stable generation, with new
+        sessions. Faults and settings stay. Raises ControlError for a snapshot that cannot be
+        restored here; then nothing has changed.
         """
         from .restoring.snapshot import restore
 
@@ -402,8 +398,8 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         self.run(lambda: restore(session, snapshot))
 
     def story(self) -> str:
-        """The report of a failed test: each group now, its timeline, what each member last sent
-        and heard, and all faults."""
+        """Return the report of a failed test: the state of each group, its timeline, the last
+        request and response of each member, and all faults."""
         from .failure_report import story
 
         session = self._session

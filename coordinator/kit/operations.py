@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 
 def shard_of(broker: Broker, group_id: str) -> Shard:
-    """The shard of a group. Raises ControlError if this broker serves no such group."""
+    """Return the shard of a group. Raises ControlError if this broker does not coordinate the
+    group."""
     shard = broker.coordinator.shard_of(group_id)
     if shard is None:
         known = ", ".join(sorted(broker.coordinator.groups)) or "none"
@@ -42,12 +43,12 @@ TYPES: Final = {
     "consumer": "of the consumer protocol (KIP-848)",
     "share": "a share group (KIP-932)",
 }
-"""Groups of other types than the classic one, in words."""
+"""Names of the group types other than the classic one."""
 
 
 def expire(broker: Broker, group_id: str, member_id: str, now: int) -> None:
-    """End a member's session now. Raises ControlError for one that waits in JoinGroup or SyncGroup,
-    which keeps it alive."""
+    """End a member's session now. Raises ControlError for a member that waits in JoinGroup or
+    SyncGroup, which keeps it alive."""
     effects = Effects(now)
     if not by_hand.expire(shard_of(broker, group_id), group_id, member_id, effects):
         raise ControlError(
@@ -57,7 +58,8 @@ def expire(broker: Broker, group_id: str, member_id: str, now: int) -> None:
 
 
 def start_rebalance(broker: Broker, group_id: str, reason: str, now: int) -> None:
-    """Let a group rebalance. Raises ControlError if it has no members, or does so already."""
+    """Start a rebalance of a group. Raises ControlError if it has no members, or is rebalancing
+    already."""
     effects = Effects(now)
     shard = shard_of(broker, group_id)
     if not by_hand.begin_rebalance(shard, group_id, reason, effects):
@@ -74,7 +76,7 @@ def start_rebalance(broker: Broker, group_id: str, reason: str, now: int) -> Non
 
 
 def fence(broker: Broker, group_id: str, member: MemberSnapshot, now: int) -> None:
-    """Join with a static member's instance id under a new member id (STA-2). Raises ControlError
+    """Join with a static member's instance id and a new member id (STA-2). Raises ControlError
     for a dynamic member."""
     if member.instance_id is None:
         raise ControlError(
@@ -102,8 +104,8 @@ def fence(broker: Broker, group_id: str, member: MemberSnapshot, now: int) -> No
 
 
 def loss(group: GroupSnapshot, member: MemberSnapshot) -> Fault:
-    """The fault by which a member learns that it lost its partitions. Raises ControlError for one
-    that has none."""
+    """Return the fault by which a member learns that it lost its partitions. Raises ControlError
+    for a member without partitions."""
     if not member.assignment:
         raise ControlError(
             f"{member.name} has no partitions that it could lose: wait until it has (assigned=...)"

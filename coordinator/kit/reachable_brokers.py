@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 class Reach:
-    """The brokers of one emulator as clients reach them. `brokers`: all there are; `running`: which
-    of them run; `now`: the brokers' clock; `waits`: who waits for something there."""
+    """The brokers of one emulator as clients reach them. `brokers`: all brokers. `running`: says
+    whether the broker with an id runs. `now`: the brokers' clock. `waits`: waits of tests."""
 
     def __init__(
         self,
@@ -43,15 +43,15 @@ class Reach:
         self.waits = WaitBoard()
 
     def any_broker(self) -> Broker:
-        """A broker that can be asked, one in contact with the controller first. Raises ControlError
-        if none runs."""
+        """Return a running broker, preferably one in contact with the controller. Raises
+        ControlError if none runs."""
         running = [broker for broker in self.brokers() if self.running(broker.node_id)]
         if not running:
             raise ControlError("no broker runs: start one")
         return next((each for each in running if each.reaches_controller), running[0])
 
     def running_broker(self, node: int) -> Broker | None:
-        """The broker with this id, if it runs."""
+        """Return the broker with this id, if it runs."""
         return next(
             (each for each in self.brokers() if each.node_id == node and self.is_up(each)), None
         )
@@ -62,13 +62,14 @@ class Reach:
         return self.running(broker.node_id) and broker in self.brokers()
 
     def controlling(self) -> Broker | None:
-        """A broker that runs and can have the controller change something."""
+        """Return a running broker that reaches the controller, or None."""
         return next(
             (each for each in self.brokers() if self.is_up(each) and each.reaches_controller), None
         )
 
     def about(self, node: int | None) -> str:
-        """In words which brokers run, and, if one is meant (-1: none), what that one does."""
+        """Return a phrase about which brokers run and, if `node` is a broker (-1: none), about
+        that one."""
         running = [each.node_id for each in self.brokers() if self.is_up(each)]
         those = f"running are {', '.join(map(str, running)) or 'none'}"
         if node is None or node < 0 or node in running:
@@ -86,8 +87,8 @@ class Reach:
         return leader or self.any_broker()
 
     def log_of(self, partition: TopicPartition) -> PartitionLog | None:
-        """The log of a partition as its readers know it: that of its leader, whatever that does;
-        without one that of the replica that has most. None: there is no such partition."""
+        """Return the log of a partition as readers see it: the leader's, even if the leader does
+        not run; without a leader the longest replica. None if the partition does not exist."""
         brokers = {broker.node_id: broker for broker in self.brokers()}
         found = next(iter(brokers.values())).controller.cluster.partition(*partition)
         if found is None:
@@ -112,8 +113,8 @@ class Reach:
         return broker
 
     def coordinating(self, transactional_id: str) -> Broker | None:
-        """The broker that serves a transactional id, if it runs. Asking makes Kafka's topic for
-        them, if need be."""
+        """Return the coordinator of a transactional id, if it runs. The call creates Kafka's
+        topic for transactions if necessary."""
         ask(
             self.any_broker(),
             FindCoordinatorRequest(key_type=1, coordinator_keys=[transactional_id]),

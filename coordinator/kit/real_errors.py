@@ -13,7 +13,7 @@ from coordinator.base.errors import ErrorCode as E
 
 
 class ImprobableErrorWarning(UserWarning):
-    """A fault answers an API with an error that no broker answers there."""
+    """A fault answers an API with an error that no broker returns for it."""
 
 
 _ANY: Final = frozenset(
@@ -151,7 +151,7 @@ ANSWERED: Final[dict[str, frozenset[E]]] = {
     "EndTxn": _PRODUCER,
     "Metadata": _TOPIC | {E.LEADER_NOT_AVAILABLE, E.REPLICA_NOT_AVAILABLE},
 }
-"""Errors that a broker answers, by Kafka's name of the API."""
+"""Errors that a broker returns, by Kafka's name of the API."""
 
 
 def improbable(api: str | None, error: E | None) -> str:
@@ -165,7 +165,8 @@ def improbable(api: str | None, error: E | None) -> str:
 
 
 def ghost(api: str | None, error: E | None) -> str:
-    """The trace of an injected UNKNOWN_MEMBER_ID in the group; "" for other faults."""
+    """Return a hint about an injected UNKNOWN_MEMBER_ID, which leaves the member in the group;
+    "" for other errors."""
     if api not in _KEEP_ALIVE or error is not E.UNKNOWN_MEMBER_ID:
         return ""
     return "the group keeps the member and waits for it until its session ends; remove() puts it out for real"

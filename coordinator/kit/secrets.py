@@ -8,15 +8,15 @@ from typing import Any, Final
 from coordinator.wire.schema import Struct
 
 _APIS: Final = frozenset({33, 36, 38, 39, 40, 41, 44, 51})
-"""SaslAuthenticate, the requests for delegation tokens and credentials, changes of configurations."""
+"""SaslAuthenticate, requests about delegation tokens and credentials, changes of configurations."""
 _BYTES: Final = frozenset({"auth_bytes", "hmac", "salt", "salted_password"})
 _SETTINGS: Final = ("jaas.config", "password", "secret", "secret.key")
 HIDDEN: Final = "[hidden]"
-"""As Kafka shows a password."""
+"""The text that stands for a password, as in Kafka."""
 
 
 def without_secrets(key: int, message: Any) -> Any:
-    """A message of an API, whose secrets are gone. It is changed."""
+    """Remove the secrets from a message of an API, which is changed, and return it."""
     if key in _APIS:
         _hide(message)
     return message

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .injection.engine import Active
 
 _BEFORE_TOPICS = ("CreateTopics", "DescribeTopicPartitions", "Metadata")
-"""APIs whose requests name topics that need not be there."""
+"""APIs whose requests name topics that need not exist."""
 
 
 class KitSession(Reach):
@@ -76,7 +76,7 @@ class KitSession(Reach):
         self._heartbeats: dict[int, tuple[Broker, Heartbeats]] = {}
 
     def serving(self, group_id: str) -> Broker:
-        """The broker that serves a group now, or would serve it."""
+        """Return the broker that coordinates a group, or would."""
         for broker in self.brokers():
             if broker.coordinator.shard_of(group_id) is not None:
                 return broker
@@ -89,7 +89,7 @@ class KitSession(Reach):
         return (running or self.brokers())[0]
 
     def group_ids(self) -> Iterable[str]:
-        """All groups that are served."""
+        """Return all groups that have a coordinator."""
         return {group_id for broker in self.brokers() for group_id in broker.coordinator.groups}
 
     def group(self, group_id: str) -> GroupSnapshot:
@@ -135,11 +135,8 @@ class KitSession(Reach):
         return False
 
     def add_fault(self, fault: Fault) -> Active:
-        """Put a fault in force. Raises FaultError for one that no request can meet, such as that of
-        a topic that there is not.
-
-        `missing_ok`: the topic or partition may come later.
-        """
+        """Put a fault in force. Raises FaultError for one that no request can meet, such as one
+        for an unknown topic. `missing_ok`: the topic or partition may be created later."""
         chosen = fault.selector
         check_carried(chosen)
         if (
@@ -163,7 +160,7 @@ class KitSession(Reach):
         return self.faults.add(fault)
 
     def watch_activity(self) -> None:
-        """From now on see what members fetch and commit."""
+        """Begin to note what members fetch and commit."""
         for broker in self.brokers():
             known = self._activity.get(broker.node_id)
             if known is None or known[0] is not broker:
@@ -172,7 +169,7 @@ class KitSession(Reach):
                 broker.interceptors.insert(0, activity)
 
     def look_on(self, wait: Future[Any]) -> None:
-        """See what clients ask for until a wait is over."""
+        """Note what clients ask for until a wait is over."""
         if wait.done():
             return
         onlooker = self.onlookers[wait] = Onlooker(self.brokers())
@@ -185,7 +182,7 @@ class KitSession(Reach):
         wait.add_done_callback(end)
 
     def watch_heartbeats(self) -> None:
-        """From now on see which members send heartbeats."""
+        """Begin to note which members send heartbeats."""
         for broker in self.brokers():
             known = self._heartbeats.get(broker.node_id)
             if known is None or known[0] is not broker:
@@ -194,7 +191,7 @@ class KitSession(Reach):
                 broker.interceptors.insert(0, heartbeats)
 
     def check_partition(self, topic: str, index: int) -> None:
-        """Raise ControlError, which says what there is, for a partition that does not exist."""
+        """Raise ControlError, which names what exists, for a partition that does not exist."""
         from .topics import partition_of
 
         partition_of(self.any_broker(), topic, index)

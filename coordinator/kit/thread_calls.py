@@ -12,13 +12,14 @@ DEFAULT_TIMEOUT_S = 30.0
 
 
 class Runner(Protocol):
-    """Calls a function between two requests and returns its result; from any thread."""
+    """Function that calls another one between two requests and returns its result; from any
+    thread."""
 
     def __call__(self, function: Callable[[], T], /) -> T: ...
 
 
 class Clock(Protocol):
-    """The emulator's clock, as far as it may be moved."""
+    """The emulator's clock, which the kit can move."""
 
     def now(self) -> int:
         """Milliseconds since the emulator's zero."""
@@ -26,7 +27,7 @@ class Clock(Protocol):
     def next_deadline(self) -> int | None: ...
 
     def jump(self, duration_ms: int) -> None:
-        """Let so much time have passed; connections have not been idle meanwhile."""
+        """Move the clock forward. Connections do not count as idle for that time."""
 
     def tick(self) -> None:
-        """Let happen what is due."""
+        """Fire the timers that are due."""

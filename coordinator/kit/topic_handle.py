@@ -29,8 +29,8 @@ class SegmentView:
 
 @dataclass(frozen=True, slots=True)
 class LogView:
-    """The log of one partition at the broker that leads it. Records below `start_offset` cannot be
-    read, whether or not their segment is still there; `size`: bytes of all segments."""
+    """The log of one partition at its leader. Records below `start_offset` cannot be read, even
+    if their segment still exists. `size`: bytes of all segments."""
 
     topic: str
     partition: int
@@ -76,7 +76,7 @@ class TopicHandle:
 
 
 def view(reach: Reach, name: str, index: int) -> LogView:
-    """The log of a partition at its leader. Raises ControlError."""
+    """Return the log of a partition at its leader. Raises ControlError."""
     from .topics import partition_of
 
     broker = reach.leader_of(name, index)

@@ -48,7 +48,7 @@ class TopicKit:
         replication: int = -1,
         config: Mapping[str, object] | None = None,
     ) -> None:
-        """Make a topic; without `partitions` it gets as many as num.partitions says. Raises
+        """Create a topic. Without `partitions` the setting num.partitions decides. Raises
         ControlError, in Kafka's words."""
         from . import topics
 
@@ -59,8 +59,8 @@ class TopicKit:
         )
 
     def topic(self, name: str) -> TopicHandle:
-        """A topic, whether or not it is there yet: `kafka.topic("orders").log(0)` shows the segments
-        of a partition's log."""
+        """Return a topic, which need not exist yet: `kafka.topic("orders").log(0)` shows the
+        segments of a partition's log."""
         from . import topic_handle
 
         def log_of(name: str, index: int) -> topic_handle.LogView:
@@ -82,15 +82,15 @@ class TopicKit:
     def configure_topic(
         self, name: str, config: Mapping[str, object | None]
     ) -> dict[str, str | None]:
-        """Set configurations of a topic by Kafka's names, None: back to the default; answers what
-        they were, as this takes it. Raises ControlError, in Kafka's words, and then nothing has
-        changed."""
+        """Set configurations of a topic by Kafka's names (None: back to the default). Return the
+        former values, in the form that this method takes. Raises ControlError, in Kafka's words;
+        then nothing has changed."""
         from . import topics
 
         return self._done(topics.configured(self._session, name, config), DEFAULT_TIMEOUT_S)
 
     def grow_topic(self, name: str, partitions: int) -> None:
-        """Give a topic more partitions, `partitions` in all."""
+        """Add partitions to a topic; `partitions` is the new total."""
         from . import topics
 
         return self._controlled(lambda broker, now: topics.grow(broker, now, name, partitions))
@@ -109,8 +109,8 @@ class TopicKit:
         *,
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> int:
-        """Delete the records of a partition below an offset, all by default; returns where it
-        starts now."""
+        """Delete the records of a partition below an offset, by default all. Return the new log
+        start offset."""
         from . import topics
 
         return self._done(topics.truncated(self._session, name, partition, before), timeout)
@@ -118,8 +118,8 @@ class TopicKit:
     def end_offsets(
         self, name: str, *, committed: bool = False, timeout: float = DEFAULT_TIMEOUT_S
     ) -> dict[int, int]:
-        """The offset behind the last record of each partition that consumers may read; `committed`:
-        read_committed ones."""
+        """Return the offset behind the last record of each partition that consumers can read;
+        with `committed` read_committed consumers."""
         from . import topics
 
         return self._done(topics.ends(self._session, name, committed=committed), timeout)
@@ -138,17 +138,17 @@ class TopicKit:
         user: str | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> list[Written]:
-        """Write records; returns where each was put, in the order of `values`.
+        """Write records; return the place of each, in the order of `values`. Text is written as
+        UTF-8.
 
-        Text is written as UTF-8. Without `partition` a record goes where Java's producer puts its
-        key, records without key go round. `transactional_id`: in one transaction, which is
-        committed, or with `abort` aborted. `user`: with the rights of this user, and refused for
-        want of them (ControlError).
+        Without `partition` a record goes where Java's producer puts its key; records without a key
+        are distributed in turn. `transactional_id`: write in one transaction, which is committed
+        or, with `abort`, aborted. `user`: write with the rights of this user; a missing right
+        raises ControlError. The records are acknowledged by all replicas in sync (acks=all).
 
-        What is returned is acknowledged by all replicas in sync (acks=all). Without a leader, or
-        with fewer replicas in sync than min.insync.replicas, it waits as a client does; after
-        `timeout` seconds ControlError says which partition lacks what. On the emulator's own loop
-        it never waits: there `await produce_when_ready(...)` does.
+        Without a leader, or with fewer replicas in sync than min.insync.replicas, it waits as a
+        client does; after `timeout` seconds ControlError says what is missing. On the emulator's
+        own loop it never waits; use `await produce_when_ready(...)` there.
         """
         from . import topics
 
@@ -176,8 +176,8 @@ class TopicKit:
         committed: bool = False,
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> list[ReadRecord]:
-        """The records of a partition, or of all one after the other, from an offset on.
-        `committed`: as read_committed reads."""
+        """Return the records of a partition, or of all partitions one after the other, from an
+        offset on. `committed`: as a read_committed consumer reads."""
         from . import topics
 
         steps = topics.records(self._session, name, partition, start=start, committed=committed)

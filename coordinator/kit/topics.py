@@ -122,7 +122,7 @@ def create(
     replication: int,
     configs: Mapping[str, object],
 ) -> None:
-    """Make a topic; -1 partitions: as many as num.partitions says."""
+    """Create a topic; -1 partitions: the setting num.partitions decides."""
     arguments.new_topic(name, partitions, replication, configs)
     rows = [CreatableTopicConfig(name=key, value=_text(value)) for key, value in configs.items()]
     topic = CreatableTopic(
@@ -142,7 +142,7 @@ def create(
 def configure(
     broker: Broker, now: int, name: str, configs: Mapping[str, object | None]
 ) -> dict[str, str | None]:
-    """Set configurations of a topic; None: back to the default. Answers what they were."""
+    """Set configurations of a topic; None: back to the default. Return the former values."""
     arguments.mapping("config", configs, '{"retention.ms": 1000}')
     own = topic_of(broker, name).configs
     before = {key: own.get(key) for key in configs}
@@ -171,7 +171,7 @@ def configure(
 def configured(
     reach: Reach, name: str, configs: Mapping[str, object | None]
 ) -> Steps[dict[str, str | None]]:
-    """`configure` at a broker that reaches the controller, once there is one."""
+    """Wait for a broker that reaches the controller, then `configure`."""
     before: dict[str, str | None] = {}
 
     def change(broker: Broker, now: int) -> None:
@@ -182,7 +182,7 @@ def configured(
 
 
 def grow(broker: Broker, now: int, name: str, partitions: int) -> None:
-    """Give a topic more partitions: `partitions` in all."""
+    """Add partitions to a topic; `partitions` is the new total."""
     arguments.grown(partitions)
     topic_of(broker, name)
     request = CreatePartitionsRequest(
@@ -204,7 +204,7 @@ def delete(broker: Broker, now: int, name: str) -> None:
 
 
 def controlled(reach: Reach, change: Callable[[Broker, int], None]) -> Steps[None]:
-    """Change topics at a broker that reaches the controller."""
+    """Wait for a broker that reaches the controller, then change topics there."""
     yield from until(reach.uncontrolled)
     broker = reach.controlling()
     assert broker is not None
@@ -212,7 +212,8 @@ def controlled(reach: Reach, change: Callable[[Broker, int], None]) -> Steps[Non
 
 
 def truncated(reach: Reach, name: str, partition: int, before: int) -> Steps[int]:
-    """Delete the records of a partition below an offset (-1: all there are); the new log start."""
+    """Delete the records of a partition below an offset (-1: all). Return the new log start
+    offset."""
     arguments.whole("before", before)
     yield from until(reach.nobody)
     partition_of(reach.any_broker(), name, partition)
@@ -227,7 +228,7 @@ def truncated(reach: Reach, name: str, partition: int, before: int) -> Steps[int
 
 
 def topic_of(broker: Broker, name: str) -> Topic:
-    """The topic. Raises ControlError that names those there are."""
+    """Return the topic. Raises ControlError, which names the topics that exist."""
     arguments.text("name", name)
     topic = broker.cluster.topics.get(name)
     if topic is None:
@@ -240,7 +241,7 @@ def topic_of(broker: Broker, name: str) -> Topic:
 
 
 def partition_of(broker: Broker, name: str, index: int) -> Partition:
-    """The partition. Raises ControlError that says which there are."""
+    """Return the partition. Raises ControlError, which names the partitions that exist."""
     topic = topic_of(broker, name)
     arguments.whole("partition", index)
     if not 0 <= index < len(topic.partitions):
@@ -271,8 +272,8 @@ def ends(reach: Reach, name: str, *, committed: bool) -> Steps[dict[int, int]]:
 def placed(
     broker: Broker, name: str, records: Iterable[Record], partition: int | None
 ) -> dict[int, list[Record]]:
-    """Records by partition: the one given, else that of the key as Java hashes it (PART-1), else
-    one after the other."""
+    """Return records by partition: the given one, else that of the key as Java hashes it
+    (PART-1), else each in turn."""
     count = len(topic_of(broker, name).partitions)
     by_partition: dict[int, list[Record]] = {}
     for number, record in enumerate(records):
@@ -299,8 +300,8 @@ def produced(
     user: str | None = None,
     at_once: bool = False,
 ) -> Steps[list[Written]]:
-    """Write records, and where each was put. Nothing is written before all partitions can be
-    written to, and (`at_once`) be acknowledged without a wait."""
+    """Write records and return their places. Nothing is written before all partitions can be
+    written to and, with `at_once`, acknowledged without a wait."""
     arguments.records(partition, headers, timestamp_ms, transactional_id, abort)
     listed = arguments.listed("values", values)
     keyed = None if keys is None else arguments.listed("keys", keys)
@@ -374,8 +375,9 @@ def append(
     *,
     producer: Producer | None = None,
 ) -> Steps[list[Written]]:
-    """Append records to one partition as one batch that all replicas in sync acknowledge.
-    `producer`: of an open transaction, or an idempotent one, which may be asked again."""
+    """Append records to one partition as one batch, acknowledged by all replicas in sync.
+    `producer`: one with an open transaction, or an idempotent one, whose batch may be sent
+    again."""
     if not records:
         return []
     rows = [record._replace(offset=offset) for offset, record in enumerate(records)]
@@ -426,8 +428,8 @@ def led(
     version: int | None = None,
     again: bool = True,
 ) -> Steps[R]:
-    """The answer of a partition's leader; of one that stopped before it, its successor's, if
-    it may be asked `again`."""
+    """Return the response of a partition's leader. If it stops first and `again` allows it, ask
+    the next leader."""
     while True:
         yield from until(lambda: reach.unready(name, index))
         leader = reach.leader_of(name, index)
@@ -474,7 +476,7 @@ def _idempotent(reach: Reach) -> Steps[Producer]:
 
 
 def begun(reach: Reach, transactional_id: str, timeout_ms: int = 60_000) -> Steps[Producer]:
-    """Initialize the producer of a transactional id: whoever had it before is fenced, and its open
+    """Initialise the producer of a transactional id: a former producer is fenced, and its open
     transaction aborted."""
     broker = yield from _coordinating(reach, transactional_id)
     request = InitProducerIdRequest(
@@ -486,7 +488,7 @@ def begun(reach: Reach, transactional_id: str, timeout_ms: int = 60_000) -> Step
 
 
 def ended(reach: Reach, producer: Producer, *, commit: bool) -> Steps[Producer]:
-    """End the open transaction; the producer as it goes on."""
+    """End the open transaction; return the producer for the next one."""
     assert producer.transactional_id is not None
     broker = yield from _coordinating(reach, producer.transactional_id)
     request = EndTxnRequest(
@@ -532,7 +534,7 @@ def records(
     start: int | None = None,
     committed: bool = False,
 ) -> Steps[list[ReadRecord]]:
-    """The records of a partition, or of all, as their leaders have them."""
+    """Return the records of a partition, or of all, from their leaders."""
     arguments.whole_or_none("partition", partition)
     arguments.whole_or_none("start", start)
     arguments.flag("committed", committed)
@@ -550,11 +552,8 @@ def records(
 def read(
     broker: Broker, name: str, index: int, *, start: int | None = None, committed: bool = False
 ) -> list[ReadRecord]:
-    """The records of a partition from an offset (None: its first) to its end, without transactions'
-    markers.
-
-    `committed`: as a read_committed consumer sees them, without open and aborted transactions.
-    """
+    """Return the records of a partition from an offset (None: the first) to the end, without
+    transaction markers. `committed`: without records of open and aborted transactions."""
     log = partition_of(broker, name, index).log
     start = log.log_start_offset if start is None else start
     end = log.last_stable_offset if committed else log.high_watermark

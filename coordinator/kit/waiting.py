@@ -25,23 +25,23 @@ class WaitTimeoutError(AssertionError):
 
 
 def not_in_time(text: str) -> WaitTimeoutError:
-    """The error of a wait whose time is over. Its last line names the page that says what to do
-    next."""
+    """Return the error of a wait whose time is over. Its last line names the page that says what
+    to do next."""
     from coordinator.base.installing import see_agents
 
     return WaitTimeoutError(f"{text}\n({see_agents()})")
 
 
 class LoopFuture(Future[T]):
-    """The result of a wait, made on the emulator's own loop: blocking that loop until it is there
-    would never end."""
+    """The result of a wait. Waiting for it on the emulator's own loop would never end, so that
+    raises an error."""
 
     def __init__(self) -> None:
         super().__init__()
         self._loop_thread = get_ident()
 
     def check_thread(self) -> None:
-        """Raise ControlError if waiting on this thread would hold up the emulator."""
+        """Raise ControlError if a wait on this thread would block the emulator."""
         if not self.done() and get_ident() == self._loop_thread:
             self.cancel()
             raise ControlError(
@@ -51,8 +51,8 @@ class LoopFuture(Future[T]):
             )
 
     def result(self, timeout: float | None = None) -> T:
-        """See `Future.result`. Raises ControlError on the emulator's own loop while there is
-        none."""
+        """See `Future.result`. On the emulator's own loop, raises ControlError unless the result
+        exists."""
         self.check_thread()
         return super().result(timeout)
 
@@ -79,7 +79,7 @@ class _Wait:
 
 
 class WaitBoard:
-    """Everybody who waits for something at one emulator."""
+    """All waits at one emulator."""
 
     def __init__(self) -> None:
         self._waits: list[_Wait] = []
@@ -88,7 +88,7 @@ class WaitBoard:
         return bool(self._waits)
 
     def begin(self, unmet: Unmet, value: Callable[[], Any]) -> LoopFuture[Any]:
-        """Wait until `unmet` gives nothing; the future then has what `value` gives at that
+        """Wait until `unmet` returns nothing; the future then gets the value of `value` at that
         instant."""
         wait = _Wait(unmet, value)
         if not wait.look():
@@ -96,7 +96,7 @@ class WaitBoard:
         return wait.future
 
     def look(self) -> None:
-        """Something may have happened: see who need not wait any longer."""
+        """Check all waits, because something may have happened."""
         self._waits = [wait for wait in self._waits if not wait.look()]
 
     def end(self, future: Future[Any]) -> None:
@@ -104,7 +104,7 @@ class WaitBoard:
         self._waits = [wait for wait in self._waits if wait.future is not future]
 
     def fail_all(self, error: Exception) -> None:
-        """The emulator ends: nothing will come about."""
+        """End all waits with an error, because the emulator ends."""
         waits, self._waits = self._waits, []
         for wait in waits:
             if not wait.future.done():

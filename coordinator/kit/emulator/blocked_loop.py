@@ -23,13 +23,14 @@ logger = logging.getLogger("coordinator.server.net.server")
 
 _LOOK_S = 1.0
 _LOOKS = 3
-"""After so many looks at which the loop had not turned, nor left the client, it is blocked."""
+"""The loop counts as blocked after so many checks at which it had neither run nor left the
+client."""
 _DEBUGGERS = frozenset({"bdb", "pdb", "pydevd", "debugpy", "_pydevd_bundle", "IPython"})
 
 
 class BlockingClientError(EmulatorError):
-    """A blocking client holds up the loop that the emulator runs on: which, where, and what to do
-    instead."""
+    """A blocking client blocks the loop that the emulator runs on: which client, where, and what
+    to do instead."""
 
     told = ""
 
@@ -49,8 +50,8 @@ class BlockWatch:
         self._watcher.start()
 
     def end(self, error: BaseException | None) -> None:
-        """Look no more. Raises BlockingClientError if there was reason to, and `error`, which ends
-        the block, is another one."""
+        """End the watch. Raises BlockingClientError if the loop was blocked, unless `error`,
+        which ends the block, is that error already."""
         self._end.set()
         self._watcher.join()
         if self._found is not None and not isinstance(error, BlockingClientError):
@@ -91,8 +92,8 @@ class BlockWatch:
 
 
 def blocking_client(innermost: FrameType | None) -> tuple[str, str] | None:
-    """The client library in whose call a thread stands, and the line of its caller; None: in none,
-    or it is being debugged or loaded."""
+    """Return the client library whose call is on a thread's stack, and the caller's line. None
+    if there is none, or if the library is being debugged or imported."""
     frames = list(_outwards(innermost))
     packages = [str(frame.f_globals.get("__name__", "")).partition(".")[0] for frame in frames]
     if _DEBUGGERS.intersection(packages) or any(

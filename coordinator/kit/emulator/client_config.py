@@ -21,7 +21,7 @@ DEFAULT_MECHANISM: Final = "SCRAM-SHA-512"
 
 
 class Access(NamedTuple):
-    """A user's way into a listener. `user` "": without a login."""
+    """A user's access to a listener. `user` "": without a login."""
 
     servers: str
     protocol: SecurityProtocol
@@ -30,10 +30,10 @@ class Access(NamedTuple):
     password: str
     ca_file: str | None
     certificate: str | None = None
-    """A file with the client's own certificate and key."""
+    """Path of a file with the client's own certificate and key."""
 
     def __repr__(self) -> str:
-        """Without the password: tracebacks show it."""
+        """Return a text without the password, because tracebacks show it."""
         return f"Access({self.servers}, {self.protocol}, {self.mechanism}, {self.user!r})"
 
 
@@ -137,11 +137,11 @@ FILES: Final = frozenset(
         "ssl_keyfile",
     }
 )
-"""The settings that name a file."""
+"""The settings whose value is a path."""
 
 
 def config_for(library: str, access: Access) -> dict[str, Any]:
-    """The settings of a client. Raises EmulatorError for a library that is not known."""
+    """Return the settings of a client. Raises EmulatorError for an unknown library."""
     write = LIBRARIES.get(library)
     if write is None:
         raise EmulatorError(
@@ -151,7 +151,8 @@ def config_for(library: str, access: Access) -> dict[str, Any]:
 
 
 def with_ssl_context(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings of aiokafka with an `ssl_context` in place of `ssl_cafile`; others as they are."""
+    """Return settings of aiokafka with an `ssl_context` instead of `ssl_cafile`; other settings
+    are unchanged."""
     given = dict(config)
     path = given.pop("ssl_cafile", None)
     if path is not None:

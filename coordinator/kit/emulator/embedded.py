@@ -187,22 +187,22 @@ class Emulator(LoopKit):
         self._lone: LoneBroker | None = None
         self._log: EventLog | None = None
         self._fleets: dict[str | None, Fleet] = {}
-        """The peers of each user; None: those of the testing kit itself."""
+        """The peers of each user; None: those that are the testing kit itself."""
         self._started = False
         self._loop_thread = 0
         self._thread: Thread | None = None
         self._end: asyncio.Event | None = None
         self._watch: BlockWatch
         self.interceptor_errors: list[InterceptorError] = []
-        """Known when it has stopped: what interceptors raised, or gave that is no verdict. Leaving
-        `with` raises the first."""
+        """Errors of interceptors, known when the emulator has stopped. Leaving `with` raises the
+        first."""
 
     # -- what a running emulator offers
 
     @property
     def bootstrap_servers(self) -> str:
-        """The clients' setting: `host:port` of the first listener, as advertised; of several
-        brokers all, with commas."""
+        """The addresses for clients' setting bootstrap.servers: the first listener, as
+        advertised, of each broker, separated by commas."""
         return self._servers_at(self._first_listener)
 
     def _servers_at(self, listener: str) -> str:
@@ -227,8 +227,8 @@ class Emulator(LoopKit):
 
     @property
     def ca_file(self) -> str:
-        """The certificate of the authority that clients are to trust, a PEM file. Raises
-        EmulatorError without TLS."""
+        """Path of a PEM file with the certificate of the authority that clients must trust.
+        Raises EmulatorError without TLS."""
         self.server  # noqa: B018  # is it running?
         if self._guard is None or self._guard.certificates is None:
             raise EmulatorError(
@@ -244,11 +244,11 @@ class Emulator(LoopKit):
         mechanism: str | None = None,
         listener: str | None = None,
     ) -> dict[str, Any]:
-        """The settings with which a client reaches the broker, under the names of its library:
-        kafka-python, aiokafka, confluent-kafka, librdkafka, java. Plain values.
+        """Return the settings with which a client reaches the broker, by the names of its library:
+        kafka-python, aiokafka, confluent-kafka, librdkafka, java. They are plain values.
 
-        `user`: one of `users`. `mechanism`: SCRAM-SHA-512 unless said. `listener`: the one that
-        `bootstrap_servers` names unless said. Raises EmulatorError for what cannot be.
+        `user`: one of `users`. `mechanism`: by default SCRAM-SHA-512. `listener`: by default the
+        one in `bootstrap_servers`. Raises EmulatorError for impossible ones.
         """
         from .client_config import config_for
 
@@ -269,7 +269,7 @@ class Emulator(LoopKit):
 
     @property
     def brokers(self) -> Mapping[int, Broker]:
-        """The brokers by id; to be touched on the emulator's loop only (`run`). One that was
+        """The brokers by id. Use them on the emulator's loop only (`run`). A broker that was
         started again is another object."""
         return (
             {self._node_id: self.server.broker}
@@ -344,9 +344,11 @@ class Emulator(LoopKit):
 
     def unload_coordinator(self, partition: int | None = None) -> None:
         """Let the broker lose a partition of __consumer_offsets, or all, as when another broker
-        becomes its leader (ERR-5, ERR-6): parked requests (in slices, where groups are many) and
-        later ones get NOT_COORDINATOR until `load_coordinator`. Raises EmulatorError for a
-        partition that there is not. Safe from any thread."""
+        becomes its leader (ERR-5, ERR-6). Parked and later requests are answered with
+        NOT_COORDINATOR until `load_coordinator`.
+
+        Raises EmulatorError for a partition that does not exist. Safe from any thread.
+        """
         self._check_offsets_partition(partition)
         self.run(lambda: self.broker.unload_groups(partition, self.server.now()))
 
@@ -361,12 +363,11 @@ class Emulator(LoopKit):
 
     def load_coordinator(self, partition: int | None = None) -> None:
         """Let the broker lead a partition of __consumer_offsets again, or all: groups are as their
-        log left them (ERR-7).
+        log has them (ERR-7). Parked requests are not restored; members' sessions begin again.
 
-        Parked requests are not restored; members' sessions begin anew. Safe from any thread: others
-        are served between slices of the load (ERR-4), which is over when this returns. On the
-        emulator's own loop it is done at once. Raises EmulatorError for a partition that there is
-        not.
+        The load is complete when this returns; other groups are served during it (ERR-4). On the
+        emulator's own loop the load is done in one piece. Raises EmulatorError for a partition
+        that does not exist. Safe from any thread.
         """
         broker = self.broker
         self._check_offsets_partition(partition)
@@ -379,9 +380,12 @@ class Emulator(LoopKit):
             self.run(lambda: begin_load(broker, partition, waits, self.server.now())).result()
 
     def control(self, verb: Verb) -> Verb | None:
-        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse. Raises
-        ClusterError that says what cannot be done. Safe from any thread: a broker that was started
-        then listens, one that was stopped does not (on the emulator's loop: soon after)."""
+        """Carry out a verb of `coordinator.control.cluster` and return its inverse, or None. Raises
+        ClusterError for an impossible one.
+
+        Safe from any thread: when it returns, a started broker listens and a stopped one does
+        not (on the emulator's loop soon after).
+        """
         cluster = self._cluster
         if cluster is None:
             return self._control_alone(verb)
@@ -412,13 +416,13 @@ class Emulator(LoopKit):
         config: Mapping[str, object] | None = None,
         kafka_version: str | None = None,
     ) -> None:
-        """Stop a broker (without an id: the only one) and start it again; `config`: settings that
-        it then has, over those it had, as in a rolling restart: `kafka.restart(config={...})`.
-        `kafka_version`: the release of Kafka that it then is, as in a rolling upgrade.
+        """Stop a broker (without an id the only one) and start it again, as in a rolling restart or
+        upgrade: `kafka.restart(config={...})`.
 
-        Raises ConfigError for settings that Kafka would not start with, or does not read at a
-        start, ClusterError for a broker that does not run, or a release that would not start; then
-        nothing has changed. Safe from any thread.
+        `config`: settings that override the former ones. `kafka_version`: the new release of
+        Kafka. Raises ConfigError for settings with which Kafka would not start, or that it does
+        not read at its start; ClusterError for a broker that does not run, or a release that
+        would not start. Then nothing has changed. Safe from any thread.
         """
         for step in self._restarting(broker, how, config, kafka_version):
             step()
@@ -431,7 +435,8 @@ class Emulator(LoopKit):
         config: Mapping[str, object] | None = None,
         kafka_version: str | None = None,
     ) -> None:
-        """As `restart`, on any loop: it ends when the broker listens again."""
+        """The same as `restart`, to be awaited on any loop: it ends when the broker listens
+        again."""
         for step in self._restarting(broker, how, config, kafka_version):
             step()
             if self._lone is not None:
@@ -505,7 +510,7 @@ class Emulator(LoopKit):
         return log_of(self._log)
 
     def mark(self) -> int:
-        """A place in the event log: what happens from now on is `since` this mark."""
+        """Return a place in the event log: later events are `since` this mark."""
         log = self._log
         return 0 if log is None else self.run(lambda: log.seq + 1)
 
@@ -589,7 +594,7 @@ class Emulator(LoopKit):
         self._server = cluster.servers[1]
 
     async def stop(self) -> None:
-        """Answer what is parked, close every connection, forget everything."""
+        """Answer parked requests, close every connection, and drop all state."""
         for fleet in self._fleets.values():
             fleet.abandon()
         self._fleets.clear()

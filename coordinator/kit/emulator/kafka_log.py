@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from coordinator.events import EventLog
 
 REMEMBERED = 1_000
-"""So many lines of the event log are kept where it is written only for this file."""
+"""Number of lines that the event log keeps in memory if it is written only for this file."""
 
 
 class KafkaLog:
     """Follows an event log and appends a broker's lines to a file.
 
-    `release`: whose words they are, such as "4.3.1". `epoch_ms`: the wall clock of the event log's zero.
-    `tell`: who hears, once, of a file that takes no lines. Raises EmulatorError for a file that cannot be
-    had.
+    `release`: the release of Kafka whose wording is used, such as "4.3.1". `epoch_ms`: the wall
+    clock at the event log's zero. `tell`: called once with a sentence if the file cannot be
+    written. Raises EmulatorError for a file that cannot be opened.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class KafkaLog:
                 self._tell = None
 
     def close(self) -> None:
-        """End the file."""
+        """Close the file."""
         self._log.followers.remove(self._follow)
         try:
             self._file.close()

@@ -48,7 +48,7 @@ _A_DAY_MS: Final = 86_400_000
 
 
 class Line(NamedTuple):
-    """A whole line of the file without its newline, and where it begins and ends."""
+    """A whole line of the file without its newline, and the offsets of its beginning and end."""
 
     begin: int
     end: int
@@ -56,15 +56,15 @@ class Line(NamedTuple):
 
 
 class Tail:
-    """The whole lines of a file that grows, from an offset on."""
+    """Reads the whole lines of a growing file, from an offset on."""
 
     def __init__(self, path: str, offset: int = 0) -> None:
         self._path = path
         self.offset = offset
 
     def take(self, most_bytes: int = _READ_BYTES) -> list[Line]:
-        """The next lines, of about so many bytes; none if there are no whole ones. Raises
-        OSError."""
+        """Return the next lines, about `most_bytes` of them; empty if there is no whole line.
+        Raises OSError."""
         with open(self._path, "rb") as file:
             file.seek(self.offset)
             data = file.read(most_bytes)
@@ -78,12 +78,9 @@ class Tail:
 
 
 class LogPublisher:
-    """Publishes one log. `start` it on the running loop; `stop` ends it. Raises AddressError for a
-    malformed bootstrap.
-
-    `offset`: where in the file to begin. `routes`, `entry`: see `LiveTransport`. `tell` is given sentences
-    about what went wrong.
-    """
+    """Publishes one log: `start` it on the running loop, `stop` ends it. Raises AddressError for
+    a malformed bootstrap. `offset`: where in the file to begin. `routes`, `entry`: see
+    `LiveTransport`. `tell`: called with sentences about failures."""
 
     def __init__(
         self,
@@ -122,7 +119,7 @@ class LogPublisher:
         self._producer = self._new_producer()
 
     def start(self) -> None:
-        """Begin."""
+        """Start publishing."""
         self._producer.want(self._place.topic)
         self._task = self._transport.loop.create_task(self._run())
 
@@ -132,7 +129,7 @@ class LogPublisher:
         return len(self._waiting)
 
     async def caught_up(self) -> None:
-        """Wait until all that is in the file now is published, or publishing has ended."""
+        """Wait until everything that is in the file now is published, or publishing has ended."""
         for _ in range(2):  # the first look at the file's end may have begun before
             self._at_end.clear()
             self._woken.set()

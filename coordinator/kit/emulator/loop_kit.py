@@ -34,8 +34,7 @@ T = TypeVar("T")
 @await_is_watched
 @nearest_keywords
 class LoopKit(Kit):
-    """Methods of a running emulator that has a loop: peers, which live on it, and what is
-    awaited."""
+    """Methods of a running emulator that need its event loop: peers, and what can be awaited."""
 
     _loop_thread: int
     """The thread of the loop that the peers live on."""
@@ -59,16 +58,18 @@ class LoopKit(Kit):
         protocol: str | None = None,
         user: str | None = None,
     ) -> PeerHandle:
-        """A live member of a group here, on its way in: `with kafka.peer("billing",
-        topics=["orders"]) as peer: peer.wait_stable()`.
+        """Start a live member of a group: `with kafka.peer("billing", topics=["orders"]) as peer:
+        peer.wait_stable()`.
 
         `topics`: a list of names. `pattern`: instead, a regular expression that whole names must
         match. `config`: settings by Kafka's names; `partition.assignment.strategy` also takes
         classes. A fault ends the peer unless `keep_going`. `protocol`: classic or consumer
-        (KIP-848). What is not said fits the group: the protocol of its members, and all assignors
-        that there are, those that they have in common first. `user`: who it logs in as, at the first
-        listener that asks; without one it may do everything. Raises MemberConfigError, FleetError, ControlError for what cannot be. Safe
-        from any thread.
+        (KIP-848). By default the peer fits the group: its protocol, and all assignors there are,
+        those of the group's members first. `user`: the user to log in as, at the first secured
+        listener; without one the peer may do everything.
+
+        Raises MemberConfigError, FleetError, ControlError for impossible ones. Safe from any
+        thread.
         """
         from coordinator.members import MemberConfig
         from coordinator.members.live import PeerHandle
@@ -149,20 +150,20 @@ class LoopKit(Kit):
         timeout: float = DEFAULT_TIMEOUT_S,
         **words: Any,
     ) -> list[Written]:
-        """As `produce`, on any loop: wait for leaders and for replicas in sync as a client does, up
-        to `timeout` seconds."""
+        """The same as `produce`, to be awaited on any loop: wait for leaders and for replicas in
+        sync as a client does, up to `timeout` seconds."""
         written: list[Written] = await self.awaited.produce(name, values, timeout=timeout, **words)
         return written
 
     @property
     def awaited(self) -> Any:
-        """The same emulator with methods that are awaited: those that a client would wait for, such
+        """The same emulator with methods that are awaited, for those that may have to wait, such
         as `await kafka.awaited.truncate("orders", 0)`."""
         return _Awaited(self)
 
     async def when_ready(self, steps: Steps[T], timeout: float = DEFAULT_TIMEOUT_S) -> T:
-        """The result of work in steps, which may take so many seconds. Raises ControlError that
-        says what it lacks."""
+        """Run work in steps for at most `timeout` seconds; return its result. Raises
+        ControlError, which says what is missing."""
         from .. import arguments
         from ..client_requests import Errand
 

@@ -47,7 +47,8 @@ def read_log_mode(mode: LogMode | str) -> LogMode:
 
 
 def publish_listeners(server: Server, *, advertised: bool) -> None:
-    """Show in a broker's configuration where it listens, and what it advertises if that was given."""
+    """Put a broker's listeners, and its advertised ones if they were given, into its
+    configuration."""
     broker = server.broker
     broker.configs.publish("listeners", ",".join(map(str, server.endpoints)))
     if not advertised:
@@ -66,7 +67,7 @@ def read_configs_of_brokers(
     own: Mapping[int, Mapping[str, object]],
     node_id: int,
 ) -> list[BrokerConfigs]:
-    """A configuration for each broker. Raises EmulatorError for numbers that do not fit
+    """Return a configuration for each broker. Raises EmulatorError for numbers that do not fit
     together."""
     if type(brokers) is not int or not 1 <= brokers <= MOST_BROKERS:
         raise EmulatorError(f"brokers={brokers!r}: from 1 to {MOST_BROKERS} can be had")
@@ -124,8 +125,8 @@ def read_configs(
     kafka_version: str | None = None,
     features: Mapping[str, int] | None = None,
 ) -> BrokerConfigs:
-    """Kafka's names and values, of a release, with features at levels of one's own. Raises
-    ConfigError, and EmulatorError for a release that there is none of."""
+    """Return the configuration of a release, with feature levels. Raises ConfigError, and
+    EmulatorError for an unknown release."""
     if isinstance(config, BrokerConfigs) and features is not None:
         raise ConfigError(
             f"features={features!r}: the configuration given has levels of its own; give one of them"
@@ -171,7 +172,7 @@ _LEAST = {
 
 
 def read_release(kafka_version: str | None) -> Release:
-    """The release that is asked for; None: the newest. Raises EmulatorError."""
+    """Return the release that is asked for; None: the newest. Raises EmulatorError."""
     try:
         return NEWEST if kafka_version is None else release_named(kafka_version)
     except ReleaseError as error:
@@ -183,8 +184,8 @@ _OF_SECURITY = ("listener.security.protocol.map", "authorizer.class.name")
 
 
 def read_protocol(security: Any) -> str:
-    """The option `security`, which is the name of listeners that have none of their own. Raises
-    EmulatorError."""
+    """Return the option `security`, which names the protocol of listeners without a name of
+    their own. Raises EmulatorError."""
     if security is None:
         return DEFAULT_LISTENER
     if security not in _SECURITY_PROTOCOLS:
@@ -204,7 +205,7 @@ def asks_for_security(
 
 
 def check_kinds(*, seed: Any, node_id: Any, log: Any, remember: Any, racks: Any) -> None:
-    """Raise EmulatorError for numbers, lists and paths that are something else."""
+    """Raise EmulatorError for options of a wrong type."""
     if type(remember) is not int or remember < 0:
         raise EmulatorError(
             f"remember={remember!r}: give a number of lines from 0 on, such as 100_000"
@@ -252,11 +253,9 @@ def open_log(
     epoch_ms: int,
     tell: Callable[[str], None],
 ) -> EventLog | None:
-    """The event log in a file, or in memory if so many lines are to be remembered. `tell`: who
-    hears of a file that takes no lines.
-
-    Raises EmulatorError for a file that cannot be had.
-    """
+    """Return the event log in a file, or in memory if lines are to be remembered. `tell`: called
+    with a sentence if the file cannot be written. Raises EmulatorError for a file that cannot be
+    opened."""
     if path is None and not remember:
         return None
     from coordinator.events import EventLog, LogError

@@ -38,14 +38,14 @@ class PeersSeen:
     """The testing kit's view of all peers."""
 
     def __init__(self, fleets: MutableMapping[str | None, Fleet]) -> None:
-        """`fleets`: by user. It is emptied when all peers end."""
+        """`fleets`: by user; emptied when all peers end."""
         self._fleets = fleets
 
     def _peers(self) -> list[Peer]:
         return [peer for fleet in self._fleets.values() for peer in fleet.peers]
 
     def own(self) -> dict[str, frozenset[tuple[str, int]]]:
-        """Member ids, with the partitions that each took over."""
+        """Return the peers' member ids, with the partitions that each took over."""
         return {
             peer.member_id: frozenset((tp.topic, tp.partition) for tp in peer.owned)
             for peer in self._peers()
@@ -53,11 +53,11 @@ class PeersSeen:
         }
 
     def paused(self) -> set[str]:
-        """Member ids of those that stand still."""
+        """Return the member ids of paused peers."""
         return {peer.member_id for peer in self._peers() if peer.paused}
 
     def failed(self, group_id: str) -> dict[str, str]:
-        """Of a group, by client id: which of them ended by a fault, and by which."""
+        """Return, by client id, the peers of a group that ended by a fault, and the fault."""
         return {
             peer.client_id: str(peer.fault)
             for fleet in self._fleets.values()
@@ -66,8 +66,8 @@ class PeersSeen:
         }
 
     def end(self) -> set[str]:
-        """Let all of them crash, share consumers included; return `host:port` of the connections
-        that they had open, whose latest requests a broker may not have read yet."""
+        """Crash all peers, share consumers included. Return `host:port` of their open
+        connections, whose latest requests a broker may not have read yet."""
         open_ones: set[str] = set()
         for fleet in self._fleets.values():
             open_ones |= fleet.addresses()
@@ -82,8 +82,8 @@ def told(
     log: EventLog | None,
     now: Callable[[], int],
 ) -> Fleet:
-    """The fleet, whose peers' faults say what would fit the group, and whose callbacks are in the
-    log."""
+    """Return the fleet; its peers' faults then say what would fit the group, and their callbacks
+    are logged."""
     explained: set[MemberFault] = set()
 
     def explain(peer: Peer) -> None:
@@ -110,13 +110,13 @@ def fitting(
     given: Mapping[str, object],
     last_used: Callable[[], str | None] = lambda: None,
 ) -> dict[str, object]:
-    """The settings with which a peer fits into a group: the protocol of its members, and all
+    """Return the settings with which a peer fits its group: the protocol of its members, and all
     assignors of ours, those that its members have in common first.
 
-    Where all of them offer cooperative-sticky alone it does so, too, for then they speak the
-    cooperative protocol. In a group without members the assignor that it used last comes first.
-    Nothing where the settings given say so themselves, and where members have no assignor of ours
-    in common.
+    If all members offer cooperative-sticky alone, so does the peer, because then they use the
+    cooperative rebalance protocol. In a group without members its last assignor comes first.
+    Empty if the given settings decide already, or if the members have no assignor of ours in
+    common.
     """
     membership = next(
         (m for m in (_membership(broker, group_id) for broker in brokers) if m is not None), None
@@ -153,8 +153,8 @@ def last_assignor(lines: Sequence[Line], group_id: str) -> str | None:
 
 
 def refusal_explained(brokers: Iterable[Broker], group_id: str, config: MemberConfig) -> str:
-    """The offers of a group's members, that of the peer that was refused for it, and what to
-    change."""
+    """Return a sentence about the offers of a group's members, the offer of the refused peer,
+    and what to change."""
     membership = next(
         (m for m in (_membership(broker, group_id) for broker in brokers) if m is not None), None
     )

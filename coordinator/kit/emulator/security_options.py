@@ -35,8 +35,8 @@ _OAUTH = "sasl.oauthbearer"
 _JWKS = f"{_OAUTH}.jwks.endpoint.url"
 _MAPPING = "ssl.principal.mapping.rules"
 _OF_LISTENERS = (_MECHANISMS, _REAUTH, _JAAS, _CLIENT_AUTH, _MAPPING)
-"""Settings of a single listener: as `listener.name.NAME.SETTING`, the second and third also
-of one mechanism."""
+"""Settings of a single listener, in the form `listener.name.NAME.SETTING`; the second and third
+can also be for one mechanism."""
 _AUTHORIZER = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _JAAS_USER = re.compile(r'\buser_([^\s=]+)\s*=\s*"((?:[^"\\]|\\.)*)"')
@@ -55,7 +55,7 @@ class Authorization(NamedTuple):
 
 
 class SecurityOptions(NamedTuple):
-    """The listeners' demands on clients. `authorization` None: everybody may do everything."""
+    """What the listeners demand of clients. `authorization` None: everybody may do everything."""
 
     listeners: Mapping[str, ListenerSecurity]
     users: Mapping[str, str]
@@ -66,19 +66,19 @@ class SecurityOptions(NamedTuple):
     signed: SignedTokens | None = None
 
     def __repr__(self) -> str:
-        """Without passwords: tracebacks show it."""
+        """Return a text without passwords, because tracebacks show it."""
         return (
             f"SecurityOptions({', '.join(map(str, self.listeners))}; users {', '.join(self.users)})"
         )
 
     @property
     def authenticating(self) -> frozenset[str]:
-        """The listeners whose clients have to say who they are."""
+        """The listeners that authenticate their clients."""
         return frozenset(name for name, each in self.listeners.items() if each.authenticates)
 
     @property
     def secured(self) -> list[str]:
-        """The listeners that speak more than plaintext."""
+        """The listeners with another protocol than PLAINTEXT."""
         return [
             name
             for name, each in self.listeners.items()
@@ -86,7 +86,7 @@ class SecurityOptions(NamedTuple):
         ]
 
     def guard(self) -> Guard:
-        """The servers' guard. Raises EmulatorError for a certificate that cannot be had."""
+        """Return the servers' guard. Raises EmulatorError for a certificate that cannot be read."""
         import secrets
 
         from coordinator.server.net.guard import Guard
@@ -123,7 +123,7 @@ def read_security(
     acls: Any = (),
     super_users: Any = (),
 ) -> SecurityOptions | None:
-    """The listeners' demands on clients; None: none. Raises EmulatorError."""
+    """Return what the listeners demand of clients, or None for nothing. Raises EmulatorError."""
     endpoints = list(endpoints)
     protocols = _protocols(endpoints, configs)
     own = _own_settings(protocols, configs)
@@ -157,7 +157,7 @@ def read_security(
 
 
 def read_signed_tokens(configs: BrokerConfigs) -> SignedTokens | None:
-    """Return how tokens of OAUTHBEARER are checked, or None if they have no signature. Raises
+    """Return the check of OAUTHBEARER tokens, or None if they have no signature. Raises
     EmulatorError."""
     url = configs.static.get(_JWKS)
     if not url:
@@ -372,8 +372,8 @@ def access(
     user: str | None,
     mechanism: str | None,
 ) -> Access:
-    """Return a user's way into a listener. Raises EmulatorError for a user or a mechanism that it
-    does not know."""
+    """Return a user's access to a listener. Raises EmulatorError for an unknown user or
+    mechanism."""
     settings = ListenerSecurity(listener) if options is None else options.listeners[listener]
     passwords = {} if guard is None else guard.security.passwords
     certificates = None if guard is None else guard.certificates

@@ -38,7 +38,7 @@ def new_session(
     seed: int,
     fleets: MutableMapping[str | None, Fleet],
 ) -> KitSession:
-    """A kit's session; its waits are looked at after every piece of work of the servers."""
+    """Return a kit's session; its waits are checked after every piece of work of the servers."""
 
     def clients() -> set[str]:
         return {
@@ -79,8 +79,8 @@ def new_session(
 
 
 def begin_load(broker: Broker, partition: int | None, waits: WaitBoard, now: int) -> Future[None]:
-    """Let a broker begin to load a partition of __consumer_offsets (None: all); the future is done
-    when the load is."""
+    """Let a broker begin to load a partition of __consumer_offsets (None: all). The future is
+    done when the load is."""
     broker.begin_load(partition, 0, now)
     return waits.begin(
         lambda: ("the end of the load",) if broker.coordinator.is_loading else (), lambda: None
@@ -100,12 +100,12 @@ class EmulatorClock:
         return self._server.runtime.next_deadline()
 
     def tick(self) -> None:
-        """Let happen what is due."""
+        """Fire the timers that are due."""
         self._server.runtime.tick(self._server.now())
 
 
 def log_lines(log: EventLog | None, path: str | PathLike[str] | None) -> list[Line]:
-    """The lines of this run so far. Raises EmulatorError if there is no log."""
+    """Return the lines of this run so far. Raises EmulatorError if there is no log."""
     log = log_of(log)
     if path is None:
         return list(log.read())
@@ -116,7 +116,7 @@ def log_lines(log: EventLog | None, path: str | PathLike[str] | None) -> list[Li
 
 
 def log_of(log: EventLog | None) -> EventLog:
-    """The log. Raises EmulatorError if there is none."""
+    """Return the log. Raises EmulatorError if there is none."""
     if log is None:
         raise EmulatorError(
             "there is no event log: give log=PATH, or remember=100_000 for one in memory"
@@ -145,7 +145,7 @@ def own_routes(
 
 
 def own_addresses(routes: Mapping[tuple[str, int], tuple[str, int]]) -> str:
-    """The bootstrap servers for clients in this process."""
+    """Return the bootstrap servers for clients in this process."""
     return ",".join(
         f"[{host}]:{port}" if ":" in host else f"{host}:{port}" for host, port in routes.values()
     )
@@ -174,7 +174,7 @@ def new_fleet(
 
 
 def entry_of(access: Access | None) -> Entry | None:
-    """Return a peer's way into a listener."""
+    """Return a peer's TLS and login for a listener."""
     if access is None:
         return None
     from coordinator.members.connections.login import Credentials

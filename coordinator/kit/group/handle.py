@@ -85,7 +85,7 @@ class GroupHandle(GroupLooks):
     # -- looking
 
     def snapshot(self) -> GroupSnapshot:
-        """Everything about the group at this instant."""
+        """Return the whole state of the group at this instant."""
         return self._run(lambda: self._session.group(self.group_id))
 
     @property
@@ -96,7 +96,7 @@ class GroupHandle(GroupLooks):
         return rebalances_of(self._timeline(), self.group_id)
 
     def obstacles(self) -> list[str]:
-        """Return what stands in the way of the group, in sentences: see `Kit.obstacles`."""
+        """Return obstacles of the group, in sentences: see `Kit.obstacles`."""
         return self._obstacles(self.group_id)
 
     # -- waiting
@@ -139,7 +139,7 @@ class GroupHandle(GroupLooks):
         return result
 
     def begin_wait(self, expectation: GroupExpectation) -> Future[Any]:
-        """Wait without blocking: the future has the group once it is as expected."""
+        """Wait without blocking: the future gets the group when it meets the expectation."""
         if expectation.is_empty:
             raise ExpectationError(
                 "wait for what? Give state, members, generation_above, assigned, committed, lag, acted or heard"
@@ -185,19 +185,19 @@ class GroupHandle(GroupLooks):
         return self._run(look)
 
     def verify(self, *, since: int = 0) -> Verification:
-        """Assertions about what happened to the group, from a `mark` on: each raises AssertionError
-        with the offending lines."""
+        """Return assertions about what happened to the group, from a `mark` on. Each raises
+        AssertionError with the lines that contradict it."""
         return self._verify(self.group_id, since=since)
 
     # -- acting
 
     def peer(self, topics: Iterable[str] | None = None, **options: Any) -> Any:
-        """A simulated member of this group, on its way in: a `coordinator.members.live.PeerHandle`;
-        see `Emulator.peer`.
+        """Start a simulated member of this group: a `coordinator.members.live.PeerHandle`; see
+        `Emulator.peer`.
 
-        Its heartbeats come every 100 ms unless `config` has another heartbeat.interval.ms, so that
-        it soon learns of rebalances. In a group of the consumer protocol (KIP-848) the coordinator
-        says how often they come.
+        It sends heartbeats every 100 ms unless `config` has another heartbeat.interval.ms, so
+        that it learns of rebalances soon. In a group of the consumer protocol (KIP-848) the
+        coordinator sets the interval.
         """
         config = dict(options.pop("config", None) or {})
         protocol = options.get("protocol") or config.get("group.protocol") or self.snapshot().type
@@ -244,8 +244,8 @@ class GroupHandle(GroupLooks):
         return self._act(at_once(end))
 
     def rebalance(self, reason: str = "a test asked for it") -> None:
-        """Let the group rebalance: every member has to join again. Raises ControlError if it has no
-        members or does so already."""
+        """Start a rebalance: every member has to join again. Raises ControlError if the group
+        has no members or is rebalancing already."""
         return self._act(
             at_once(
                 lambda broker: operations.start_rebalance(
@@ -255,12 +255,9 @@ class GroupHandle(GroupLooks):
         )
 
     def fence(self, name: str) -> None:
-        """Take over a static member's identity, as a second process with its group.instance.id
-        does: FENCED_INSTANCE_ID is its end.
-
-        The one that takes over is a member without a process; it goes when its session ends. Raises
-        LookupError, ControlError.
-        """
+        """Fence a static member, as a second process with its group.instance.id does: its next
+        request is refused with FENCED_INSTANCE_ID. The new member has no process and expires.
+        Raises LookupError, ControlError."""
 
         def take_over(broker: Broker) -> None:
             member = self._session.group(self.group_id).member(name)
@@ -269,13 +266,14 @@ class GroupHandle(GroupLooks):
         return self._act(at_once(take_over))
 
     def lose(self, name: str) -> FaultHandle:
-        """Let a member find out that its partitions are not its own any more: it loses them
-        (onPartitionsLost) and joins again.
+        """Let a member learn that it lost its partitions (onPartitionsLost), so that it joins
+        again.
 
-        Its next heartbeat is answered ILLEGAL_GENERATION, in a KIP-848 group FENCED_MEMBER_EPOCH,
-        as Kafka answers a member that the group went on without; until then nothing changes. The
-        handle is that of this fault: `wait_hit` waits for the heartbeat, and a test fails if there
-        never was one. Raises LookupError, and ControlError for a member that has no partitions.
+        Its next heartbeat is answered with ILLEGAL_GENERATION, in a KIP-848 group
+        FENCED_MEMBER_EPOCH, as Kafka answers a member that the group went on without; until then
+        nothing changes. The returned handle is that of the fault: `wait_hit` waits for the
+        heartbeat, and a test fails if it never came. Raises LookupError, and ControlError for a
+        member without partitions.
         """
 
         def add() -> Active:
@@ -287,8 +285,8 @@ class GroupHandle(GroupLooks):
     def commit(
         self, offsets: Mapping[TopicPartition, int], *, timeout: float = DEFAULT_TIMEOUT_S
     ) -> None:
-        """Set committed offsets as a tool does, while the group has no members. While the group has
-        no coordinator that runs it waits, up to `timeout` seconds. Raises ExpectationError,
+        """Set committed offsets as a tool does, while the group has no members. If the group has
+        no running coordinator, wait for one up to `timeout` seconds. Raises ExpectationError,
         ControlError."""
         arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
         if not offsets:

@@ -22,7 +22,7 @@ def reasons(
     *,
     tried: bool,
 ) -> list[str]:
-    """Return the reasons, in words. `tried`: the log tells of clients that came and were refused."""
+    """Return the reasons as phrases. `tried`: the log has clients that came and were refused."""
     found = [*(session.nobody() or session.uncoordinated(group_id))]
     found += [
         f"peer {name} has ended: {why}" for name, why in session.failed_peers(group_id).items()

@@ -12,7 +12,8 @@ V = TypeVar("V")
 
 
 class NoOffsetError(KeyError):
-    """A partition of which a group has nothing: the text says of which it has."""
+    """The group has nothing for this partition; the text names the partitions that it has
+    something for."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -35,11 +36,10 @@ class _ByPartition(dict[TopicPartition, V]):
 
 
 class GroupLooks:
-    """A group as it is now. `snapshot` and `rebalances` are given by the class that inherits
-    this."""
+    """Properties of a group. Subclasses define `snapshot` and `rebalances`."""
 
     def snapshot(self) -> GroupSnapshot:
-        """Everything about the group at this instant."""
+        """Return the whole state of the group at this instant."""
         raise NotImplementedError
 
     @property
@@ -59,12 +59,13 @@ class GroupLooks:
 
     @property
     def generation(self) -> int:
-        """The number of its current membership agreement; of a KIP-848 group its epoch."""
+        """The generation; in a KIP-848 group the group epoch."""
         return self.snapshot().generation
 
     @property
     def coordinator(self) -> int | None:
-        """The id of the broker that coordinates it, or would; None while no broker does."""
+        """The id of the broker that coordinates the group (or would, if it existed); None while
+        no broker does."""
         return self.snapshot().coordinator
 
     @property
@@ -73,21 +74,21 @@ class GroupLooks:
         return self.snapshot().members
 
     def member(self, name: str) -> MemberSnapshot:
-        """The member with this member id, instance id or client id, or a beginning that only one
-        has. Raises LookupError."""
+        """Return the member with this member id, instance id or client id, or with a unique
+        beginning of one. Raises LookupError."""
         return self.snapshot().member(name)
 
     @property
     def committed(self) -> Mapping[TopicPartition, CommittedOffset]:
-        """Committed offsets: `group.committed["orders", 0].offset`. A partition without one:
-        NoOffsetError, a KeyError."""
+        """Committed offsets: `group.committed["orders", 0].offset`. For a partition without one
+        raises NoOffsetError, a KeyError."""
         seen = self.snapshot()
         return _ByPartition(seen.committed, f"group {seen.group_id!r} has no committed offset")
 
     @property
     def lag(self) -> Mapping[TopicPartition, int]:
-        """Records behind the end, by partition that is committed or assigned. Of another:
-        NoOffsetError, a KeyError."""
+        """Records behind the end, for each partition that is committed or assigned. For any
+        other raises NoOffsetError, a KeyError."""
         seen = self.snapshot()
         return _ByPartition(
             seen.lag, f"group {seen.group_id!r} has neither an assignment nor a committed offset"

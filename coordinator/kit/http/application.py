@@ -81,7 +81,7 @@ class Application:
         await self._app(scope, receive, send)
 
     def end(self) -> None:
-        """The server is about to end: let readers of the log go."""
+        """End the streams of the event log, because the server is about to end."""
         self._metrics.close()
         for stream in list(self.streams):
             stream.end()

@@ -11,7 +11,7 @@ _ENVELOPE = {"seq", "at_ms", "run", "stream", "type", "cause", "durable"}
 
 
 def table(rows: list[list[Any]]) -> str:
-    """Rows in columns."""
+    """Return rows in aligned columns."""
     texts = [["" if cell is None else str(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     return "\n".join(
@@ -21,8 +21,9 @@ def table(rows: list[list[Any]]) -> str:
 
 
 def columns(listed: str, **cells: str | Callable[[Any], object]) -> Tell:
-    """A list of the answer, one row each. `cells`: for each heading the property, or a function of
-    the row; an underscore in a heading stands for a space."""
+    """Return a function that prints a list in the answer, one row each. `cells`: for each
+    heading the property, or a function of the row; an underscore in a heading stands for a
+    space."""
     headings = [heading.replace("_", " ") for heading in cells]
 
     def tell(answer: Any) -> str:
@@ -36,12 +37,13 @@ def columns(listed: str, **cells: str | Callable[[Any], object]) -> Tell:
 
 
 def each(listed: str, template: str) -> Tell:
-    """A list of the answer, one line each: the template with the row's properties."""
+    """Return a function that prints a list in the answer, one line each, by a template with the
+    row's properties."""
     return lambda answer: "\n".join(template.format(**row) for row in answer[listed])
 
 
 def lines(answer: Any) -> str:
-    """Lines of the event log."""
+    """Return lines of the event log as text."""
     rows = []
     for line in answer["events"]:
         told = ", ".join(
@@ -56,14 +58,14 @@ def lines(answer: Any) -> str:
 
 
 def data(value: Any) -> str:
-    """A record's key or value."""
+    """Return a record's key or value as text."""
     if value is None:
         return "(none)"
     return value if isinstance(value, str) else f"base64 {value['base64']}"
 
 
 def partition(row: Any) -> str:
-    """The partition of a record."""
+    """Return the partition of a record as text."""
     return f"{row['topic']}-{row['partition']}"
 
 

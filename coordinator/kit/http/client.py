@@ -26,7 +26,7 @@ class NoControlPort(Exception):
 
 
 class Refused(Exception):
-    """The port refused: its problem document."""
+    """The port refused a request; has its problem document."""
 
     def __init__(self, problem: Mapping[str, Any]) -> None:
         super().__init__(str(problem.get("detail", problem)))
@@ -55,8 +55,8 @@ class Client:
 
     @classmethod
     def from_environment(cls, url: str | None = None) -> Client:
-        """With the address given, else that of COORDINATOR_CONTROL, and the token of
-        COORDINATOR_CONTROL_TOKEN. Raises NoControlPort."""
+        """Return a client of the given address, else of that in COORDINATOR_CONTROL, with the
+        token in COORDINATOR_CONTROL_TOKEN. Raises NoControlPort."""
         found = url or os.environ.get(URL_VARIABLE)
         if not found:
             raise NoControlPort(
@@ -141,5 +141,5 @@ def _limit_s(given: Mapping[str, Any], limit_s: float) -> float:
 
 
 def path_of(*parts: object) -> str:
-    """A path of these parts, each with what has a meaning in paths quoted."""
+    """Return a path of these parts, each with reserved characters quoted."""
     return "".join(f"/{quote(str(part), safe='')}" for part in parts)

@@ -18,8 +18,8 @@ from .problems import Problem
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """`hosts`: names besides loopback by which this port may be called; `origins`: those that are
-    allowed; `token`: "" for none."""
+    """`hosts`: allowed host names besides loopback. `origins`: allowed origins. `token`: "" for
+    none."""
 
     hosts: Collection[str] = ()
     origins: Collection[str] = ()

@@ -47,7 +47,7 @@ def to_bytes(plain: Any, where: str) -> bytes | None:
 
 
 def from_bytes(data: bytes | None) -> Any:
-    """Bytes as a text if they are one, else in base64."""
+    """Return bytes as text if they are UTF-8, else in base64."""
     if data is None:
         return None
     try:
@@ -57,7 +57,7 @@ def from_bytes(data: bytes | None) -> Any:
 
 
 def of_record(record: ReadRecord) -> dict[str, Any]:
-    """A record that was read. Headers are a list, as Kafka has them: a name may come twice."""
+    """Return a record as a JSON object. Headers are a list, as in Kafka: a name may occur twice."""
     return {
         "topic": record.topic,
         "partition": record.partition,
@@ -75,7 +75,7 @@ def of_written(written: Written) -> dict[str, Any]:
 
 
 def partition(text: str) -> tuple[str, int]:
-    """The partition that a key such as "orders-0" names. Raises ShapeError."""
+    """Return the partition that a key such as "orders-0" names. Raises ShapeError."""
     topic, dash, index = text.rpartition("-")
     if not dash or not index.isdecimal() or len(index) > 9:
         raise ShapeError(f"{text!r} is no partition: write topic-number, such as orders-0")
@@ -83,17 +83,17 @@ def partition(text: str) -> tuple[str, int]:
 
 
 def by_partition(plain: Mapping[str, int]) -> dict[tuple[str, int], int]:
-    """Numbers by partition. Raises ShapeError."""
+    """Return numbers by partition. Raises ShapeError."""
     return {partition(text): value for text, value in plain.items()}
 
 
 def object_of(**properties: Any) -> dict[str, Any]:
-    """JSON Schema of an object that has all of these."""
+    """Return the JSON Schema of an object that has all of these properties."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
 def list_of(items: dict[str, Any]) -> dict[str, Any]:
-    """JSON Schema of a list."""
+    """Return the JSON Schema of a list."""
     return {"type": "array", "items": items}
 
 

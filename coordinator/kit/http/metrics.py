@@ -55,19 +55,19 @@ _COUNTED = frozenset(
         ShareGroupEpochBumped,
     )
 )
-"""Types of the lines that are counted: most lines are not even read."""
+"""Types of the lines that are counted; other lines are not read."""
 
 
 class Counts:
     """Kafka's counters, from the lines of an event log. `completing`: groups that are in
-    CompletingRebalance when the first line is seen."""
+    CompletingRebalance before the first line."""
 
     def __init__(self, completing: Iterable[str] = ()) -> None:
         self.values: Counter[str] = Counter()
         self._classic = ClassicGroups(completing)
 
     def see(self, line: Line) -> None:
-        """The next line; most count nothing."""
+        """Count the next line."""
         if line.kind in STATE_TYPES:
             completed = self._classic.see(line)
             self.values["group_completed_rebalance_count"] += completed
@@ -99,7 +99,7 @@ class Metrics:
         self._log.followers.append(self._follow)
 
     def close(self) -> None:
-        """Count no longer."""
+        """Stop counting."""
         with suppress(ValueError):
             self._log.followers.remove(self._follow)
 
@@ -109,7 +109,7 @@ class Metrics:
             self._counts.see(Line.of(json.loads(text)))
 
     def exposition(self) -> str:
-        """All metrics, at this instant."""
+        """Return all metrics at this instant, in Prometheus' text format."""
         groups = [self._kafka.group(name).snapshot() for name in self._kafka.groups()]
         classic, consumer, share = (
             Counter(group.state for group in groups if group.type == kind)

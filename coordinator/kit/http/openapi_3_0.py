@@ -14,7 +14,7 @@ _NULL: Final = "null"
 
 
 def as_3_0(document: dict[str, Any]) -> dict[str, Any]:
-    """The same document in the other form. What it is given is not changed."""
+    """Return the document in version 3.0. The argument is not changed."""
     return {name: _walked(each) for name, each in document.items()} | {"openapi": VERSION}
 
 

@@ -73,7 +73,7 @@ class Operation:
 
     @property
     def parameters(self) -> list[str]:
-        """The names in its path."""
+        """The names in the path."""
         return [part[1:-1] for part in self.path.split("/") if part.startswith("{")]
 
     @property
@@ -88,7 +88,7 @@ class Operation:
         return path_of(*(places[part[1:-1]] if part.startswith("{") else part for part in parts))
 
     def told(self, answer: Any) -> str:
-        """An answer as text."""
+        """Return an answer as text."""
         if callable(self.tell):
             return self.tell(answer)
         names = self.answer.get("properties", {})
@@ -96,7 +96,7 @@ class Operation:
         return "" if shown == "done" else str(answer[shown])
 
     def read_body(self, plain: Any) -> Any:
-        """The body that this JSON is. Raises ShapeError."""
+        """Read a body from JSON. Raises ShapeError."""
         if self.body is Raw:
             if not isinstance(plain, dict):
                 raise ShapeError(f"the body: {plain!r}; a JSON object is meant")
@@ -104,7 +104,7 @@ class Operation:
         return read(self.body, plain)
 
     def read_query(self, given: dict[str, str]) -> Any:
-        """The query as a value. Raises ShapeError."""
+        """Read a query. Raises ShapeError."""
         names = {entry.name: str(entry.type) for entry in fields(self.body)}
         plain: dict[str, Any] = {}
         for name, text in given.items():
@@ -148,8 +148,8 @@ def operation(
     command: str | None = None,
     tell: str | Callable[[Any], str] = "",
 ) -> Callable[[F], F]:
-    """Enter a function into the table under its own name, whose words are those of its command
-    unless `command` has others."""
+    """Return a decorator that enters a function into the table under its own name. The words of
+    its command follow from the name unless `command` is given."""
 
     def enter(call: F) -> F:
         name = call.__name__

@@ -13,7 +13,7 @@ OFFSET = "TOPIC-PARTITION=OFFSET"
 
 
 def pairs(option: str, given: list[str], _: Any = None) -> dict[str, str]:
-    """NAME=VALUE options as a table."""
+    """Return NAME=VALUE options as a mapping."""
     found = {}
     for text in given:
         name, equals, value = text.partition("=")
@@ -24,7 +24,7 @@ def pairs(option: str, given: list[str], _: Any = None) -> dict[str, str]:
 
 
 def offsets(option: str, given: list[str], _: Any = None) -> dict[str, int]:
-    """TOPIC-PARTITION=OFFSET options as a table."""
+    """Return TOPIC-PARTITION=OFFSET options as a mapping."""
     found = {}
     for name, value in pairs(option, given).items():
         if not value.isdecimal():
@@ -34,7 +34,7 @@ def offsets(option: str, given: list[str], _: Any = None) -> dict[str, int]:
 
 
 def number_or_text(option: str, given: str, _: Any = None) -> int | str:
-    """A whole number, if it is one."""
+    """Return a whole number if the text is one, else the text."""
     return int(given) if given.removeprefix("-").isdecimal() else given
 
 

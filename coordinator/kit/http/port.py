@@ -28,7 +28,7 @@ class NotThereError(ControlError, LookupError):
 
 
 class Live(Protocol):
-    """Something that lives at the emulator and has a client id."""
+    """Interface of an object that lives at the emulator and has a client id."""
 
     @property
     def client_id(self) -> str:
@@ -39,7 +39,7 @@ H = TypeVar("H", bound=Live)
 
 
 class Registered(NamedTuple, Generic[H]):
-    """A client that was asked for over HTTP: under which number, in which group."""
+    """A client that was started over HTTP, with its number and its group."""
 
     number: int
     group: str
@@ -47,8 +47,8 @@ class Registered(NamedTuple, Generic[H]):
 
 
 class Register(Generic[H]):
-    """The clients of one kind that were asked for over HTTP: those that have not ended, or ended by
-    a fault. `kind`: what errors call one."""
+    """The clients of one kind that were started over HTTP and have not been stopped; those that
+    ended by a fault stay. `kind`: the word for one in errors."""
 
     def __init__(self, kind: str) -> None:
         self._kind = kind
@@ -56,7 +56,7 @@ class Register(Generic[H]):
         self._numbers = 0
 
     def add(self, group: str, handle: H) -> Registered[H]:
-        """Remember one under the next number."""
+        """Enter a client under the next number."""
         self._numbers += 1
         self._known[self._numbers] = Registered(self._numbers, group, handle)
         return self._known[self._numbers]
@@ -65,7 +65,8 @@ class Register(Generic[H]):
         return iter(list(self._known.values()))
 
     def find(self, name: str) -> Registered[H]:
-        """The one with this number, or this client id if only one has it. Raises NotThereError."""
+        """Return the client with this number, or with this client id if only one has it. Raises
+        NotThereError."""
         found = [of for of in self if name in (str(of.number), of.handle.client_id)]
         if len(found) == 1:
             return found[0]
@@ -82,7 +83,7 @@ class Register(Generic[H]):
         self._known.pop(of.number, None)
 
     def forget_all(self) -> None:
-        """All have ended; numbers are not given again."""
+        """Drop all entries; numbers are not used again."""
         self._known.clear()
 
 
@@ -98,7 +99,7 @@ class Port:
         self._taken = 0
 
     def fault(self, number: str) -> FaultHandle:
-        """A fault in force, or one that was. Raises NotThereError."""
+        """Return a fault, in force or ended. Raises NotThereError."""
         known = self.kafka.faults(ended=True)
         for fault in known:
             if str(fault.number) == number:
@@ -108,17 +109,17 @@ class Port:
         )
 
     def add_snapshot(self, snapshot: Snapshot) -> int:
-        """Keep a snapshot; answers its number."""
+        """Keep a snapshot and return its number."""
         self._taken += 1
         self.snapshots[self._taken] = snapshot
         return self._taken
 
     def snapshot(self, number: str) -> Snapshot:
-        """The snapshot with this number. Raises NotThereError."""
+        """Return the snapshot with this number. Raises NotThereError."""
         return self.snapshots[self._known_snapshot(number)]
 
     def forget_snapshot(self, number: str) -> None:
-        """Keep it no longer. Raises NotThereError."""
+        """Drop a snapshot. Raises NotThereError."""
         del self.snapshots[self._known_snapshot(number)]
 
     def _known_snapshot(self, number: str) -> int:
@@ -131,8 +132,8 @@ class Port:
 
 
 async def until(future: Future[Any], timeout: float) -> bool:
-    """Wait for what the kit waits for; False: the time is over. A caller that is cancelled waits no
-    longer. Raises what it ends in."""
+    """Wait for a future of the kit; return False if the time is over. Cancellation ends the
+    wait. Raises the future's error."""
     wrapped = asyncio.wrap_future(future)
     try:
         done, _ = await asyncio.wait([wrapped], timeout=timeout)
@@ -154,7 +155,7 @@ def timeout_of(seconds: float | None) -> float:
 
 
 def index_of(text: str, what: str) -> int:
-    """A number in a path. Raises ShapeError."""
+    """Return a number in a path. Raises ShapeError."""
     if not text.isdecimal() or len(text) > 9:
         raise ShapeError(f"{text!r} is no {what}: a number is")
     return int(text)

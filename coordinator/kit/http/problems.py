@@ -50,8 +50,8 @@ STATUSES: dict[type[BaseException], int] = {
     EmulatorError: 409,
     LogError: 409,
 }
-"""The first that an error is an instance of decides; 409 says that what is asked cannot be done as
-things stand, or did not come about."""
+"""Status by class of error; the first class that fits decides. 409: what is requested is
+impossible in the present state, or did not come about."""
 _OF_OUR_OWN = (KeyError, IndexError)
 """Errors of Python for a missing key or index. No code raises them on purpose for a caller, so
 they are a mistake of the emulator. A lookup that may fail raises LookupError or a subclass with
@@ -114,7 +114,7 @@ SCHEMA: dict[str, Any] = {
 
 
 def problem_of(error: Exception) -> Problem:
-    """The problem that an error is."""
+    """Return the problem document for an error."""
     for kind, status in STATUSES.items():
         if isinstance(error, kind) and type(error) not in _OF_OUR_OWN:
             code = getattr(error, "code", None)

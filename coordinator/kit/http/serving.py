@@ -35,16 +35,14 @@ _IDLE_S = 75
 
 
 class ControlPortError(Exception):
-    """A control port that cannot be had: what, and what would be right."""
+    """A control port that cannot be opened: why, and what would be right."""
 
 
 class ControlPort:
-    """`address`: host:port, port 0 for a free one. `advertise`: host or host:port by which others
-    call it. `token`: instead of the one in the environment's COORDINATOR_CONTROL_TOKEN; beyond
-    loopback one is drawn if there is none. `origins`: of pages that may call it.
-
-    Raises ControlPortError for what cannot be, at once or on `start`.
-    """
+    """A control port. `address`: host:port, port 0 for a free one. `advertise`: host or
+    host:port for clients elsewhere. `token`: instead of the one in the environment variable
+    COORDINATOR_CONTROL_TOKEN; beyond loopback one is drawn if there is none. `origins`: origins
+    of pages that may use it. Raises ControlPortError for wrong options, at once or on `start`."""
 
     def __init__(
         self,
@@ -100,8 +98,8 @@ class ControlPort:
         return f"http://[{host}]:{shown.port}" if ":" in host else f"http://{host}:{shown.port}"
 
     async def start(self) -> Self:
-        """Listen. The emulator runs already. Raises ControlPortError if the address cannot be
-        had."""
+        """Listen. The emulator must run already. Raises ControlPortError if the address cannot
+        be bound."""
         import uvicorn
 
         from .application import Application
@@ -150,7 +148,7 @@ class ControlPort:
         return self
 
     async def stop(self) -> None:
-        """Answer what is under way, as far as it ends soon, and close everything."""
+        """Answer requests that end soon, and close everything."""
         server, self._server = self._server, None
         if server is None or self._application is None or self._socket is None:
             return
@@ -166,8 +164,8 @@ class ControlPort:
 
 @contextmanager
 def opened(kafka: Emulator, address: str = "127.0.0.1:0", **options: Any) -> Iterator[ControlPort]:
-    """A control port beside an emulator that runs on a thread of its own: `with Emulator() as
-    kafka, opened(kafka) as port: port.url`."""
+    """Open a control port beside an emulator that runs on a thread of its own: `with Emulator()
+    as kafka, opened(kafka) as port: port.url`."""
     port = ControlPort(kafka, address, **options)
     loop = kafka.server.loop
     asyncio.run_coroutine_threadsafe(port.start(), loop).result()

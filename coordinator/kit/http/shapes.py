@@ -26,7 +26,7 @@ _PLAIN: dict[Any, tuple[str, str]] = {
 
 
 class ShapeError(ValueError):
-    """A body that is not as it should be: where, what, and what would be right."""
+    """A wrong body: where, what, and what would be right."""
 
 
 class Option(NamedTuple):
@@ -49,8 +49,8 @@ HIDDEN = Option(hidden=True)
 
 
 def told(doc: str, default: Any = MISSING, option: Option | None = None) -> Any:
-    """A field of a body with its meaning; one without default has to be given. A default that is
-    mutable is copied."""
+    """Return a field of a body with its meaning. A field without default is required. A mutable
+    default is copied."""
     metadata = {"doc": doc, "option": option or Option()}
     if isinstance(default, list | dict):
         return field(default_factory=default.copy, metadata=metadata)
@@ -62,7 +62,7 @@ def told(doc: str, default: Any = MISSING, option: Option | None = None) -> Any:
 
 
 def hints(kind: Any) -> dict[str, Any]:
-    """The types of a body's fields."""
+    """Return the types of a body's fields."""
     return _hints(kind)
 
 
@@ -72,8 +72,7 @@ def _hints(kind: Any) -> dict[str, Any]:
 
 
 def read(kind: type[T], plain: object, where: str = "the body") -> T:
-    """The value that this JSON is. `where`: how errors begin; "": they begin with what is wrong.
-    Raises ShapeError."""
+    """Read a value from JSON. `where`: the beginning of errors, "" for none. Raises ShapeError."""
     if not isinstance(plain, Mapping):
         raise ShapeError(f"{where}: {_shown(plain)}; a JSON object is meant")
     begins = f"{where}: " if where else ""
@@ -169,7 +168,7 @@ def _shown(value: object) -> str:
 
 
 def schema(kind: Any) -> dict[str, Any]:
-    """JSON Schema of a body, or of any value type that a field may have."""
+    """Return the JSON Schema of a body, or of any type that a field may have."""
     if not is_dataclass(kind):
         return _schema(kind)
     properties = {}

@@ -47,14 +47,14 @@ class EventStream:
         self._something.set()
 
     def end(self) -> None:
-        """No more lines."""
+        """End the stream."""
         self._ended = True
         self._something.set()
         with suppress(ValueError):
             self._log.followers.remove(self._follow)
 
     async def chunks(self) -> AsyncIterator[str]:
-        """The stream, in pieces."""
+        """Yield the stream in pieces."""
         try:
             yield ": the event log\n\n"
             for first in range(0, len(self._past), _ENOUGH):

@@ -36,7 +36,7 @@ __all__ = [
 
 
 def all_operations() -> dict[str, Operation]:
-    """The operations by name."""
+    """Return all operations by name."""
     return TABLE
 
 

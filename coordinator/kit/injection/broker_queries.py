@@ -22,7 +22,8 @@ class BrokerSurroundings:
         self._broker = broker
 
     def state_of(self, group: str) -> str | None:
-        """The group's state as Kafka spells it; None if this broker serves no such group."""
+        """Return the group's state as Kafka spells it; None if this broker does not coordinate
+        the group."""
         shard = self._broker.coordinator.shard_of(group)
         return None if shard is None else str(shard.groups[group].state)
 
@@ -33,14 +34,14 @@ class BrokerSurroundings:
         return any(member.client_id == client_id for member in members)
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of a topic; None if there is none with this id."""
+        """Return the name of a topic, or None if no topic has this id."""
         topic = self._broker.cluster.topics_by_id.get(topic_id)
         return None if topic is None else topic.name
 
     def fetched(self, message: FetchRequest) -> list[Place]:
-        """The partitions that a Fetch reads."""
+        """Return the partitions that a Fetch reads."""
         return whole(fetched(self._broker, message), 0)
 
     def share_fetched(self, message: ShareFetchRequest) -> list[Place]:
-        """The partitions that a ShareFetch reads."""
+        """Return the partitions that a ShareFetch reads."""
         return share_fetched(self._broker, message)

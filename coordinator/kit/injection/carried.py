@@ -47,8 +47,7 @@ class _Texts(NamedTuple):
 
 
 def places(message: Request) -> list[Place]:
-    """The topics and partitions that a request names; of a topic without partitions, the topic
-    alone."""
+    """Return the topics and partitions that a request names; a topic without partitions alone."""
     found: list[Place] = []
     for where in _topics(type(message)):
         for entry in _entries(message, where.path):
@@ -71,12 +70,12 @@ def places(message: Request) -> list[Place]:
 
 
 def groups(message: Request) -> list[str]:
-    """The groups that a request names."""
+    """Return the groups that a request names."""
     return _read(message, _group_texts(type(message)))
 
 
 def transactional_ids(message: Request) -> list[str]:
-    """The transactional ids that a request names."""
+    """Return the transactional ids that a request names."""
     return _read(message, _transactional_texts(type(message)))
 
 

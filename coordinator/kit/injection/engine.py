@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 
 class Active:
-    """A fault in force. `seen`: requests that it selects; `hits`: those that met its action;
-    `held`: tokens it keeps back."""
+    """A fault in force. `seen`: number of requests that it selected. `hits`: number of those
+    that met its action. `held`: tokens of the requests that it holds."""
 
     __slots__ = ("fault", "held", "hits", "number", "on_hit", "seen")
 
@@ -46,7 +46,7 @@ class Active:
 
     @property
     def spent(self) -> bool:
-        """Has it met as many requests as it was to meet?"""
+        """Return True if the fault has met all its requests (`times`)."""
         return self.fault.times is not None and self.hits >= self.fault.times
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class FaultEngine:
     ) -> None:
         self._active: dict[int, Active] = {}
         self.api_keys: frozenset[int] | None = frozenset()
-        """Keys of the APIs that faults in force are about; None: some are about all."""
+        """Keys of the APIs that faults in force select; None if one selects all."""
         self.on_change: Callable[[], object] | None = None
         self._broker = broker
         self._around = around
@@ -75,8 +75,8 @@ class FaultEngine:
 
     @property
     def active(self) -> Mapping[int, Active]:
-        """The faults in force, by number. One fault may be in force at several brokers and counts
-        for all of them."""
+        """The faults in force, by number. One fault may be in force at several brokers and
+        counts for all of them."""
         return self._active
 
     @active.setter
@@ -93,7 +93,7 @@ class FaultEngine:
         self.active = {**self._active, active.number: active}
 
     def remove(self, number: int) -> None:
-        """Take a fault out of force. What it holds back stays held until it is released."""
+        """Take a fault out of force. Requests that it holds stay held until they are released."""
         self.active = {known: active for known, active in self._active.items() if known != number}
 
     def asked_about(self, key: int) -> Interceptor:
@@ -116,7 +116,7 @@ class FaultEngine:
         return asked
 
     def __call__(self, call: Call) -> Verdict:
-        """The outcome of a request."""
+        """Return the verdict on a request."""
         api = API_KEYS[call.message.api_key]
         plan = _Plan(call, self._around)
         for active in list(self._active.values()):
@@ -173,7 +173,7 @@ class _Plan:
         self._after: list[f.Action] = []
         self._watched: list[tuple[Active, Callable[[], bool]]] = []
         self._fails: dict[tuple[bytes, int], int] = {}
-        """Partitions of a ShareFetch that fail, and with which error."""
+        """Partitions of a ShareFetch that fail, each with the error."""
         self._delay_ms = 0
         self._holder: Active | None = None
         self._answered = False
@@ -181,12 +181,13 @@ class _Plan:
         self.ended = False
 
     def watch(self, active: Active, meets: Callable[[], bool]) -> None:
-        """A fault whose action is taken if the answer is one that it selects, and `meets` says
-        so."""
+        """Add a fault whose action depends on the response: it applies if the response is
+        selected and `meets` returns True."""
         self._watched.append((active, meets))
 
     def meet(self, active: Active, chosen: Callable[[Place], bool]) -> bool:
-        """Take one more fault in. False: it has nothing to act on here."""
+        """Add the effect of one more fault. Return False if it has nothing to act on in this
+        request."""
         action = active.fault.action
         if isinstance(action, f.Fail):
             if self._answered:

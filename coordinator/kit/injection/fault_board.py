@@ -39,7 +39,7 @@ class FaultBoard:
         self._engines: dict[int, tuple[Broker, FaultEngine]] = {}
         self._numbers = 0
         self.all: list[Active] = []
-        """Every fault there ever was, in force or not, in the order in which they were added."""
+        """Every fault ever added, in force or not, in the order in which they were added."""
         self.in_force: dict[int, Active] = {}
 
     def add(self, fault: f.Fault) -> Active:
@@ -57,8 +57,8 @@ class FaultBoard:
         return active
 
     def install(self) -> None:
-        """Let every broker that runs know every fault in force. To be called again after a broker
-        was started anew."""
+        """Put every fault in force at every running broker. Call it again after a broker was
+        started again."""
         for broker in self._brokers():
             known = self._engines.get(broker.node_id)
             if known is None or known[0] is not broker:
@@ -75,12 +75,12 @@ class FaultBoard:
                 broker.interceptors.remove(engine)
 
     def remove(self, active: Active) -> None:
-        """Take a fault out of force; what it holds back stays held."""
+        """Take a fault out of force; requests that it holds stay held."""
         if self.in_force.pop(active.number, None) is not None:
             self.install()
 
     def release(self, active: Active, now: int, count: int | None) -> int:
-        """Let requests go on that a Hold keeps, the longest held first; answers how many did."""
+        """Release requests that a Hold holds, the longest held first; return their number."""
         released = 0
         while active.held and (count is None or released < count):
             token = active.held.pop(0)
@@ -88,13 +88,14 @@ class FaultBoard:
         return released
 
     def clear(self, now: int) -> None:
-        """End all faults; what they hold back goes on."""
+        """End all faults and release the requests that they hold."""
         for active in list(self.in_force.values()):
             self.remove(active)
             self.release(active, now, None)
 
     def never_hit(self) -> list[Active]:
-        """Faults that no request met, those left out that may be missed or only observe."""
+        """Return the faults that no request met, except those that may be missed or only
+        observe."""
         return [
             active
             for active in self.all
@@ -104,7 +105,7 @@ class FaultBoard:
         ]
 
     def forget(self, now: int) -> None:
-        """End all faults, and forget that they were there."""
+        """End all faults and forget them."""
         self.clear(now)
         self.all.clear()
 
@@ -127,7 +128,7 @@ def _logger(broker: Broker) -> Callable[[Active, Call, str], None]:
 
 @nearest_keywords
 class FaultHandle:
-    """A fault in force, as a test holds it. As a context manager it ends with the block."""
+    """A fault in force, as a test holds it. The end of a `with` block ends it."""
 
     def __init__(
         self, board: FaultBoard, active: Active, run: Runner, now: Callable[[], int]
@@ -165,12 +166,12 @@ class FaultHandle:
 
     @property
     def in_force(self) -> bool:
-        """Is it in force still?"""
+        """Return True if the fault is in force."""
         return self._active.number in self._board.in_force
 
     def begin_hit(self, hits: int = 1) -> Future[None]:
-        """Wait without blocking: the future is done once so many requests have met it. Cancel it to
-        wait no longer."""
+        """Wait without blocking: the future is done when so many requests have met the fault.
+        Cancel it to end the wait."""
         if type(hits) is not int or hits < 1:
             raise ControlError(f"hits: {hits!r}; a whole number from 1 on")
         reached: LoopFuture[None] = self._run(LoopFuture)
@@ -193,14 +194,14 @@ class FaultHandle:
             self._active.on_hit.remove(look)
 
     def not_hit(self, hits: int, timeout: float) -> ControlError:
-        """The error of a wait whose time is over."""
+        """Return the error of a wait whose time is over."""
         return ControlError(
             f"not hit {hits} time{'s' if hits > 1 else ''} within {timeout:g} s: {self._active}"
         )
 
     def wait_hit(self, hits: int = 1, timeout: float = DEFAULT_TIMEOUT_S) -> Self:
-        """Wait until so many requests have met it, in seconds. Raises ControlError when the time is
-        over."""
+        """Wait until so many requests have met the fault; `timeout` in seconds. Raises
+        ControlError when the time is over."""
         arguments.seconds("timeout", timeout)
         reached = self.begin_hit(hits)
         try:
@@ -211,8 +212,8 @@ class FaultHandle:
         return self
 
     def release(self, count: int | None = None) -> int:
-        """Let requests go on that it holds back, all by default; answers how many did. Raises
-        ControlError for a count below 1."""
+        """Release held requests, by default all; return their number. Raises ControlError for a
+        count below 1."""
         if count is not None:
             arguments.counted("count", count)
             if not count:
@@ -220,7 +221,7 @@ class FaultHandle:
         return self._run(lambda: self._board.release(self._active, self._now(), count))
 
     def remove(self) -> None:
-        """End it; requests that it holds back go on."""
+        """End the fault; requests that it holds go on."""
 
         def end() -> None:
             self._board.remove(self._active)

@@ -15,13 +15,12 @@ if TYPE_CHECKING:
 
 H = TypeVar("H")
 MOST_SECONDS = 366 * 86_400
-"""The longest time that a clock is advanced by, or a request held up."""
+"""The longest time for which a clock can be advanced or a request delayed."""
 
 
 @nearest_keywords
 class FaultWords(Generic[H]):
-    """A test's actions on requests, in one line each. `add_fault` is given by the class that
-    inherits this."""
+    """A test's faults of requests, one method each. Subclasses define `add_fault`."""
 
     if TYPE_CHECKING:
 
@@ -37,15 +36,15 @@ class FaultWords(Generic[H]):
         return from_plain(given if api is None else given | {"api": api})
 
     def fail(self, api: str | None, error: str | int | ErrorCode, /, **which: Any) -> H:
-        """Let requests fail: `kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS", group="billing",
-        times=1)`.
+        """Answer requests with an error: `kafka.fail("OffsetCommit", "REBALANCE_IN_PROGRESS",
+        group="billing", times=1)`.
 
-        `which`: the words of `faults.Selector` (group, topic, partition, member, client_id,
-        instance_id, transactional_id, generation, broker, phase; offset and delivery of a record of
-        a share group) and how often: `nth` (from which on), `times` (how many; all),
-        `probability`, `name`, `may_miss`, `missing_ok` (its topic is
-        made later), `any_error` (an error that no broker answers to this API is meant, and warned
-        of no more: ImprobableErrorWarning). The same for all below.
+        `which` selects requests by the fields of `faults.Selector` (group, topic, partition,
+        member, client_id, instance_id, transactional_id, generation, broker, phase; offset and
+        delivery of a record of a share group). It also says how often: `nth` (from which one
+        on), `times` (how many; by default all), `probability`. Further: `name`, `may_miss`,
+        `missing_ok` (the topic is created later), `any_error` (no ImprobableErrorWarning for an
+        error that no broker returns for this API). The methods below take the same.
         """
         from ..real_errors import ImprobableErrorWarning
 
@@ -65,44 +64,43 @@ class FaultWords(Generic[H]):
         answer: bool = False,
         **which: Any,
     ) -> H:
-        """Handle requests, or with `answer` send their answers, so many seconds later."""
+        """Handle requests or, with `answer`, send their responses so many seconds later."""
         _by_name("delay", api, unnamed, seconds)
         return self._fault(api, "delay", which, duration_ms=milliseconds(seconds), answer=answer)
 
     def hold(self, api: str | None, /, **which: Any) -> H:
-        """Keep requests back until the handle's `release`."""
+        """Hold requests until the handle's `release`."""
         return self._fault(api, "hold", which)
 
     def lose_request(self, api: str | None, /, **which: Any) -> H:
-        """Let requests get lost: never handled, never answered."""
+        """Lose requests: they are neither handled nor answered."""
         return self._fault(api, "lose_request", which)
 
     def lose_answer(self, api: str | None, /, **which: Any) -> H:
-        """Handle requests and let their answers get lost."""
+        """Handle requests and lose their responses."""
         return self._fault(api, "lose_answer", which)
 
     def duplicate_answer(self, api: str | None, /, **which: Any) -> H:
-        """Write answers twice, one right after the other."""
+        """Send responses twice, one right after the other."""
         return self._fault(api, "duplicate_answer", which)
 
     def disconnect(self, api: str | None, /, *, after: bool = False, **which: Any) -> H:
-        """Cut the connection that a request comes on, before it is handled or after."""
+        """Cut the connection of a request before the request is handled, or after that."""
         return self._fault(api, "disconnect", which, after=after)
 
     def garble(self, api: str | None, /, **which: Any) -> H:
-        """Damage the bytes of answers."""
+        """Damage the bytes of responses."""
         return self._fault(api, "garble", which)
 
     def throttle(
         self, api: str | None, /, *unnamed: object, seconds: float | None = None, **which: Any
     ) -> H:
-        """Let answers say that the client is throttled for so many seconds."""
+        """Answer that the client is throttled for so many seconds."""
         _by_name("throttle", api, unnamed, seconds)
         return self._fault(api, "throttle", which, duration_ms=milliseconds(seconds))
 
     def observe(self, api: str | None = None, /, **which: Any) -> H:
-        """Count requests, and do nothing to them. None at all is an answer, too: an observation
-        that no request met fails no test."""
+        """Count requests without any effect. A test does not fail if there is none."""
         return self._fault(api, "observe", which)
 
 
@@ -114,7 +112,7 @@ def _by_name(verb: str, api: str | None, unnamed: tuple[object, ...], seconds: o
 
 
 def milliseconds(seconds: object) -> int:
-    """Seconds as whole milliseconds. Raises FaultError."""
+    """Return seconds as whole milliseconds. Raises FaultError."""
     from ..faults import FaultError
 
     if (

@@ -22,19 +22,19 @@ from . import carried
 
 
 class Surroundings(Protocol):
-    """Matching's questions to the broker that got a request."""
+    """Queries of this module to the broker that received a request."""
 
     def state_of(self, group: str) -> str | None:
-        """The group's state as Kafka spells it; None if there is no such group."""
+        """Return the group's state as Kafka spells it; None if it does not exist."""
 
     def has_client(self, group: str, client_id: str) -> bool:
         """Return True if a member of the group has this client id."""
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of a topic; None if there is none with this id."""
+        """Return the name of a topic, or None if no topic has this id."""
 
     def fetched(self, message: FetchRequest) -> list[Place]:
-        """The partitions that a Fetch reads, those of its session included."""
+        """Return the partitions that a Fetch reads, those of its fetch session included."""
 
     def share_fetched(self, message: ShareFetchRequest) -> list[Place]:
         """Return the partitions that a ShareFetch reads, those of its share session included."""
@@ -43,8 +43,8 @@ class Surroundings(Protocol):
 def selects(
     selector: Selector, api: str, call: Call, broker: int, around: Surroundings
 ) -> Callable[[Place], bool] | None:
-    """None: not this request. Else which of its items are meant; all of them, where nothing selects
-    among items."""
+    """Return None if the request is not selected, else a function that says which of its items
+    are."""
     message = call.message
     if selector.api is not None and selector.api != api:
         return None
@@ -150,7 +150,7 @@ def _in_phase(selector: Selector, groups: list[str], call: Call, around: Surroun
 
 
 def groups_of(api: str, message: Request) -> list[str]:
-    """The groups that a request names."""
+    """Return the groups that a request names."""
     if api == "FindCoordinator":
         keys = list(message.coordinator_keys) or [message.key]  # type: ignore[attr-defined]
         return keys if message.key_type == 0 else []  # type: ignore[attr-defined]

@@ -36,7 +36,7 @@ _SPOKEN: Final = {"instance_id": "group instance id", "transactional_id": "trans
 
 
 def check_carried(selector: Selector) -> None:
-    """Raise FaultError for a word that no request of the API says."""
+    """Raise FaultError for a field that no request of the API can match."""
     api = selector.api
     if api is None:
         return

@@ -14,28 +14,28 @@ from .lacking import PROCESSED, need, skip_for_want_of
 from .under_test import PARTITIONS, PATIENCE_S, ApplicationUnderTest
 
 LISTENER_HOLDS_S = 5.0
-"""For so long a member may keep a rebalance waiting without a word, in seconds."""
+"""Seconds for which a member may keep a rebalance waiting without a warning."""
 
 
 class NotJudgedWarning(UserWarning):
-    """A case passed, and part of its verdict could not be given: what, and why."""
+    """A case passed, but a part of its verdict could not be given: which, and why."""
 
 
 class HeldRebalanceWarning(UserWarning):
-    """A case passed, and a member kept a rebalance waiting for longer than `listener_holds_s`: for
+    """A case passed, but a member kept a rebalance waiting for longer than `listener_holds_s`:
     how long, and where the event log shows it."""
 
 
 class ApplicationCases:
-    """`patience_s`: how long the application may take for what is awaited; `partitions`: of its topic.
+    """Class attributes for all cases. `patience_s`: seconds that the application may take for
+    anything that a case waits for. `partitions`: number of partitions of its topic.
+    `duplicates_clean`: number of records that may be processed again for each disturbance that
+    leaves the application time to commit. `duplicates_death`: the same for each death; by default
+    the records that it had fetched and not committed. `duplicates` (deprecated) overrides both.
 
-    `duplicates_clean`: how many records may be processed again for each disturbance that leaves it
-    time to commit; `duplicates_death`: for each death, by default those that it had fetched and not
-    committed then. `duplicates`, which is deprecated, overrules both.
-
-    `listener_holds_s`: a case that passes warns (`HeldRebalanceWarning`) if a member kept a rebalance
-    waiting for longer, in its listener or away from its poll. For longer than the member's own
-    rebalance timeout (`max.poll.interval.ms`) is a finding, whatever is said here.
+    `listener_holds_s`: a passing case warns (`HeldRebalanceWarning`) if a member kept a
+    rebalance waiting for longer, in its listener or away from its poll. Longer than the member's
+    own rebalance timeout (`max.poll.interval.ms`) is always a finding.
     """
 
     patience_s: ClassVar[float] = PATIENCE_S
@@ -47,7 +47,7 @@ class ApplicationCases:
 
     @pytest.fixture
     def app(self, kafka: Emulator, kafka_app_under_test: Any) -> Iterator[ApplicationUnderTest]:
-        """The application, not started yet; it is judged and stopped when the case ends."""
+        """The application, not started yet. It is judged and stopped when the case ends."""
         under_test = ApplicationUnderTest(
             kafka,
             kafka_app_under_test,
@@ -72,8 +72,8 @@ class ApplicationCases:
 
 
 def needs(app: ApplicationUnderTest, *attributes: str) -> None:
-    """Skip a case that needs these attributes of the application, unless it has them; so do those
-    below."""
+    """Skip a case that needs these attributes of the application, unless it has them. The
+    functions below skip in the same way."""
     need(app.application, *attributes)
 
 
@@ -86,8 +86,8 @@ def needs_processed(app: ApplicationUnderTest) -> None:
 def needs_commits(
     app: ApplicationUnderTest, *, also_transactions: bool = False, instead: str = ""
 ) -> None:
-    """The case disturbs commits. `also_transactions`: those in transactions, too; otherwise
-    `instead` names the case for them."""
+    """Skip a case that disturbs commits if the application makes none. `also_transactions`:
+    commits in transactions suffice; otherwise `instead` names the case for them."""
     if app.keeps_offsets:
         pytest.skip(
             f"{_name(app)} keeps its offsets itself: it has no commits that could be disturbed"

@@ -70,8 +70,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
     # --------------------------------------------------------------------------------------------
 
     def test_everything_is_processed_and_committed(self, app: ApplicationUnderTest) -> None:
-        """Nothing happens but records, many or few. Then it stops, and goes on where it stopped.
-        Offsets differ between partitions."""
+        """Records come, many or few, and nothing else happens. Then the application stops, and
+        later goes on where it stopped. Offsets differ between partitions."""
         app.kafka.produce(app.application.topic, [b"record"] * 7, partition=0)
         app.produce(RECORDS)
         app.start()
@@ -104,8 +104,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
     # ------------------------------------------------------------------------------------------------------
 
     def test_another_member_comes_and_goes(self, app: ApplicationUnderTest) -> None:
-        """A rebalance while records wait: what goes to the other member is its own, until it comes
-        back."""
+        """A rebalance happens while records wait: partitions of the other member are its own
+        until they come back."""
         app.start()
         with ExitStack() as until_told:
             if getattr(app.application, "postpone_work", None) is not None:
@@ -148,7 +148,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_another_member_does_some_of_the_work(self, app: ApplicationUnderTest) -> None:
-        """Records another member committed are not processed again when its partitions come
+        """Records that another member committed are not processed again when its partitions come
         back."""
         needs_processed(app)
         if app.keeps_offsets:
@@ -169,7 +169,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_members_come_and_go_quickly(self, app: ApplicationUnderTest) -> None:
-        """Three members join, and leave before anything is settled."""
+        """Three members join and leave before the rebalance is complete."""
         app.start()
         for _ in range(3):
             app.produce(RECORDS)
@@ -180,8 +180,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_a_rebalance_overtakes_a_commit(self, app: ApplicationUnderTest) -> None:
-        """A commit is refused as a rebalance overtakes it. It may be made again, or its records may
-        be read again; not both left out."""
+        """A commit is refused because a rebalance overtakes it. It may be sent again, or its
+        records may be read again, but not neither."""
         needs_commits(app, instead="test_the_offsets_of_a_transaction_are_refused")
         app.start()
         app.disturbances += 1
@@ -201,8 +201,9 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_a_refused_commit_is_made_again(self, app: ApplicationUnderTest) -> None:
-        """A commit is refused as a rebalance overtakes it, and nothing new comes after its record.
-        It is made again, or the record is read again, before it is stopped or by then."""
+        """A commit is refused because a rebalance overtakes it, and no new record comes. The
+        commit is sent again, or the record is read again, before the application stops or when
+        it stops."""
         needs_commits(app, instead="test_the_offsets_of_a_transaction_are_refused")
         needs_processed(app)
         app.start()
@@ -223,8 +224,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_assignors_are_mixed(self, app: ApplicationUnderTest) -> None:
-        """A rolling deploy changes the assignor: another member offers a second one beside the
-        group's."""
+        """A rolling deployment changes the assignor: another member offers a second one in
+        addition to the group's."""
         app.start()
         if app.speaks_consumer:
             pytest.skip(
@@ -261,7 +262,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
     # ----------------------------------------------------------------------------------------------------------
 
     def test_it_dies_without_leaving(self, app: ApplicationUnderTest) -> None:
-        """The process ends in the middle of its work; another one is started."""
+        """The process dies in the middle of its work; another one is started."""
         app.start()
         app.produce(RECORDS)
         app.wait_reached({(app.application.topic, 0): 1}, "the first record")
@@ -355,8 +356,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.verify()
 
     def test_static_members_restart(self, app: ApplicationUnderTest) -> None:
-        """With a group.instance.id: a restart within the session timeout is no rebalance; one after
-        it is."""
+        """With a group.instance.id, a restart within the session timeout causes no rebalance; a
+        later one does."""
         app.start()
         if app.member().instance_id is None:
             app.stop()
@@ -385,8 +386,8 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         brokers=3, config={"default.replication.factor": 3, "offsets.topic.replication.factor": 3}
     )
     def test_the_coordinator_moves_in_mid_rebalance(self, app: ApplicationUnderTest) -> None:
-        """Another broker becomes the group's coordinator while the members are about to learn their
-        partitions."""
+        """Another broker becomes the group's coordinator while the members wait for their
+        assignment."""
         app.start()
         app.produce(RECORDS)
         learning = "ConsumerGroupHeartbeat" if app.speaks_consumer else "SyncGroup"

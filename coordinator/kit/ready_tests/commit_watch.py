@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from ..emulator.embedded import Emulator
 
 _FIRST = -2
-"""The timestamp that asks for a partition's first offset."""
+"""The timestamp with which ListOffsets asks for a partition's first offset."""
 _Held = tuple["Broker", int, CommitSeen]
 
 
 class CommitWatch:
-    """The commits of one group from now on. `count`: how many records are processed; it may block
-    and ask the emulator."""
+    """Notes the commits of one group from now on. `count`: returns the number of processed
+    records; it may block and call the emulator."""
 
     def __init__(self, kafka: Emulator, group: str, count: Callable[[], int]) -> None:
         self._kafka = kafka
@@ -46,20 +46,20 @@ class CommitWatch:
         self._held: SimpleQueue[_Held | None] = SimpleQueue()
         self._doors: dict[int, tuple[Broker, _Door]] = {}
         self.fetched: dict[TopicPartition, int] = {}
-        """The offset of the latest Fetch of each partition, whoever sent it: what is below it has
-        arrived there."""
+        """For each partition the offset of the latest Fetch from any client; records below it
+        have been received."""
         self.asked_first: dict[TopicPartition, int] = {}
         """For each partition, the instant at which a client last asked for its first offset. A
         client does that to go back to the beginning."""
         self.dying: set[str] = set()
-        """Client ids of processes that are being killed: what they still send in this process, a
-        dead one would not."""
+        """Client ids of processes that are being killed. Requests that they still send from the
+        test's process would not exist after a real death."""
         self._thread = Thread(target=self._look, name="coordinator-commit-watch", daemon=True)
         self._thread.start()
         self.install()
 
     def install(self) -> None:
-        """Watch all brokers that run; to be called again when one was started anew."""
+        """Watch all running brokers. Call it again after a broker was started again."""
 
         def put() -> None:
             for node, broker in self._kafka.brokers.items():
@@ -73,13 +73,14 @@ class CommitWatch:
         self._kafka.run(put)
 
     def seen(self) -> list[CommitSeen]:
-        """The commits so far, in order. Raises what the application raised when it was asked."""
+        """Return the commits so far, in order. Raises the error that the application raised when
+        it was asked."""
         if self._error is not None:
             raise self._error
         return list(self._seen)
 
     def close(self) -> None:
-        """Watch no longer; what is held goes on."""
+        """Stop watching; held commits go on."""
 
         def take_away() -> None:
             for broker, door in self._doors.values():

@@ -29,19 +29,17 @@ if TYPE_CHECKING:
     from ..injection.fault_board import FaultHandle
 
 _CLOSES_S = 0.1
-"""So long after an application has gone on it may take until a connection is seen to be closed that
-its library gave up before."""
+"""Seconds that it may take, after an application has gone on, until a connection that its
+library gave up is seen to be closed."""
 REST = 3
-"""So many rebalances are explained when everything was done before: a client may still ask for one
-because of what it learnt meanwhile."""
+"""Number of rebalances that are tolerated although everything was done: a client may still ask
+for one because of what it has just learned."""
 
 
 def commits_fail(app: ApplicationUnderTest, times: int | None = None) -> FaultHandle:
-    """Refuse its commits as one is refused that a rebalance overtook.
-
-    Offsets in a transaction that names no member are only counted: no rebalance overtakes them, and
-    Kafka takes them (KIP-447).
-    """
+    """Refuse the application's commits as if a rebalance had overtaken them. Offsets in a
+    transaction that names no member are only counted: no rebalance overtakes them, and Kafka
+    accepts them (KIP-447)."""
     api, error = (
         "OffsetCommit",
         "STALE_MEMBER_EPOCH" if app.speaks_consumer else "REBALANCE_IN_PROGRESS",
@@ -65,7 +63,8 @@ def names_member(app: ApplicationUnderTest) -> bool:
 
 
 def coordinator_of(app: ApplicationUnderTest) -> int:
-    """The broker that coordinates its group. Raises LookupError if none does."""
+    """Return the broker that coordinates the application's group. Raises LookupError if none
+    does."""
     group = app.application.group
     brokers = app.kafka.run(
         lambda: [
@@ -114,7 +113,8 @@ def gave_up(app: ApplicationUnderTest, members: Set[str], since: int) -> bool:
 
 
 def rebalance(app: ApplicationUnderTest, reason: str) -> None:
-    """Let its group rebalance; in the consumer protocol another member comes and goes."""
+    """Start a rebalance of the application's group; in the consumer protocol by another member
+    that joins and leaves."""
     if app.speaks_consumer:
         with app.peer():
             app.wait_shared()
@@ -138,8 +138,8 @@ def rebalance(app: ApplicationUnderTest, reason: str) -> None:
 def wait_hit(
     app: ApplicationUnderTest, fault: FaultHandle, what: str, name: str = findings.NO_RECOVERY
 ) -> None:
-    """Wait until the application met a fault. Raises ApplicationError, with what else is wrong with
-    it, if it does not."""
+    """Wait until a request of the application met a fault. Raises ApplicationError, with all
+    findings, if none does."""
     mark = app.kafka.mark()
     try:
         fault.wait_hit(timeout=app.patience_s)
@@ -161,12 +161,9 @@ def verify_rest(app: ApplicationUnderTest, *, since: int) -> None:
 
 
 def verify_restart(app: ApplicationUnderTest, *, since: int) -> None:
-    """A static member that was started again since this mark cost no rebalance. Raises
-    AssertionError.
-
-    One that it asks for by its new member id is none of the restart: a kafka-python that leads does
-    so when it has fetched metadata while it joined.
-    """
+    """Raise AssertionError if a static member that was started again since this mark caused a
+    rebalance. A rebalance that it requests itself under its new member id does not count:
+    kafka-python does so if it is the leader and fetched metadata while it joined."""
     lines = lines_of(app.kafka.events(group=app.application.group, since=since))
     back = {line.seq for line in lines if line.kind is MemberRejoined}
     if any(line.kind in BEGUN and line.cause not in back for line in lines):

@@ -33,8 +33,8 @@ _NEVER = sys.maxsize
 
 
 class Break(NamedTuple):
-    """Something after which records may come again: those that were not `committed` when it began,
-    and were written before it ended. `death`: a process ended, or was taken for dead."""
+    """An event after which records may be processed again: those that were not `committed` when
+    it began, and were written before it ended. `death`: a process died, or was taken for dead."""
 
     first: int
     end: int
@@ -48,10 +48,11 @@ class Break(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A test's knowledge of an application's breaks, by lines of the log. `peers`: member ids of
-    others; `removed`: those that the test took out; `killed`: when it was killed; `starts`: when it
-    was started; `by_itself`: from when to when it was to fail by itself; `late`: it does not commit
-    when it is about to lose partitions, so that they may come again at each rebalance."""
+    """What a test knows of an application's breaks, by lines of the log. `peers`: member ids of
+    others. `removed`: members that the test removed. `killed`: when it was killed. `starts`:
+    when it was started. `by_itself`: when the test made it fail by itself, from and to. `late`:
+    it does not commit when it is about to lose partitions, so that records may come again at
+    each rebalance."""
 
     peers: Collection[str]
     removed: Collection[str]
@@ -62,7 +63,7 @@ class Broken(NamedTuple):
 
 
 def breaks(lines: Sequence[Line], group: str, known: Broken) -> list[Break]:
-    """All breaks of an application, in order."""
+    """Return all breaks of an application, in order."""
     mine = [line for line in lines if line.group == group]
     accepted = [
         line.seq
@@ -119,11 +120,9 @@ def unexplained(
     death: int | None,
     by_itself: Callable[[TopicPartition], bool] = lambda _: False,
 ) -> list[Finding]:
-    """More records processed again than breaks explain.
-
-    `clean`: so many need no explanation; `death`: each death explains so many, whatever was
-    committed. `by_itself`: whether a library may have gone back in a partition by itself.
-    """
+    """Return a finding if more records were processed again than breaks explain. `clean`: so
+    many need no explanation. `death`: each death explains so many, whatever was committed.
+    `by_itself`: True if a library may have gone back in a partition by itself."""
     again = {row for row, count in Counter(processed).items() if count > 1}
     if not again:
         return []

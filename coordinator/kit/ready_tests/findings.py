@@ -125,7 +125,7 @@ class Finding(NamedTuple):
 
 
 class ApplicationError(AssertionError):
-    """The application's errors: all findings, each with its name. `findings`: the same as
+    """The application's mistakes: all findings, each with its name. `findings`: the same as
     values."""
 
     def __init__(self, found: list[Finding], told: str = "") -> None:
@@ -136,11 +136,9 @@ class ApplicationError(AssertionError):
 
 
 class CommitSeen(NamedTuple):
-    """A commit as it came: `done` is how many records were processed by then, `seq` the request's
-    line in the event log, `at_ms` its time.
-
-    `by_member`: it names a member id; otherwise `member` is the client id.
-    """
+    """A commit. `done`: number of records that were processed when it arrived. `seq`: the
+    request's line in the event log. `at_ms`: its instant. `by_member`: it names a member id;
+    otherwise `member` is the client id."""
 
     offsets: Mapping[TopicPartition, int]
     done: int
@@ -161,8 +159,8 @@ def gaps(
     records: Mapping[TopicPartition, Sequence[int]],
     where: str = "committed at",
 ) -> list[Finding]:
-    """Records that exist below a committed offset and were never processed. `records`: offsets by
-    partition, from where the test began."""
+    """Return findings about records below a committed offset that were never processed.
+    `records`: offsets by partition, from the beginning of the test."""
     return [
         Finding(
             GAP,
@@ -177,8 +175,8 @@ def ahead(
     commits: Iterable[CommitSeen],
     records: Mapping[TopicPartition, Sequence[int]],
 ) -> list[Finding]:
-    """Commits that were sent before all records below their offsets were processed; one finding for
-    each partition."""
+    """Return findings about commits that were sent before all records below their offsets were
+    processed; one for each partition."""
     found: dict[TopicPartition, Finding] = {}
     ever = set(processed)
     for commit in commits:
@@ -225,7 +223,7 @@ def _why_ahead(
 
 
 def duplicates(processed: Iterable[Processed], at_most: int) -> list[Finding]:
-    """More records processed again than `at_most`."""
+    """Return a finding if more records were processed again than `at_most`."""
     again = {row: count - 1 for row, count in Counter(processed).items() if count > 1}
     total = sum(again.values())
     if total <= at_most:
@@ -241,7 +239,8 @@ def duplicates(processed: Iterable[Processed], at_most: int) -> list[Finding]:
 
 
 def beyond(commits: Iterable[CommitSeen], ends: Mapping[TopicPartition, int]) -> list[Finding]:
-    """Commits behind the end of their partition as it is now; one finding for each partition."""
+    """Return findings about commits beyond the present end of their partition; one for each
+    partition."""
     found: dict[TopicPartition, Finding] = {}
     for commit in commits:
         for place, offset in commit.offsets.items():
@@ -306,8 +305,8 @@ def unfinished(
 def kept_back(
     processed: Iterable[Processed], records: Mapping[TopicPartition, Sequence[int]]
 ) -> list[Finding]:
-    """Of every partition with records some were processed, and the last ones were not; for an
-    application that processes nothing more."""
+    """Return a finding if some records of every partition were processed, and the last ones of
+    each were not. For an application that processes nothing more."""
     done = set(processed)
     left = {
         place: [at for at in offsets if (*place, at) not in done]
@@ -335,8 +334,8 @@ def kept_back(
 
 
 def order(processed: Iterable[Processed], keys: Mapping[Processed, bytes]) -> list[Finding]:
-    """Records that were processed after a later one of their key; one finding for each
-    partition."""
+    """Return findings about records that were processed after a later one of their key; one for
+    each partition."""
     found: dict[TopicPartition, Finding] = {}
     for each in out_of_order(processed, keys):
         found.setdefault(each.record[:2], Finding(ORDER, each.text))
@@ -344,7 +343,7 @@ def order(processed: Iterable[Processed], keys: Mapping[Processed, bytes]) -> li
 
 
 def repeated_effects(effects: Iterable[Hashable]) -> list[Finding]:
-    """Effects that happened more than once; one finding for all."""
+    """Return one finding about effects that happened more than once."""
     again = {effect: times for effect, times in Counter(effects).items() if times > 1}
     if not again:
         return []
@@ -354,7 +353,7 @@ def repeated_effects(effects: Iterable[Hashable]) -> list[Finding]:
 
 
 def reached(processed: Iterable[Processed]) -> dict[TopicPartition, int]:
-    """The offset behind the last record that was processed of each partition."""
+    """Return the offset behind the last processed record of each partition."""
     ends: dict[TopicPartition, int] = {}
     for topic, index, offset in processed:
         ends[topic, index] = max(ends.get((topic, index), 0), offset + 1)
@@ -366,8 +365,8 @@ def not_committed(
     committed: Mapping[TopicPartition, int],
     now: Mapping[TopicPartition, int],
 ) -> list[Finding]:
-    """After a stop in good order: records that were processed, and are not below what is
-    `committed`; `now` is where partitions begin."""
+    """Return findings about processed records that are not below the `committed` offset after a
+    stop in good order. `now`: the first offsets of partitions."""
     found = []
     ends: dict[TopicPartition, list[int]] = {}
     for topic, index, offset in processed:
@@ -382,7 +381,8 @@ def not_committed(
 
 
 def restless(lines: Iterable[Line], group: str, since: int, at_most: int) -> list[Finding]:
-    """More rebalances from a line of the event log on than `at_most`."""
+    """Return a finding if there were more rebalances than `at_most` from a line of the event log
+    on."""
     begun = [
         line for line in lines if line.kind in BEGUN and line.group == group and line.seq >= since
     ]
@@ -402,11 +402,9 @@ def exactly_once(
     commits: Iterable[CommitSeen],
     lines: Sequence[Line],
 ) -> list[Finding]:
-    """Records that committed transactions answered twice, or of aborted ones; commits that belong
-    to no transaction.
-
-    `committed`: the offsets that were to be answered.
-    """
+    """Return findings about records that committed transactions answered twice, or that belong
+    to aborted ones, and about commits outside transactions. `committed`: the offsets that were
+    to be answered."""
     found = []
     plain = {
         line.seq
@@ -447,7 +445,7 @@ def _why_twice(lines: Iterable[Line]) -> str:
 
 
 def left_open(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
-    """The transaction of this id that was begun, and has not been ended by anybody."""
+    """Return a finding about a transaction of this id that was begun and never ended."""
     last: object = None
     for line in lines:
         event = line.event if line.kind in _TRANSACTIONS else None
@@ -466,8 +464,8 @@ def left_open(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
 def of_output(
     headers: Iterable[tuple[str, bytes | None]], topic: str, names: Sequence[str] = OUTPUT_HEADERS
 ) -> Processed:
-    """The processed record that an output record tells of, by headers with these names. Raises
-    TypeError if it does not say so."""
+    """Return the processed record that an output record names by its headers. Raises TypeError
+    if it names none."""
     found = dict(headers)
     try:
         name, partition, offset = ((found[key] or b"").decode() for key in names)
@@ -486,7 +484,7 @@ def when(seq: int | None, at_ms: int | None) -> str:
 
 
 def listed(offsets: Sequence[int]) -> str:
-    """Some offsets, as they stand in a sentence."""
+    """Return some offsets as text."""
     if len(offsets) == 1:
         return f"offset {offsets[0]}"
     return f"offsets {', '.join(map(str, offsets[:8]))}{', ...' if len(offsets) > 8 else ''}"

@@ -31,7 +31,7 @@ COOPERATIVE = "cooperative-sticky"
 
 
 class Hold(NamedTuple):
-    """A member that kept a rebalance waiting from one line of the log to another."""
+    """A member's hold of a rebalance, from one line of the log to another."""
 
     member: str
     since: Line
@@ -40,7 +40,7 @@ class Hold(NamedTuple):
 
     @property
     def text(self) -> str:
-        """A sentence about it."""
+        """A sentence about the hold."""
         first, last = (when(line.seq, line.at_ms) for line in (self.since, self.until))
         return (
             f"{self.member} kept a rebalance waiting for {self.took_ms / 1000:.1f} s: it was told{first}, "

@@ -18,20 +18,17 @@ from .findings import CommitSeen, Line, TopicPartition
 
 
 class Written(NamedTuple):
-    """Records at these offsets of the partitions, or behind them, were written after this line of
-    the log."""
+    """Records from these offsets of the partitions on were written after this line of the log."""
 
     seq: int
     ends: Mapping[TopicPartition, int]
 
 
 class Holders:
-    """The owners of a group's partitions. `peers` and `removed`: member ids, of others and of those
-    that were taken out.
-
-    `written`: where partitions ended when; `asked_first`: when, in ms of the log, a partition's
-    first offset was asked for last.
-    """
+    """The owners of a group's partitions. `peers` and `removed`: member ids of others, and of
+    members that the test removed. `written`: ends of partitions, with the lines at which they
+    were noted. `asked_first`: for each partition the instant, in ms of the log, when a client
+    last asked for its first offset."""
 
     def __init__(
         self,

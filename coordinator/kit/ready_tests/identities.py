@@ -40,8 +40,8 @@ _BY_ITSELF = (Removal.LEFT, Removal.SESSION_EXPIRED)
 
 
 def clients_that_joined(lines: Iterable[Line]) -> set[str]:
-    """Client ids that asked to join a group; in the consumer protocol (KIP-848) those that became
-    members."""
+    """Return client ids that asked to join a group; in the consumer protocol (KIP-848) those
+    that became members."""
     found = set()
     for line in lines:
         match line.event:
@@ -136,7 +136,7 @@ def _after_its_commit(
 
 
 def reads_alone(lines: Sequence[Line], group: str) -> list[Finding]:
-    """A client asks for the group's offsets and never joins any group."""
+    """Return a finding if a client fetches the group's offsets and never joins any group."""
     joined = clients_that_joined(lines)
     for line in lines:
         match line.event:
@@ -231,12 +231,9 @@ def _connections_that_joined(lines: Iterable[Line]) -> dict[int, str]:
 def other_instance(
     lines: Iterable[Line], group: str, starts: Sequence[int], peers: Collection[str]
 ) -> list[Finding]:
-    """Static members of one start have other instance ids than those of the start before, which are
-    in the group still.
-
-    `starts`: marks of the log, from before each start. `peers`: member ids that are not the
-    application's.
-    """
+    """Return a finding if static members of one start have other instance ids than those of the
+    start before, which are still in the group. `starts`: marks of the log, from before each
+    start. `peers`: member ids that are not the application's."""
     if len(starts) < 2:
         return []
     members = [
@@ -329,8 +326,9 @@ def left(
     since: int,
     connected: Collection[str] = (),
 ) -> list[Finding]:
-    """The application's own members left and closed their consumers, from a line of the log on. Who
-    asks to join again over the same connection, or is `connected` still, has unsubscribed."""
+    """Return a finding if the application's own members left and closed their consumers, from a
+    line of the log on. A client that asks to join again over the same connection, or is still
+    `connected`, has only unsubscribed."""
     for each in departures(lines, group, [(since, sys.maxsize)]):
         if each.back or each.peer in connected or each.member in peers:
             continue
@@ -341,7 +339,7 @@ def left(
 
 
 def other_transactional_id(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
-    """Producers of clients have transactional ids, and none has this one."""
+    """Return a finding if clients' producers have transactional ids and none has this one."""
     asked = [line.event for line in lines if line.kind is RequestSeen]
     used = [
         event.transactional_id

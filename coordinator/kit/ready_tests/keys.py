@@ -8,7 +8,7 @@ from itertools import count
 from coordinator.members.partitioners.murmur2 import partition_for_key
 
 PER_PARTITION = 2
-"""So many keys each partition has: their records alternate."""
+"""Number of keys of each partition; its records alternate between them."""
 
 
 @cache
@@ -28,7 +28,7 @@ def keys_of(partitions: int) -> tuple[tuple[str, ...], ...]:
 
 
 def round_the_partitions(records: int, partitions: int) -> list[str]:
-    """Return keys for so many records, by which they go round the partitions from the first one on."""
+    """Return keys for so many records that distribute them over the partitions in turn."""
     keys = keys_of(partitions)
     return [
         keys[number % partitions][number // partitions % PER_PARTITION] for number in range(records)

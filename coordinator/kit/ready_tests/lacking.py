@@ -33,7 +33,7 @@ _ONLY_FOR: Final = {
 
 
 class Lack(NamedTuple):
-    """Attributes that one application has not, and the case that needs them."""
+    """Attributes that one application lacks, and the case that needs them."""
 
     application: str
     attributes: tuple[str, ...]
@@ -41,7 +41,7 @@ class Lack(NamedTuple):
 
 
 def skip_for_want_of(application: object, attributes: Collection[str], text: str) -> NoReturn:
-    """Skip the case that runs, with this text; the application lacks these attributes."""
+    """Skip the running case with this text; the application lacks these attributes."""
     name = type(application).__name__
     try:
         pytest.skip(f"{name} {text}")
@@ -51,7 +51,7 @@ def skip_for_want_of(application: object, attributes: Collection[str], text: str
 
 
 def need(application: object, *attributes: str) -> None:
-    """Skip the case that runs unless the application has these attributes."""
+    """Skip the running case unless the application has these attributes."""
     missing = [name for name in attributes if getattr(application, name, None) is None]
     if missing:
         skip_for_want_of(application, missing, f"has no {' and no '.join(missing)}")

@@ -27,7 +27,7 @@ from .findings import BLOCKS, CommitSeen, Finding, Line, when
 from .holders import Written
 
 SLACK_MS = 500
-"""So much more than its own word is not counted: a machine may be busy."""
+"""Tolerance in ms beyond the member's own timeout, because a machine may be busy."""
 
 
 def late_joins(lines: Iterable[Line], group: str, others: Collection[str]) -> list[Finding]:
@@ -65,14 +65,15 @@ def left_for_its_poll(
     *,
     wrong: bool = False,
 ) -> list[Finding]:
-    """A member that left while its application ran, for so long that it may have been away from its
-    poll, and whose consumer was not closed: what it left through is connected still, or asked to
-    join later. One that ran for a shorter time than its max.poll.interval.ms has unsubscribed, and
-    so has one that committed a record which was written within that time.
+    """Return findings about members that left while the application ran, after more than their
+    max.poll.interval.ms, without closing their consumer: its connection is still open, or asked to
+    join later. Their application may have been away from its poll.
 
-    `others`: as `late_joins` has it; `running`: from which line to which; `connected`: the
-    addresses of all clients now; `commits` and `written`: of records, as far as they are known;
-    `wrong`: something else is, so that who tells its session timeout may be away from its poll, too.
+    A member that ran for a shorter time has unsubscribed, and so has one that committed a record
+    which was written within that time. `others`: see `late_joins`. `running`: first and last
+    line of each start. `connected`: addresses of all clients now. `commits` and `written`: as
+    far as they are known. `wrong`: something else is wrong, so that a member that sends its
+    session timeout as rebalance timeout counts, too.
     """
     for each in departures(lines, group, running):
         at_ms, most = each.at.at_ms, each.allowed_ms
@@ -112,8 +113,8 @@ def _polled_ms(
 
 
 def left_too_late(lines: Sequence[Line], group: str, since: int) -> list[Finding]:
-    """Members that were stopped, and whose LeaveGroup came when their session had ended already.
-    `since`: the line of the stop."""
+    """Return findings about members that were stopped and whose LeaveGroup came after their
+    session had ended. `since`: the line of the stop."""
     expired = {
         each.member: each
         for each in memberships(lines, group)

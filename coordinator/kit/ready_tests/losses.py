@@ -32,13 +32,13 @@ _GONE = frozenset(
     {"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION", "FENCED_INSTANCE_ID", "FENCED_MEMBER_EPOCH"}
 )
 TOLD_AT_MOST = 100
-"""Commits of a lost identity that may be on their way before an application has heard of its loss:
-one for each record, if it does not wait for their answers."""
+"""Number of commits with a lost identity that are tolerated: an application that does not wait
+for responses may send one for each record before it learns of the loss."""
 _COMMITS = ("offset_commit", "txn_offset_commit")
 
 
 class Handover(NamedTuple):
-    """Partitions that others owned for sure while the records with these places in the
+    """Partitions that others certainly owned while the records with these places in the
     application's order were processed."""
 
     partitions: frozenset[TopicPartition]
@@ -56,8 +56,8 @@ class OthersCommit(NamedTuple):
 
 
 def began_below(processed: Sequence[Processed], others: Iterable[OthersCommit]) -> list[Finding]:
-    """Records that another member had committed before the application got their partition, and
-    that it processed all the same."""
+    """Return findings about records that another member had committed before the application got
+    their partition, and that it processed all the same."""
     found = []
     for other in others:
         again = sorted(
@@ -75,7 +75,7 @@ def began_below(processed: Sequence[Processed], others: Iterable[OthersCommit]) 
 
 
 def foreign(processed: Sequence[Processed], handovers: Iterable[Handover]) -> list[Finding]:
-    """Records that were processed while their partitions were others'."""
+    """Return findings about records that were processed while others owned their partitions."""
     found = []
     for handover in handovers:
         rows = [

@@ -20,24 +20,24 @@ from .refused_heartbeats import connections, goes_on
 from .under_test import A_MOMENT_S, ApplicationError, ApplicationUnderTest
 
 RECORDS = 60
-"""Written by a case, each time it writes."""
+"""Number of records that a case writes each time."""
 
 
 class RecordCases:
-    """To be inherited together with a fixture `app`, as `ConsumerCases` does."""
+    """Cases about records; `ConsumerCases` inherits them and has the fixture `app`."""
 
     def test_a_record_fails_once(self, app: ApplicationUnderTest) -> None:
-        """Processing fails and succeeds the next time: the record is not left out."""
+        """Processing of a record fails and succeeds the next time: the record is not left out."""
         self._one_bad_record(app, "flaky")
 
     def test_a_record_can_never_be_processed(self, app: ApplicationUnderTest) -> None:
-        """A poison record: it is passed by, and what comes behind it is processed."""
+        """A poison record is skipped, and the records behind it are processed."""
         self._one_bad_record(app, "poison")
 
     @pytest.mark.kafka(config={"auto.create.topics.enable": "false"})
     def test_a_topic_comes_later(self, app: ApplicationUnderTest) -> None:
-        """A topic that it is to read as well is made while it runs, and records are written before
-        it knows: none is left out."""
+        """A topic that the application must read as well is created while it runs, and records
+        are written before it knows: none is left out."""
         needs(app, "new_topic")
         app.start(assigned=None)
         app.produce(RECORDS)

@@ -31,7 +31,7 @@ _PASSING = frozenset(
         "UNSTABLE_OFFSET_COMMIT",
     }
 )
-"""Errors after which a client asks again, or joins again."""
+"""Errors after which a client sends the request again, or joins again."""
 FATAL = frozenset(
     {
         "UNRELEASED_INSTANCE_ID",
@@ -48,7 +48,7 @@ FATAL = frozenset(
         "GROUP_ID_NOT_FOUND",
     }
 )
-"""The errors fatal to a member. After the other errors it asks again, or joins again."""
+"""Errors that are fatal to a member; after any other it asks again, or joins again."""
 
 
 class Refused(NamedTuple):
@@ -59,7 +59,7 @@ class Refused(NamedTuple):
 
     @property
     def told(self) -> str:
-        """The error, and where it stands."""
+        """The error, and its place in the log."""
         return f"{self.event.errors[0]}{when(self.line.seq, self.line.at_ms)}"
 
 
@@ -102,9 +102,9 @@ def sits(
 def could_not_leave(
     lines: Iterable[Line], group: str, members: Collection[str], connected: Collection[str]
 ) -> set[str]:
-    """Members whose consumer was closed when their requests were refused: the last one was to leave
-    the group, or came through a connection that is closed since. They stay until their session
-    ends."""
+    """Return members whose consumer was closed when their requests were refused: the last
+    request was to leave the group, or its connection is closed. They stay in the group until
+    their session ends."""
     return {
         member
         for member, refused in _last_refused(lines, group, members).items()
@@ -129,7 +129,7 @@ def _last_refused(
 
 
 def connections(kafka: Emulator) -> set[str]:
-    """The addresses of all clients that are connected now."""
+    """Return the addresses of all connected clients."""
     return kafka.run(
         lambda: {
             protocol.connection.peer
@@ -142,8 +142,8 @@ def connections(kafka: Emulator) -> set[str]:
 def goes_on(
     lines: Iterable[Line], group: str, members: Collection[str], connected: Collection[str]
 ) -> list[Finding]:
-    """Members that were refused for good, whose consumer is open still. `connected`: addresses of
-    clients."""
+    """Return findings about members that were refused for good and whose consumer is still open.
+    `connected`: addresses of clients."""
     refused = refused_for_good(lines, group)
     return [
         Finding(

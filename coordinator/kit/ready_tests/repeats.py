@@ -17,10 +17,11 @@ from .holders import Holders
 
 _CHANGES = frozenset({GenerationStarted, ConsumerMemberReconciled})
 _NEW = 8
-"""The version of OffsetFetch from which on several groups can be asked for; aiokafka 0.14 has an
-older one."""
+"""The first version of OffsetFetch that can ask for several groups; aiokafka 0.14 uses an older
+one."""
 _TWICE = 2
-"""Partitions that nothing is committed of are given anew by the second of them at the earliest."""
+"""A partition without a committed offset is assigned again by the second of these events at the
+earliest."""
 
 
 def processed_again(

@@ -89,7 +89,7 @@ class SecurityCases(ApplicationCases):
             self._goes_on(app)
 
     def test_its_servers_certificate_is_renewed(self, app: ApplicationUnderTest) -> None:
-        """The certificate that it is shown is over, then it is shown a good one of the same
+        """The server's certificate expires; then the server shows a valid one of the same
         authority."""
         self._settled(app)
         try:

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from .under_test import ApplicationUnderTest
 
 _PART = 4
-"""A request is kept waiting for this part of a session at most: its client renews the session by
-requests that come behind it."""
+"""A request is held for at most this part of a session: its client renews the session by
+requests that wait behind it."""
 
 
 def held_at_most_s(app: ApplicationUnderTest, most_s: float) -> float:
-    """For how long a request of the application may be kept waiting, `most_s` at most: its client
-    gives up what is not answered for a session."""
+    """Return for how many seconds a request of the application may be held, at most `most_s`:
+    its client gives up a request that is not answered for a session timeout."""
     sessions = app.kafka.run(
         lambda: [ms for each in _serving(app) for ms in _sessions_ms(app, each)]
     )
@@ -29,7 +29,7 @@ def held_at_most_s(app: ApplicationUnderTest, most_s: float) -> float:
 
 
 def postpone_sessions(app: ApplicationUnderTest, duration_s: float) -> None:
-    """Let the sessions of its members end so much later."""
+    """Prolong the sessions of the application's members."""
     names, group, by_ms = (
         [member.member_id for member in app.members()],
         app.application.group,

@@ -22,14 +22,14 @@ from .under_test import ApplicationError, ApplicationUnderTest
 
 
 class TransactionCases:
-    """To be inherited together with a fixture `app`, as `ConsumerCases` does. `batch`: records that
-    a case writes each time."""
+    """Cases about transactions; `ConsumerCases` inherits them and has the fixture `app`.
+    `batch`: number of records that a case writes each time."""
 
     batch: ClassVar[int] = 60
 
     def test_its_transaction_is_fenced_midway(self, app: ApplicationUnderTest) -> None:
-        """Another instance takes its transactional id over while a transaction is about to be
-        committed; its answers must not count."""
+        """Another instance takes over the application's transactional id while a transaction is
+        about to be committed; the transaction's answers must not count."""
         self._transactional(app)
         app.start()
         app.produce(self.batch)
@@ -45,8 +45,8 @@ class TransactionCases:
         app.verify()
 
     def test_the_offsets_of_a_transaction_are_refused(self, app: ApplicationUnderTest) -> None:
-        """A rebalance overtakes the offsets of a transaction: it is aborted, and its records are
-        read again."""
+        """A rebalance overtakes the offsets of a transaction: the transaction is aborted, and
+        its records are read again."""
         self._transactional(app)
         app.start()
         app.produce(self.batch)

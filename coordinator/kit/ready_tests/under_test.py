@@ -61,8 +61,8 @@ PATIENCE_S = 30.0
 _KEYS = 7
 _DIED = "its process died"
 A_MOMENT_S = 1.0
-"""An application's immediate actions are done by then, on a machine that is not busy; nothing is
-judged by it."""
+"""Seconds within which an application's immediate actions are done on a machine that is not
+busy; no verdict depends on it."""
 
 
 class ApplicationUnderTest:
@@ -130,7 +130,8 @@ class ApplicationUnderTest:
     # -----------------------------------------------------------------------------------------------------
 
     def processed(self) -> list[Processed] | None:
-        """Records it processed, in order; None: it does not tell."""
+        """Return the records that the application processed, in order; None if it does not
+        report them."""
         if callable(getattr(self.application, "processed", None)):
             return [
                 (topic, partition, offset)
@@ -272,8 +273,9 @@ class ApplicationUnderTest:
     # ----------------------------------------------------------------------------------------------
 
     def start(self, assigned: str | None = "all") -> None:
-        """Start it and wait until it has joined, has all partitions and has acted on them. Static
-        members of before may be there. `assigned` None: not all of its topics are there."""
+        """Start the application and wait until it has joined, has all partitions and has acted
+        on them. Static members of a former start may exist. `assigned` None: not all of its
+        topics exist yet."""
         self.told.starts.append(mark := self.kafka.mark())
         self.application.start(self.kafka.bootstrap_servers)
         self.running = True
@@ -302,7 +304,7 @@ class ApplicationUnderTest:
         self._done_at_stop = self._count()
 
     def start_again(self) -> None:
-        """Start it after it ended with an error of its own, as what runs it would; that error is no
+        """Start the application again after it ended with an error of its own; that error is no
         finding."""
         self.stop()
         self._excused = getattr(self.application, "error", None)
@@ -316,8 +318,8 @@ class ApplicationUnderTest:
         self.start()
 
     def expire_members_that_could_not_leave(self) -> None:
-        """End the sessions of those of its members whose consumer was closed, and whose LeaveGroup
-        was refused."""
+        """End the sessions of members whose consumer was closed and whose LeaveGroup was
+        refused."""
         own = {member.member_id for member in self.members() if member.instance_id is None}
         lines = lines_of(self.kafka.events(group=self.application.group))
         group = self.application.group
@@ -331,8 +333,8 @@ class ApplicationUnderTest:
                 self.told.removed.add(name)
 
     def stop_and_leave(self) -> None:
-        """Stop it in good order; its members leave, static ones aside. Raises ApplicationError if
-        they do not."""
+        """Stop the application in good order and wait until its members have left, except static
+        ones. Raises ApplicationError if they do not."""
         static = any(member.instance_id is not None for member in self.members())
         self.stop()
         if static:
@@ -365,8 +367,8 @@ class ApplicationUnderTest:
         self.verify()
 
     def kill(self) -> None:
-        """End it as a process dies: from now on its commits, its LeaveGroup and what it asks to join
-        again are refused and do nothing, and its session ends."""
+        """End the application as a process dies: its later commits, LeaveGroup and JoinGroup are
+        refused without effect, and its session is ended."""
         self.disturbances += 1
         self.running = False
         self.told.stops.append(self.kafka.mark())
@@ -419,21 +421,21 @@ class ApplicationUnderTest:
         self.told.by_itself[-1] = (began, self.kafka.mark())
 
     def remove_members(self, reason: str) -> None:
-        """Take all its members out of the group, as a coordinator does whose patience with them is
-        at its end."""
+        """Remove all members of the application from the group, as a coordinator does when a
+        timeout is over."""
         for member in self.members():
             self.told.removed.add(member.member_id)
             self.group.remove(member.member_id, reason)
 
     def produce(self, count: int, value: bytes = b"record") -> None:
-        """Write records with keys, round the partitions of its latest topic."""
+        """Write records with keys, to the partitions of its latest topic in turn."""
         self.told.written.append(Written(self.kafka.mark(), ends := self.ends()))
         partitions = sum(topic == self.topics[-1] for topic, _ in ends)
         keys = round_the_partitions(count, partitions)
         self.kafka.produce(self.topics[-1], [value] * count, keys=keys)
 
     def delete_old_records(self) -> None:
-        """Let retention delete everything that was written to its topic, as if it were old."""
+        """Let retention delete all records of its topic, as if they were old."""
         name, kafka = self.application.topic, self.kafka
         kept = kafka.configure_topic(name, {"retention.ms": "1"})
         try:
@@ -443,8 +445,8 @@ class ApplicationUnderTest:
             kafka.configure_topic(name, kept)
 
     def compact_keys(self, count: int) -> None:
-        """Write so many records of few keys, each key several times, and have them compacted; then
-        its topic is what it was."""
+        """Write records with few keys, each key several times, and have them compacted; then
+        restore the topic's settings."""
         name, kafka = self.application.topic, self.kafka
         compacts = {
             "cleanup.policy": "compact",
@@ -464,13 +466,13 @@ class ApplicationUnderTest:
             kafka.configure_topic(name, kept)
 
     def make_topic(self, name: str) -> None:
-        """Make another topic that it reads."""
+        """Create another topic that the application reads."""
         self.kafka.create_topic(name, len(self.ends()))
         self.topics.append(name)
 
     @contextmanager
     def peer(self, **options: Any) -> Iterator[PeerHandle]:
-        """Another member of its group while the block lasts, which neither processes nor commits
+        """In the block, another member is in the group, which neither processes nor commits
         anything."""
         self.disturbances += 2
         config = {"enable.auto.commit": "false", **options.pop("config", {})}
@@ -508,8 +510,8 @@ class ApplicationUnderTest:
         self.told.handovers += [done] if self.group.snapshot().generation == at else []
 
     def peer_commits(self, peer: PeerHandle) -> None:
-        """The peer commits everything in its partitions, as if it had processed it. Raises what a
-        refused commit raises."""
+        """Let the peer commit everything in its partitions, as if it had processed it. Raises
+        the error of a refused commit."""
         ends = self.kafka.end_offsets(self.application.topic)
         owned = [tp for tp in peer.owned if tp.topic == self.application.topic]
         peer.wait_commit({tp: Position(ends[tp.partition]) for tp in owned})
@@ -532,13 +534,13 @@ class ApplicationUnderTest:
         share: Mapping[TopicPartition, int] | None = None,
         **expected: Any,
     ) -> GroupSnapshot:
-        """Wait for the group as `GroupHandle.wait` does; a time-out is a finding of this name.
-        Raises ApplicationError.
+        """Wait for the group as `GroupHandle.wait` does; if the time is over, raise
+        ApplicationError with a finding of this name.
 
-        `peers`: beside the application's own members, one at least, the group has so many of the
-        test's. It may have several consumers, which come one after another. `share`: offsets that
-        are to be committed in those partitions that it has then. An application that says that it
-        ended by an error is awaited for a moment only.
+        `peers`: the number of the test's own members in the group; the application must have at
+        least one more, and may have several that join one after another. `share`: offsets that
+        must be committed in the partitions that the application then has. If the application
+        says that it ended by an error, the wait is short.
         """
         mark, until = self.kafka.mark(), time.monotonic() + self.patience_s
         while True:
@@ -567,8 +569,8 @@ class ApplicationUnderTest:
                     raise ApplicationError([*dict.fromkeys(found)]) from None
 
     def why_not(self, mark: int, *, offsets: bool, acted: bool = False) -> list[Finding]:
-        """The application's obstacles to what was awaited since `mark`; `offsets`: that is a
-        commit; `acted`: that it reads."""
+        """Return findings that explain why something since `mark` did not come. `offsets`: it
+        was a commit; `acted`: it was that the application reads."""
         before = self._count()
         time.sleep(
             A_MOMENT_S if offsets and before else 0.0
@@ -595,7 +597,7 @@ class ApplicationUnderTest:
         mark: int | None = None,
     ) -> None:
         """Wait for something that only the application knows. Raises ApplicationError. `mark`:
-        since when it was to come into its group; one that says that it ended is not awaited then."""
+        since when it should join its group; if it says that it ended, the wait is short."""
         until = time.monotonic() + self.patience_s
         while not condition():
             ended = mark is not None and self._error is not None
@@ -611,7 +613,7 @@ class ApplicationUnderTest:
             time.sleep(0.005)
 
     def wait_a_moment(self, condition: Callable[[], bool]) -> None:
-        """Wait for something that comes at once if it comes at all; nothing is judged by it."""
+        """Wait a moment for something that comes at once or never; no verdict depends on it."""
         until = time.monotonic() + A_MOMENT_S
         while not condition() and time.monotonic() < until:
             time.sleep(0.005)
@@ -624,8 +626,8 @@ class ApplicationUnderTest:
         return all(fetched.get(place, 0) >= end for place, end in self._own(ends).items())
 
     def wait_reads_on(self) -> None:
-        """Wait until it has fetched from the oldest record that is left of each partition, or behind
-        it, or has ended."""
+        """Wait until the application has fetched from the oldest record of each partition, or
+        behind it, or has ended."""
         first = {place: offsets[0] for place, offsets in self._records().items() if offsets}
         self.wait_until(
             lambda: (
@@ -637,8 +639,8 @@ class ApplicationUnderTest:
         )
 
     def wait_shared(self, peers: int = 1) -> GroupSnapshot:
-        """Wait until the application and so many peers share the partitions, and every member has
-        acted on its own."""
+        """Wait until the application and so many peers share the partitions, and every member
+        has acted on its own."""
         return self.wait(
             findings.BLOCKS,
             "the application did not rejoin when another member came",
@@ -660,7 +662,7 @@ class ApplicationUnderTest:
         )
 
     def wait_done(self) -> None:
-        """Wait until `is_done` would say so."""
+        """Wait until `is_done` returns True."""
         if self.keeps_offsets:
             self.wait_reached(self.ends(), "everything that was written")
             return
@@ -673,8 +675,8 @@ class ApplicationUnderTest:
         )
 
     def produce_to_its_share(self, count: int) -> None:
-        """Write records, round all partitions, and wait until those in the application's own ones
-        are committed."""
+        """Write records to all partitions in turn, and wait until those in the application's own
+        partitions are committed."""
         self.produce(count)
         self.wait_reached(self.ends(), "what was written to its share", own=True)
 
@@ -687,8 +689,9 @@ class ApplicationUnderTest:
     def wait_reached(
         self, ends: Mapping[TopicPartition, int], what: str, *, own: bool = False
     ) -> None:
-        """Wait until it has committed these offsets; if it keeps its offsets itself, until it has
-        processed all below them. `own`: only in partitions that it has then."""
+        """Wait until the application has committed these offsets or, if it keeps its offsets
+        itself, has processed everything below them. `own`: only in the partitions that it then
+        has."""
         if self.keeps_offsets:
             self.wait_until(
                 lambda: self._processed_below(self._own(ends) if own else ends),
@@ -714,7 +717,7 @@ class ApplicationUnderTest:
     # -----------------------------------------------------------------------------------------------------
 
     def findings(self) -> list[Finding]:
-        """Everything that is wrong so far."""
+        """Return all findings so far."""
         found = all_findings(self.evidence())
         if (error := self._error) is not None:
             found.append(Finding(findings.ENDED, f"{type(error).__name__}: {error}"))
@@ -751,8 +754,8 @@ class ApplicationUnderTest:
         )
 
     def excuse(self) -> None:
-        """From now on it may end with an error of its own, and that is no finding: it is refused
-        for good."""
+        """Allow the application to end with an error of its own from now on, because it is
+        refused for good."""
         self._excused = ...
 
     def verify(self) -> None:
@@ -763,21 +766,21 @@ class ApplicationUnderTest:
 
     @property
     def not_judged(self) -> str:
-        """Points beyond judgement and why; "" if there are none."""
+        """The points that cannot be judged, and why; "" if there are none."""
         if self.processed() is not None:
             return ""
         return "gaps, duplicates and premature commits are not judged: the application does not tell what it processed"
 
     def reservations(self) -> str:
-        """Points not judged so far and why, for who reads that it passed; "" if everything
-        was."""
+        """Return the points that were not judged so far, and why, for a reader of a passing
+        test; "" if all were."""
         known = self.not_judged or reservations(self.evidence())
         said = [known, self.order_not_judged, *self.unknown]
         return "; ".join(text for text in said if text)
 
     def longest_hold(self) -> Hold | None:
-        """The longest time for which one of its members kept a rebalance waiting, without those
-        that the test held up itself; None if none did."""
+        """Return the longest time for which a member of the application kept a rebalance
+        waiting, without members that the test held up; None if none did."""
         told = self.told
         return longest_hold(
             lines_of(self.kafka.events()),
@@ -792,7 +795,7 @@ class ApplicationUnderTest:
         self._watch.install()
 
     def close(self) -> None:
-        """Stop the application if it still runs, and watch no longer."""
+        """Stop the application if it still runs, and stop watching."""
         self._watch.close()
         if self.running:
             self.stop()
@@ -814,7 +817,7 @@ def forget_made_topics(kafka: Emulator, application: Any) -> None:
 
 
 def check(given: Any, kind: str) -> None:
-    """Raises TypeError for what is no such thing under test: what it lacks."""
+    """Raise TypeError, which says what is missing, for an object that cannot be tested."""
     text = f"{type(given).__name__} is no {kind} under test: "
     for name in ("start", "stop", "kill"):
         if not callable(getattr(given, name, None)):

@@ -22,11 +22,11 @@ from .losses import Handover, OthersCommit
 from .refused_heartbeats import goes_on, sits
 
 RESTLESS = 8
-"""So many rebalances while something is awaited are explained; kafka-python needs several when it
+"""Number of rebalances that are tolerated during a wait; kafka-python needs several when it
 learns of its topic."""
 LEAVES = 3
-"""So often members may leave or expire while it runs; twice as often for each disturbance more: of
-several consumers each may."""
+"""Number of times that members may leave or expire while the application runs; each disturbance
+allows twice as many more, because each of several consumers may."""
 
 
 @dataclass(kw_only=True, slots=True, frozen=True)
@@ -43,14 +43,12 @@ class Repeats:
 
 @dataclass(kw_only=True, slots=True)
 class Told:
-    """A test's notes about an application beside its records and commits.
-
-    `starts`: marks of the log, from before each start; `stops`: those from when it was stopped or
-    killed; `written`: where partitions ended when records were to be written; `noted`: findings of
-    the test itself; `peers`: member ids of the test's own members; `dead`: those of processes that
-    were killed; `removed`: those that the test took out of the group; `killed`: marks from when it
-    was killed; `by_itself`: from when to when it was to fail by itself.
-    """
+    """A test's notes about an application besides its records and commits. `starts`: marks of
+    the log from before each start. `stops`: marks from when it was stopped or killed. `written`:
+    ends of partitions when records were about to be written. `noted`: findings of the test
+    itself. `peers`: member ids of the test's own members. `dead`: member ids of killed
+    processes. `removed`: members that the test removed. `killed`: marks from when it was killed.
+    `by_itself`: when the test made it fail by itself, from and to."""
 
     disturbances: int = 0
     starts: list[int] = field(default_factory=list)
@@ -67,19 +65,20 @@ class Told:
     by_itself: list[tuple[int, int]] = field(default_factory=list)
 
     def running(self) -> list[tuple[int, int]]:
-        """From which line of the log to which it ran, for each start."""
+        """Return the first and last line of the log for each start."""
         return [
             (start, min((stop for stop in self.stops if stop >= start), default=sys.maxsize))
             for start in self.starts
         ]
 
     def not_its_own_doing(self) -> set[str]:
-        """Members whose going says nothing of the application: peers, and those that the test took
-        out or let die."""
+        """Return the members whose leaving says nothing about the application: peers, and
+        members that the test removed or let die."""
         return self.peers | self.removed | self.dead
 
     def undisturbed(self) -> list[tuple[int, int]]:
-        """The same without the time in which it was to fail by itself."""
+        """Return the same as `running`, without the time in which the test made the application
+        fail."""
         spans = self.running()
         for begun, over in self.by_itself:
             spans = [
@@ -93,8 +92,8 @@ class Told:
 
 @dataclass(kw_only=True, slots=True)
 class Evidence:
-    """The facts known of an application at one moment; `processed` is None if it does not tell.
-    `keys`: of records, if it keeps the order of each key."""
+    """The facts known of an application at one moment. `processed` is None if it does not
+    report. `keys`: of records, if it keeps the order of each key."""
 
     group: str
     lines: Sequence[Line]
@@ -143,7 +142,7 @@ class Evidence:
         *,
         wrong: bool = False,
     ) -> list[Finding]:
-        """`late_joins.left_for_its_poll` of what is known."""
+        """Return `late_joins.left_for_its_poll` for this evidence."""
         told, others = self.told, self.told.not_its_own_doing()
         known = self.commits, told.written
         return left_for_its_poll(
@@ -152,7 +151,8 @@ class Evidence:
 
     @property
     def own_records(self) -> dict[TopicPartition, list[int]]:
-        """The records that it is to process: all but those that another member committed."""
+        """The records that the application must process: all except those that another member
+        committed."""
         others = set(self.told.others_processed)
         return {
             place: [at for at in offsets if (*place, at) not in others]
@@ -161,7 +161,7 @@ class Evidence:
 
 
 def all_findings(seen: Evidence) -> list[Finding]:
-    """Everything that is wrong so far, the most telling first."""
+    """Return all findings so far, the most telling first."""
     lines, told = seen.lines, seen.told
     found = identities.shared_instance(
         lines,
@@ -256,7 +256,7 @@ def _repeated(seen: Evidence, processed: Sequence[Processed]) -> list[Finding]:
 
 
 def reservations(seen: Evidence) -> str:
-    """Points not judged of what it processed, and why; "" if everything was."""
+    """Return the points about processing that were not judged, and why; "" if all were."""
     if seen.processed is None or not seen.several:
         return ""
     in_hand = repeats.processed_again(
@@ -281,11 +281,9 @@ def why_not(
     acted: bool,
     still: bool,
 ) -> list[Finding]:
-    """The application's obstacles to what was awaited since `mark`.
-
-    `members`: its own; `offsets`: a commit was awaited; `acted`: that it reads; `still`: it
-    processed nothing more for a while; `connected`: the addresses of all clients.
-    """
+    """Return findings that explain why something since `mark` did not come. `members`: the
+    application's own. `offsets`: it was a commit. `acted`: it was that the application reads.
+    `still`: it has processed nothing for a while. `connected`: addresses of all clients."""
     own = {member.member_id for member in members}
     found = goes_on(seen.lines, seen.group, own, connected)
     found += [] if found else sits(seen.lines, seen.group, own, connected)
@@ -310,7 +308,7 @@ def why_not(
 
 
 def silent(members: Sequence[MemberSnapshot]) -> list[Finding]:
-    """Members that have not read what they were given."""
+    """Return findings about members that have not read their partitions."""
     return [
         Finding(
             findings.STOPS_READING,

@@ -46,7 +46,7 @@ _LATER = "a ready test lets it hear of a rebalance when it is at work"
 
 
 class WithheldNews:
-    """The news that one application does not hear. `others`: client ids that hear all."""
+    """Withholds the news from one application. `others`: client ids that get all news."""
 
     def __init__(self, app: ApplicationUnderTest, others: Collection[str]) -> None:
         self._app = app
@@ -56,7 +56,7 @@ class WithheldNews:
         ]
 
     def begin(self) -> None:
-        """Withhold it from now on."""
+        """Begin to withhold the news."""
 
         def begin() -> None:
             for door in self._doors:
@@ -66,8 +66,8 @@ class WithheldNews:
         self._app.kafka.run(begin)
 
     def end(self) -> None:
-        """Withhold nothing any more; a heartbeat that waits goes on. Members that lost their place
-        meanwhile lost it by this."""
+        """End: a held heartbeat goes on. Members that were removed meanwhile were removed
+        because of this."""
 
         def end() -> None:
             for door in self._doors:
@@ -87,8 +87,8 @@ class WithheldNews:
 
     @contextmanager
     def told_at_work(self, done: Callable[[], bool]) -> Iterator[None]:
-        """In the block it gets work; then its heartbeat, which waits meanwhile, tells it, as soon
-        as it is `done`, or after a part of its session."""
+        """In the block the application gets work; meanwhile its heartbeat is held, and tells it
+        of the rebalance as soon as `done` returns True, or after a part of its session."""
         app = self._app
         most_s = held_at_most_s(app, A_MOMENT_S)
         held: Future[None] = Future()
@@ -123,8 +123,8 @@ class _Door:
         self._token: int | None = None
 
     def hold_next(self, held: Future[None], most_ms: int) -> None:
-        """Let the next heartbeat wait, and its sender's session not run meanwhile; `held` tells
-        that it has come."""
+        """Hold the next heartbeat for at most `most_ms`, and prolong its sender's session;
+        `held` is done when it has arrived."""
         self._holds = held, most_ms
 
     def end(self, now: int) -> None:

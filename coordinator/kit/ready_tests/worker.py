@@ -64,14 +64,15 @@ class WorkerUnderTest:
         return self.kafka.share_group(self.worker.group)
 
     def processed(self) -> list[Processed] | None:
-        """Records it processed, in order; None: it does not tell."""
+        """Return the records that the worker processed, in order; None if it does not report
+        them."""
         told = getattr(self.worker, "processed", None)
         return None if not callable(told) else [(of[0], of[1], of[2]) for of in told()]
 
     # -- what is done to it
 
     def start(self) -> None:
-        """Start it and wait until it is in its group."""
+        """Start the worker and wait until it is in its group."""
         self.worker.start(self.kafka.bootstrap_servers)
         self.running = True
         self.wait_until(
@@ -79,7 +80,7 @@ class WorkerUnderTest:
         )
 
     def produce(self, count: int, value: bytes = b"record", partition: int | None = None) -> None:
-        """Write records, round the partitions or to one."""
+        """Write records, to the partitions in turn or to one."""
         self.kafka.produce(self.worker.topic, [value] * count, partition=partition)
 
     def wait_holds(self) -> None:
@@ -87,7 +88,7 @@ class WorkerUnderTest:
         self.wait_until(lambda: self.share.snapshot().acquired > 0, "the worker takes no records")
 
     def stop_and_leave(self) -> None:
-        """Stop it in good order: it leaves, and gives back what it has not processed."""
+        """Stop the worker in good order: it leaves, and releases what it has not processed."""
         mark, done = self.kafka.mark(), self.processed()
         self.running = False
         self.worker.stop()
@@ -103,8 +104,8 @@ class WorkerUnderTest:
         self._noted += findings.of_stop(self._lines(mark), self._others, done)
 
     def kill(self) -> None:
-        """End it as a process dies: nothing that it says from now on arrives, its sessions end, and
-        its member is removed."""
+        """End the worker as a process dies: its later requests have no effect, its sessions end,
+        and its member is removed."""
         self.running = False
         members = self.kafka.group(self.worker.group).members
         with self._silenced({member.client_id for member in members}):
@@ -115,7 +116,7 @@ class WorkerUnderTest:
                     self.kafka.group(self.worker.group).remove(member.member_id, "its process died")
 
     def end_sessions(self) -> None:
-        """End the share sessions of its members: what they hold is given back."""
+        """End the share sessions of its members: records that they hold are released."""
         for member in self.kafka.group(self.worker.group).members:
             with suppress(ControlError, LookupError):
                 self.share.end_session(member.member_id)
@@ -135,7 +136,7 @@ class WorkerUnderTest:
 
     @contextmanager
     def another(self) -> Iterator[SharePeerHandle]:
-        """Another worker, a quick one, while the block lasts."""
+        """In the block, another and quick worker is in the group."""
         with self.kafka.share_peer(self.worker.group, [self.worker.topic]) as peer:
             self._others.add(peer.member_id)
             yield peer
@@ -153,7 +154,7 @@ class WorkerUnderTest:
             time.sleep(0.005)
 
     def wait_done(self) -> None:
-        """Wait until every record is done with."""
+        """Wait until every record is accepted or archived."""
         try:
             self.share.wait(lag=0, timeout=self.patience_s)
         except WaitTimeoutError as error:
@@ -163,7 +164,7 @@ class WorkerUnderTest:
     # -- what is wrong with it
 
     def findings(self) -> list[Finding]:
-        """All that is wrong so far, what says most first."""
+        """Return all findings so far, the most telling first."""
         error = getattr(self.worker, "error", None)
         ended = (
             [Finding(findings.ENDED, f"the worker ended by {type(error).__name__}: {error}")]
@@ -174,7 +175,7 @@ class WorkerUnderTest:
         return [*ended, *seen, *self._noted]
 
     def verify(self) -> None:
-        """Raise ApplicationError with all that is wrong."""
+        """Raise ApplicationError with all findings, if there are any."""
         if found := self.findings():
             raise ApplicationError(found, self.kafka.explain(self.worker.group))
 
@@ -182,7 +183,7 @@ class WorkerUnderTest:
         return lines_of(self.kafka.events(group=self.worker.group, stream="share", since=since))
 
     def close(self) -> None:
-        """The case is over, however it ended."""
+        """Release everything; the case is over."""
         if self.running:
             self.running = False
             self.worker.stop()

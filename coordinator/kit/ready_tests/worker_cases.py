@@ -38,21 +38,20 @@ from .worker import PARTITIONS, WorkerUnderTest
 from .worker_findings import LOST
 
 RECORDS = 40
-"""Written by a case, each time it writes."""
+"""Number of records that a case writes each time."""
 
 
 class WorkerCases:
-    """To be inherited by a test class of yours, with a fixture `kafka_worker_under_test`.
-
-    `patience_s`: how long the worker may take for what is awaited; `partitions`: of its topic.
-    """
+    """Ready tests for a worker of a share group. Derive a test class from this one and define a
+    fixture `kafka_worker_under_test`. `patience_s`: seconds that the worker may take for
+    anything that a case waits for. `partitions`: number of partitions of its topic."""
 
     patience_s: ClassVar[float] = PATIENCE_S
     partitions: ClassVar[int] = PARTITIONS
 
     @pytest.fixture
     def worker(self, kafka: Emulator, kafka_worker_under_test: Any) -> Iterator[WorkerUnderTest]:
-        """The worker, not started yet; it is stopped when the case ends."""
+        """The worker, not started yet. It is stopped when the case ends."""
         under_test = WorkerUnderTest(
             kafka,
             kafka_worker_under_test,
@@ -65,7 +64,8 @@ class WorkerCases:
             under_test.close()
 
     def test_everything_is_processed_and_accepted(self, worker: WorkerUnderTest) -> None:
-        """Nothing happens but records, many or few. Then it stops, and goes on where it stopped."""
+        """Records come, many or few, and nothing else happens. Then the worker stops, and later
+        goes on where it stopped."""
         worker.produce(7, partition=0)
         worker.start()
         for count in (RECORDS, 1, RECORDS):
@@ -78,7 +78,8 @@ class WorkerCases:
         worker.verify()
 
     def test_it_dies_with_records_in_hand(self, worker: WorkerUnderTest) -> None:
-        """Records it held come again; those it had accepted do not, and were processed."""
+        """The worker dies while it holds records. They come again; records that it had accepted
+        do not, and were processed."""
         need(worker.worker, "hold_work", "resume_work")
         worker.start()
         worker.produce(RECORDS)
@@ -145,8 +146,8 @@ class WorkerCases:
         worker.verify()
 
     def test_a_record_can_never_be_processed(self, worker: WorkerUnderTest) -> None:
-        """A poison record: it is refused, or given up after its last delivery, and what comes behind
-        it is processed."""
+        """A poison record is rejected, or archived after its last delivery, and the records
+        behind it are processed."""
         need(worker.worker, "poison")
         worker.start()
         worker.produce(RECORDS)

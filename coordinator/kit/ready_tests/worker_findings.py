@@ -56,8 +56,8 @@ _MOST_NAMED: Final = 3
 def of_processing(
     lines: Iterable[Line], others: Collection[str], processed: Sequence[Processed] | None
 ) -> list[Finding]:
-    """Of a group's lines. `others`: member ids that are not the worker's. `processed` None: it does
-    not tell."""
+    """Return findings about processing, from a group's lines. `others`: member ids that are not
+    the worker's. `processed` None: the worker does not report."""
     given: Counter[Processed] = Counter()
     accepted: dict[Processed, Line] = {}
     slow: list[Finding] = []
@@ -93,8 +93,9 @@ def of_processing(
 def of_stop(
     lines: Iterable[Line], others: Collection[str], processed: Collection[Processed] | None
 ) -> list[Finding]:
-    """Of a group's lines since the worker was stopped in good order: what it had processed by then
-    was not to be given back. `processed`: by then."""
+    """Return findings about records that were released after a stop in good order although the
+    worker had processed them, from a group's lines since then. `processed`: the records
+    processed by then."""
     back = [
         of
         for line in lines

@@ -38,11 +38,11 @@ _LEAVE_EPOCH = -1
 
 
 def reset(session: KitSession, keep_topics: Collection[str]) -> None:
-    """Forget everything that clients and tests put in, but for topics to be kept.
+    """Remove everything that clients and tests made, except topics to keep.
 
-    Peers of this process end first. Members are then taken out of their groups, as an administrator
-    does, or as if they had left themselves where no administrator can (share groups). Raises
-    ControlError for topics to keep that are not there.
+    Peers of this process end first. Then members are removed from their groups, as an
+    administrator does or, in share groups where no administrator can, as if they had left.
+    Raises ControlError for topics to keep that do not exist.
     """
     kept = arguments.listed("topics to keep", keep_topics)
     now, broker = session.now(), session.any_broker()

@@ -38,7 +38,7 @@ _NOT_AT_A_START = {
 
 
 class Host(Protocol):
-    """The host of the only broker."""
+    """Interface of the host of the only broker."""
 
     state: HostState
 
@@ -47,23 +47,23 @@ class Host(Protocol):
         """The broker's id."""
 
     def shut_down(self, now: int) -> None:
-        """A controlled shutdown."""
+        """Shut the broker down in a controlled way."""
 
     def crash(self, now: int) -> None:
-        """The process ends at once."""
+        """End the process at once."""
 
     def pause(self, now: int) -> None:
-        """The process does nothing any more."""
+        """Pause the process."""
 
     def resume(self, now: int) -> None:
-        """A paused process goes on."""
+        """Let a paused process go on."""
 
     def start(self, now: int, release: Release | None = None) -> None:
         """Start the broker again, as another release of Kafka if one is given."""
 
 
 def perform_alone(host: Host, broker: Broker, verb: Verb, now: int) -> Verb | None:
-    """Carry a verb out on the only broker; answers its inverse. Raises ClusterError."""
+    """Carry a verb out on the only broker; return its inverse. Raises ClusterError."""
     inverse: Verb | None
     if isinstance(verb, UpdateFeature):
         inverse = _update_feature(host, broker, verb, now)
@@ -133,10 +133,10 @@ def _stop_or_start(
 def prepared(
     broker: Broker, given: Mapping[str, object], kafka_version: str | None
 ) -> Callable[[], None]:
-    """Settings and a release for a restart, checked; what it returns puts them in force, once the
-    broker has stopped. Raises ConfigError for what Kafka would not start with, and for what it does
-    not read at a start, ClusterError for a release that does not start; then nothing has
-    changed."""
+    """Check settings and a release for a restart; return a function that puts them in force once
+    the broker has stopped. Raises ConfigError for settings with which Kafka would not start, and
+    for those that it does not read at a start; ClusterError for a release that does not start.
+    Then nothing has changed."""
     arguments.mapping("config", given, '{"group.max.size": 10}')
     configs, release = broker.configs, chosen(kafka_version)
     if release is not None:

@@ -53,7 +53,7 @@ _TIMELESS = (
 
 @dataclass(frozen=True, slots=True)
 class SavedPartition:
-    """A partition: who holds it, the preferred leader first, and what it holds."""
+    """A partition: its replicas, the preferred leader first, and its records."""
 
     replicas: tuple[int, ...]
     leader_epoch: int
@@ -62,7 +62,7 @@ class SavedPartition:
 
 @dataclass(frozen=True, slots=True)
 class SavedTopic:
-    """A topic that is not Kafka's own."""
+    """A topic that is not internal."""
 
     name: str
     id: bytes
@@ -72,8 +72,8 @@ class SavedTopic:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class Snapshot:
-    """State `kafka.snapshot()` gives and `kafka.restore(...)` takes. Groups and transactional ids:
-    the events that make them."""
+    """The state that `kafka.snapshot()` returns and `kafka.restore(...)` restores. Groups and
+    transactional ids are given as the events that make them."""
 
     brokers: tuple[int, ...]
     topics: tuple[SavedTopic, ...]
@@ -92,7 +92,7 @@ class Snapshot:
 
     @property
     def highest_producer_id(self) -> int:
-        """The highest id of a producer that something in it is from; -1: there is none."""
+        """The highest producer id in the snapshot, or -1 if there is none."""
         logs = (
             producer_id
             for topic in self.topics
@@ -168,8 +168,8 @@ def _saved(session: KitSession, topic: Topic) -> SavedTopic:
 
 
 def restore(session: KitSession, snapshot: Snapshot) -> None:
-    """Let the emulator be what it was; all connections are closed. Raises ControlError for what
-    cannot be, and nothing has changed."""
+    """Restore a snapshot; all connections are closed. Raises ControlError if it cannot be
+    restored; then nothing has changed."""
     if not isinstance(snapshot, Snapshot):
         raise ControlError(f"{snapshot!r} is no snapshot: give what `snapshot()` answered")
     brokers = _all_brokers(session, "restored")

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
 
 _MOST_DISTURBED: Final = 1_000_000
 DEFAULT_NAME: Final = "<default>"
-"""Whoever has no quota of their own."""
+"""Kafka's name for all that have no quota of their own."""
 
 
 def carry_out(broker: Broker, now: int, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
-    """Carry out a verb; what it answers. Raises ControlError."""
+    """Carry out a method and return its answer. Raises ControlError."""
     return VERBS[verb](broker, now, **words)
 
 

@@ -17,15 +17,14 @@ from coordinator.base.keyword_errors import nearest_keywords
 
 
 class Change:
-    """Something that was changed. `undo` brings it back, once; as a context manager it does so at
-    the end of the block."""
+    """A change. `undo` reverts it, once; the end of a `with` block does so, too."""
 
     def __init__(self, told: str, undo: Callable[[], object] | None = None) -> None:
         self.told = told
         self._undo = undo
 
     def undo(self) -> None:
-        """Bring it back, if that can be done and was not done yet."""
+        """Revert the change, if that is possible and was not done yet."""
         undo, self._undo = self._undo, None
         if undo is not None:
             undo()
@@ -42,25 +41,25 @@ class Change:
 
 @nearest_keywords
 class SecurityKit:
-    """Verbs of an emulator with users, an authorizer or certificates. Each raises ControlError for
-    what cannot be done."""
+    """Methods of an emulator with users, an authorizer or certificates. Raises ControlError for
+    impossible ones."""
 
     def secure(self, verb: str, words: Mapping[str, Any]) -> dict[str, Any]:
-        """Carry out one of `access.VERBS`; what it answers."""
+        """Carry out one of `access.VERBS` and return its answer."""
         raise NotImplementedError
 
     def acls(self) -> list[str]:
-        """The ACLs in force, as sentences, in the order in which they were made."""
+        """Return the ACLs in force as sentences, in the order in which they were created."""
         return list(self.secure("acls", {})["acls"])
 
     def grant(self, *acls: str | Mapping[str, Any]) -> Change:
-        """Make ACLs: `kafka.grant("User:billing may Read topic orders")`. Undone, those that are new
-        go again."""
+        """Create ACLs: `kafka.grant("User:billing may Read topic orders")`. The inverse deletes
+        those that are new."""
         return self._changed("grant", "revoke", acls)
 
     def revoke(self, *acls: str | Mapping[str, Any]) -> Change:
-        """Delete ACLs, which have to be in force: `kafka.revoke("User:billing may Read group
-        billing")`. Undone, they are in force again."""
+        """Delete ACLs, which must be in force: `kafka.revoke("User:billing may Read group
+        billing")`. The inverse creates them again."""
         return self._changed("revoke", "grant", acls)
 
     def _changed(self, verb: str, inverse: str, acls: Sequence[str | Mapping[str, Any]]) -> Change:
@@ -71,17 +70,17 @@ class SecurityKit:
         )
 
     def quotas(self) -> list[dict[str, Any]]:
-        """The client quotas in force, each with `user`, `client_id` and `quotas`, the values by
-        Kafka's names; `<default>` stands for all that have none of their own."""
+        """Return the client quotas in force, each with `user`, `client_id` and `quotas`, the
+        values by Kafka's names; `<default>` stands for all without a quota of their own."""
         return list(self.secure("quotas", {})["quotas"])
 
     def set_quota(
         self, user: str | None = None, client_id: str | None = None, **quotas: float | None
     ) -> Change:
-        """Limit a client: `kafka.set_quota(client_id="billing", producer_byte_rate=1000)`.
+        """Set quotas of a client: `kafka.set_quota(client_id="billing", producer_byte_rate=1000)`.
 
-        What is limited has Kafka's name; None takes it away. The user or client id `<default>`
-        means all that have no quota of their own. Undone, what was before counts.
+        Quotas have Kafka's names; None removes one. The user or client id `<default>` means all
+        without a quota of their own. The inverse sets the former values.
         """
         whose = {"user": user, "client_id": client_id}
         before = self.secure("set_quota", {**whose, "quotas": quotas})["before"]
@@ -91,21 +90,21 @@ class SecurityKit:
         )
 
     def rotate_password(self, user: str, password: str) -> Change:
-        """Let a user log in with another password, by every mechanism. Open connections live on
-        (SCRAM-5): `expire_session` ends them. Undone, the one before is right again."""
+        """Change a user's password for every mechanism. Open connections stay (SCRAM-5);
+        `expire_session` ends them. The inverse sets the former password."""
         self.secure("rotate_password", {"user": user, "password": password})
         return Change(
             f"another password of {user}", lambda: self.secure("restore_password", {"user": user})
         )
 
     def expire_session(self, user: str) -> int:
-        """Let the sessions of a user be over: the next request closes a connection, unless it
-        begins to log in again (KIP-368). How many there were."""
+        """Let the sessions of a user expire: the next request closes the connection, unless it
+        begins a new login (KIP-368). Return the number of sessions."""
         return int(self.secure("expire_session", {"user": user})["sessions"])
 
     def deny_authentication(self, user: str | None = None, *, times: int = 1) -> Change:
-        """Refuse the next logins, of one user or of anybody, as if the password were wrong. Undone,
-        what is left of them is refused no longer."""
+        """Refuse the next logins, of one user or of all, as if the password were wrong. The
+        inverse cancels those that are left."""
         self.secure("deny_authentication", {"user": user, "times": times})
         return Change(
             f"{how_many(times, 'login')} refused",
@@ -113,13 +112,13 @@ class SecurityKit:
         )
 
     def fail_handshakes(self, how: str = "refuse", *, times: int = 1) -> Change:
-        """Let the next TLS handshakes fail: `refuse`, by an alert, or `cut`, in the middle of the
-        server's answer. Undone, what is left of them is as always."""
+        """Let the next TLS handshakes fail: `refuse`, by an alert, or `cut`, in the middle of
+        the server's answer. The inverse cancels those that are left."""
         return self._disturbed(how, times, 0)
 
     def delay_handshakes(self, seconds: float, *, times: int = 1) -> Change:
-        """Let the next TLS handshakes wait for so long, in real time. Undone, what is left of them
-        is as always."""
+        """Delay the next TLS handshakes by so many seconds of real time. The inverse cancels
+        those that are left."""
         from .. import arguments
 
         arguments.seconds("seconds", seconds)
@@ -134,13 +133,13 @@ class SecurityKit:
         )
 
     def expire_certificate(self) -> Change:
-        """Show new handshakes a certificate whose time is over. Open connections live on. Undone,
-        they are shown a new one that is good."""
+        """Use an expired certificate for new handshakes. Open connections stay. The inverse uses
+        a new valid certificate."""
         self.secure("expire_certificate", {})
         return Change("a certificate that is over", lambda: self.secure("rotate_certificate", {}))
 
     def rotate_certificate(self) -> Change:
-        """Show new handshakes another certificate of the same authority. Open connections live
-        on."""
+        """Use another certificate of the same authority for new handshakes. Open connections
+        stay."""
         self.secure("rotate_certificate", {})
         return Change("another certificate")

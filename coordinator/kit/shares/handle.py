@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _GROUP, _SET = 32, 0
 DEFAULT_MOST = 1_000
-"""So many records are shown of a partition unless more are asked for."""
+"""Number of records of a partition that are shown by default."""
 
 
 @nearest_keywords
@@ -86,19 +86,19 @@ class ShareGroupHandle:
     def records(
         self, topic: str, partition: int = 0, *, most: int = DEFAULT_MOST
     ) -> list[ShareRecord]:
-        """The records of a partition that the group has come to, in order, the first `most` of
-        them."""
+        """Return the records of a partition that the group has reached, in order, at most the
+        first `most`."""
         return self._run(
             lambda: share_views.records(self._session, self.group_id, topic, partition, most)
         )
 
     def verify(self, *, since: int = 0) -> Verification:
-        """Assertions about what happened to the group, from a `mark` on: each raises AssertionError
-        with the offending lines."""
+        """Return assertions about what happened to the group, from a `mark` on. Each raises
+        AssertionError with the lines that contradict it."""
         return self._verify(self.group_id, since=since)
 
     def obstacles(self) -> list[str]:
-        """Return what stands in the way of the group, in sentences: see `Kit.obstacles`."""
+        """Return obstacles of the group, in sentences: see `Kit.obstacles`."""
         return self._obstacles(self.group_id)
 
     # -- waiting
@@ -116,10 +116,11 @@ class ShareGroupHandle:
         lag: int | None = None,
         timeout: float = DEFAULT_TIMEOUT_S,
     ) -> ShareSnapshot:
-        """Wait until all that is given holds at once; returns what is seen then. See
-        `ShareExpectation` for the words.
+        """Wait until everything that is given holds at the same instant; return what is seen then.
+        See `ShareExpectation` for the arguments.
 
-        `timeout` in seconds. Raises WaitTimeoutError that says what is missing, and what was seen.
+        `timeout` in seconds. Raises WaitTimeoutError, which says what is missing and what was
+        seen.
         """
         arguments.seconds("timeout", timeout)
         expectation = ShareExpectation(
@@ -140,7 +141,7 @@ class ShareGroupHandle:
         return result
 
     def begin_wait(self, expectation: ShareExpectation) -> Future[Any]:
-        """Wait without blocking: the future has what is seen once it is as expected."""
+        """Wait without blocking: the future gets what is seen when the expectation is met."""
         if expectation.is_empty:
             raise ExpectationError(
                 "wait for what? Give state, members, available, acquired, acknowledged, archived, delivery_count or lag"
@@ -171,8 +172,8 @@ class ShareGroupHandle:
     # -- acting
 
     def configure(self, settings: Mapping[str, object]) -> None:
-        """Set configurations of the group, such as share.auto.offset.reset, as a tool does. Raises
-        ControlError with Kafka's text for one that it refuses."""
+        """Set configurations of the group, such as share.auto.offset.reset, as a tool does.
+        Raises ControlError with Kafka's text if it refuses one."""
         arguments.mapping("settings", settings, '{"share.auto.offset.reset": "earliest"}')
         rows = [
             AlterableConfig(name=name, config_operation=_SET, value=setting_text(value))
@@ -200,8 +201,8 @@ class ShareGroupHandle:
     def expire_locks(
         self, topic: str | None = None, partition: int | None = None, offset: int | None = None
     ) -> int:
-        """End locks now, as if their time were over: of one record, of a partition, of a topic, or
-        all. Returns how many records were given back. Raises ControlError if there was none."""
+        """End locks now, as if their time were over: of one record, of a partition, of a topic,
+        or all. Return the number of released records. Raises ControlError if there was no lock."""
 
         def end() -> int:
             found = self._chosen(topic, partition)
@@ -221,8 +222,8 @@ class ShareGroupHandle:
         return self._run(end)
 
     def release(self, member: str) -> int:
-        """Take back all that a member holds; its session goes on. Returns how many records were
-        given back. Raises LookupError, and ControlError if it holds nothing."""
+        """Release all records that a member holds; its session goes on. Return their number.
+        Raises LookupError, and ControlError if it holds none."""
 
         def take_back() -> int:
             member_id = self._member(member)
@@ -256,8 +257,8 @@ class ShareGroupHandle:
         return self._run(end)
 
     def move_start(self, topic: str, partition: int, offset: int) -> None:
-        """Let the group begin a partition anew at an offset (its SPSO), whatever is in flight.
-        Raises ControlError where the group never read it."""
+        """Move the start offset (SPSO) of a share partition, whatever is in flight. Raises
+        ControlError if the group never read the partition."""
         arguments.counted("offset", offset)
 
         def move() -> None:
@@ -304,7 +305,7 @@ class ShareGroupHandle:
 
 
 def setting_text(value: object) -> str:
-    """A setting's value as Kafka writes it."""
+    """Return a setting's value as Kafka writes it."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def partitions(session: KitSession, group_id: str) -> Iterator[tuple[Broker, SharePartition]]:
-    """The share partitions that a group has come to, wherever they are led, by topic and index."""
+    """Yield the share partitions that a group has reached, with the brokers that lead them, by
+    topic and index."""
     found = [
         (broker, partition)
         for broker in session.brokers()
@@ -32,7 +33,8 @@ def partitions(session: KitSession, group_id: str) -> Iterator[tuple[Broker, Sha
 
 
 def leading(session: KitSession, topic: str, index: int) -> Broker:
-    """The broker that leads a partition. Raises ControlError if there is no such partition."""
+    """Return the broker that leads a partition. Raises ControlError if the partition does not
+    exist."""
     session.check_partition(topic, index)
     for broker in session.brokers():
         found = broker.cluster.partition(topic, index)
@@ -42,7 +44,7 @@ def leading(session: KitSession, topic: str, index: int) -> Broker:
 
 
 def names(session: KitSession, group_id: str) -> dict[str, str]:
-    """Client ids by member id."""
+    """Return client ids by member id."""
     return {of.member_id: of.client_id for of in session.group(group_id).members}
 
 
@@ -68,7 +70,7 @@ def record(session: KitSession, group_id: str, topic: str, index: int, offset: i
 def records(
     session: KitSession, group_id: str, topic: str, index: int, most: int
 ) -> list[ShareRecord]:
-    """The records of a partition that the group has come to, the first `most` of them."""
+    """Return the records of a partition that the group has reached, at most the first `most`."""
     broker = leading(session, topic, index)
     called, now = names(session, group_id), session.now()
     found: list[ShareRecord] = []

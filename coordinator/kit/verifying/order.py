@@ -21,7 +21,7 @@ class OutOfOrder(NamedTuple):
 
     @property
     def text(self) -> str:
-        """A sentence about it."""
+        """A sentence about the record."""
         topic, index, offset = self.record
         key = self.key.decode(errors="backslashreplace")
         return f"{topic}-{index} offset {offset} was processed after offset {self.after} of the same key, {key!r}"

@@ -21,9 +21,9 @@ def unprocessed(
     records: Mapping[TopicPartition, Sequence[int]],
     beginning: Mapping[TopicPartition, int] | None = None,
 ) -> dict[TopicPartition, list[int]]:
-    """Offsets of records below each committed offset that were never processed, by partition.
-    `records`: the offsets that exist. `beginning`: where processing had to begin, where it is not
-    at the first of them."""
+    """Return the offsets of records below each committed offset that were never processed, by
+    partition. `records`: the offsets that exist. `beginning`: where processing had to begin, if
+    not at the first of them."""
     done = set(processed)
     begins = beginning or {}
     found = {}
@@ -39,5 +39,5 @@ def unprocessed(
 
 
 def processed_twice(processed: Iterable[Processed]) -> list[Processed]:
-    """Records that were processed more than once, in order."""
+    """Return the records that were processed more than once, in order."""
     return sorted(row for row, times in Counter(processed).items() if times > 1)

@@ -70,9 +70,9 @@ class Verification:
         records: Callable[[str, int], Iterable[int]] | None = None,
         keys: Callable[[str, int], Mapping[int, bytes]] | None = None,
     ) -> None:
-        """`group`: as it is now. `records`: the offsets in a partition that readers of committed
-        records see; without them gaps are not judged. `keys`: those of a partition's records, by
-        offset; without them the order of keys is not judged."""
+        """`group`: its present state. `records`: returns the offsets in a partition that readers
+        of committed records see; without it gaps are not judged. `keys`: returns the keys of a
+        partition's records by offset; without it the order of keys is not judged."""
         self._group_id = group_id
         arguments.counted("since", since)
         self._groups = sorted({line.group for line in lines if line.group})
@@ -86,14 +86,14 @@ class Verification:
 
     @classmethod
     def of_log(cls, group_id: str, lines: Sequence[Line]) -> Self:
-        """The same of a log that was read from a file: what is asked of topics and of committed
-        offsets is not known."""
+        """Return assertions on a log that was read from a file; topics and committed offsets are
+        then unknown."""
         return cls(group_id, lines, GroupSnapshot(group_id, "Dead"))
 
     # -- promises
 
     def single_owner(self) -> Self:
-        """Each partition had at most one owner within each generation."""
+        """Assert that each partition had at most one owner within each generation."""
         return self._judged(SingleOwner)
 
     def revoked_before_assigned(self) -> Self:
@@ -102,9 +102,9 @@ class Verification:
         return self._judged(RevokedBeforeAssigned)
 
     def no_stale_commit(self) -> Self:
-        """No member committed, or tried to commit, after it had lost its generation, nor for
-        partitions that it was not given; nor did a transaction commit offsets of partitions that
-        its member had lost, which Kafka takes (`no_transaction_after_losing`)."""
+        """Assert that no member committed, or tried to, after it had lost its generation, or for
+        partitions that it was not assigned; and that no transaction committed offsets of
+        partitions that its member had lost, which Kafka accepts (`no_transaction_after_losing`)."""
         self._judged(CommitsStayWithinGeneration)
         self._judged(CommitsStayWithinAssignment)
         self._judged(TransactionsStayWithinAssignment)
@@ -120,7 +120,7 @@ class Verification:
     # -- promises of share groups
 
     def done_stays_done(self) -> Self:
-        """No record that was accepted, rejected or given up was delivered again."""
+        """Assert that no accepted, rejected or archived record was delivered again."""
         return self._judged(DoneStaysDone)
 
     def one_holder(self) -> Self:
@@ -129,20 +129,22 @@ class Verification:
         return self._judged(OneHolder)
 
     def deliveries_are_counted(self) -> Self:
-        """Each delivery of a record counted one more, and none was above the limit."""
+        """Assert that each delivery of a record counted one more, and none exceeded the limit."""
         return self._judged(DeliveriesAreCounted)
 
     def nothing_before_start(self) -> Self:
-        """No record before the start offset was delivered, and that went on only."""
+        """Assert that no record before the start offset was delivered, and that the start offset
+        only grew."""
         return self._judged(NothingBeforeStart)
 
     def locks_last(self) -> Self:
-        """Each lock ended when its time was over, or with its member's word or session."""
+        """Assert that each lock ended when its time was over, or by its member's acknowledgement
+        or the end of its session."""
         return self._judged(LocksLast)
 
     def dead_letters_complete(self) -> Self:
-        """Each record that was given up has one dead letter, where the group has a topic for
-        them."""
+        """Assert that each record that was given up has one dead letter, if the group has a
+        topic for them."""
         return self._judged(DeadLettersComplete)
 
     def _judged(self, kind: type[Judge]) -> Self:
@@ -169,8 +171,8 @@ class Verification:
         at_most: int | None = None,
         since: int = 0,
     ) -> Self:
-        """So many rebalances began; in a consumer group (KIP-848) each new group epoch is one, as
-        in Kafka's metrics. `since`: a `mark`."""
+        """Assert the number of rebalances that began; in a consumer group (KIP-848) each group
+        epoch is one, as in Kafka's metrics. `since`: a `mark`."""
         _check_bounds(exactly, at_least, at_most)
         arguments.counted("since", since)
         begun = [line for line in self._lines if line.kind in BEGUN and line.seq >= since]
@@ -196,12 +198,9 @@ class Verification:
         return self
 
     def left_cleanly(self, *names: str) -> Self:
-        """These members (all that went, if none is named) left by themselves; none expired, was
-        fenced or missed a rebalance.
-
-        Each is called by its member id, its client id, its group instance id, or the beginning of
-        its member id.
-        """
+        """Assert that these members (without names: all that left) left by themselves: none
+        expired, was fenced or missed a rebalance. A name is a member id, a client id, a group
+        instance id, or the beginning of a member id."""
         for name in names:
             arguments.text("name of a member", name)
         self._known()
@@ -228,7 +227,7 @@ class Verification:
     # -- offsets
 
     def committed(self, offsets: Mapping[TopicPartition, int]) -> Self:
-        """These offsets are committed now, exactly."""
+        """Assert that exactly these offsets are committed now."""
         arguments.mapping("offsets", offsets, '{("orders", 0): 10}')
         for key, offset in offsets.items():
             topic, index = partition_of(key)
@@ -254,21 +253,21 @@ class Verification:
     def no_gaps(
         self, processed: Iterable[tuple[str, int, int]], *, beginning: Beginning = None
     ) -> Self:
-        """Every record below a committed offset was processed. `processed`: (topic, partition,
-        offset) of each that was.
+        """Assert that every record below a committed offset was processed. `processed`: (topic,
+        partition, offset) of each processed record.
 
-        Offsets without a record that readers of committed records see do not count. Processing has
-        to begin at the group's committed offset when the run began, else at the log's start.
-        `beginning`: at other offsets, {("orders", 0): 10}, or at the "first processed" of each
-        partition.
+        Offsets without a record that readers of committed records see do not count. Processing
+        must begin at the offset that the group had committed when the run began, else at the
+        log's start. `beginning`: other offsets, {("orders", 0): 10}, or "first processed" for
+        the first processed record of each partition.
         """
         return self._no_gaps(arguments.processed(processed), beginning)
 
     def exactly_once(
         self, processed: Iterable[tuple[str, int, int]], *, beginning: Beginning = None
     ) -> Self:
-        """No record was processed twice, and none below a committed offset was left out; see
-        `no_gaps`."""
+        """Assert that no record was processed twice, and none below a committed offset was left
+        out; see `no_gaps`."""
         rows = arguments.processed(processed)
         twice = processed_twice(rows)
         if twice:
@@ -281,11 +280,11 @@ class Verification:
         return self._no_gaps(rows, beginning)
 
     def in_order_per_key(self, processed: Iterable[tuple[str, int, int]]) -> Self:
-        """No record was processed after a later record of the same key and partition. `processed`:
-        (topic, partition, offset) of each record, in the order in which they were processed.
+        """Assert that no record was processed after a later record of the same key and partition.
+        `processed`: (topic, partition, offset) of each record, in the order of processing.
 
-        A record that was processed again counts once, when it was processed first. Records without
-        key have no order; of what was deleted or compacted the key is not known.
+        A record that was processed again counts once, for its first time. Records without a key
+        have no order; the keys of deleted or compacted records are unknown.
         """
         rows = arguments.processed(processed)
         if self._keys is None:

@@ -15,8 +15,7 @@ TopicPartition = tuple[str, int]
 
 
 class CommittedOffset(NamedTuple):
-    """A committed offset: the next record to read, what the commit said beside it, and when it was
-    made."""
+    """A committed offset: the next record to read, the commit's metadata, and its instant."""
 
     offset: int
     metadata: str = ""
@@ -50,8 +49,8 @@ class MemberSnapshot(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name for it: its instance id, else its client id with the beginning of its member
-        id's unique part."""
+        """The member's name in sentences: its instance id, else its client id with the beginning
+        of the unique part of its member id."""
         if self.instance_id is not None:
             return self.instance_id
         unique = self.member_id.removeprefix(f"{self.client_id}-")
@@ -78,12 +77,12 @@ class GroupSnapshot(NamedTuple):
 
     @property
     def exists(self) -> bool:
-        """Is there such a group?"""
+        """Return True if the group exists."""
         return self.state != "Dead"
 
     def member(self, name: str) -> MemberSnapshot:
-        """The member with this member id, instance id, client id, or a beginning of one that only
-        one has. Raises LookupError."""
+        """Return the member with this member id, instance id or client id, or with a unique
+        beginning of one. Raises LookupError."""
         return find_member(self.members, name, self.group_id)
 
     def assigned(self) -> dict[TopicPartition, list[str]]:
@@ -118,7 +117,7 @@ def _told(member: MemberSnapshot) -> str:
 
 
 def partitions_text(partitions: tuple[TopicPartition, ...]) -> str:
-    """Partitions in few words: "orders 0-2 5, payments 0"."""
+    """Return partitions in short form: "orders 0-2 5, payments 0"."""
     by_topic: dict[str, list[int]] = {}
     for topic, index in sorted(partitions):
         by_topic.setdefault(topic, []).append(index)
@@ -136,8 +135,8 @@ def _ranges(indexes: list[int]) -> str:
 
 
 def find_member(members: tuple[MemberSnapshot, ...], name: str, group_id: str) -> MemberSnapshot:
-    """The one member that a name means: an exact member id, instance id or client id, else a unique
-    beginning. Raises LookupError."""
+    """Return the one member that a name means: an exact member id, instance id or client id,
+    else a unique beginning. Raises LookupError."""
     if not isinstance(name, str):
         raise LookupError(
             f"{name!r} is no name of a member: a member id, instance id, client id or the beginning of one is"
@@ -162,7 +161,7 @@ def _is_called(member: MemberSnapshot, name: str, exact: bool) -> bool:
 
 
 def to_plain(group: GroupSnapshot) -> dict[str, Any]:
-    """A group as JSON values."""
+    """Return a group as JSON values."""
 
     def rows(table: Mapping[TopicPartition, Any]) -> list[dict[str, Any]]:
         return [
@@ -188,7 +187,7 @@ def _row(value: Any) -> dict[str, Any]:
 
 
 def from_plain(plain: Mapping[str, Any]) -> GroupSnapshot:
-    """The group that `to_plain` made these values of."""
+    """Return the group for which `to_plain` returned these values."""
     values = {name: plain[name] for name in GroupSnapshot._fields if name in plain}
     values["members"] = tuple(
         MemberSnapshot(

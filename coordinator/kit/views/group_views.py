@@ -25,17 +25,19 @@ if TYPE_CHECKING:
     from coordinator.server.storage.partition_log import PartitionLog
 
 Acted = Callable[[str, str, TopicPartition, int], bool]
-"""(client id, member id, partition, since) -> whether that member fetched or committed there since.
-"""
+"""Function (client id, member id, partition, since) that returns True if the member fetched or
+committed there since."""
 LogOf = Callable[[TopicPartition], "PartitionLog | None"]
-"""The log of a partition as its readers have it: its leader's; None: there is no such partition."""
+"""Function that returns the log of a partition as readers see it, the leader's; None if the
+partition does not exist."""
 Heard = Callable[[str, str], bool]
 """Function (group id, member id) that returns True if the member has sent a heartbeat since it
 got its assignment."""
 
 
 Reads = Callable[[str, str, TopicPartition], bool]
-"""(group id, member id, partition) -> whether a share session of that member has the partition."""
+"""Function (group id, member id, partition) that returns True if a share session of the member
+contains the partition."""
 
 
 def snapshot(
@@ -48,8 +50,8 @@ def snapshot(
     heard: Heard = lambda *_: False,
     reads: Reads = lambda *_: False,
 ) -> GroupSnapshot:
-    """The group as it is now; `Dead` if there is none. `connected`: whether a connection of a
-    client id is open."""
+    """Return the present state of the group; `Dead` if it does not exist. `connected`: says
+    whether a client id has an open connection."""
     shard = broker.coordinator.shard_of(group_id)
     if shard is None:
         heart = broker.coordinator

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 STATES: Final = ("Available", "Acquired", "Acknowledged", "Archiving", "Archived", "Unread")
-"""The states of a record, as KIP-932 spells them; Archiving: its dead letter is on its way; Unread: the
-group has not come to it yet."""
+"""The states of a record, as KIP-932 spells them. Archiving: its dead letter is being written.
+Unread: the group has not reached it yet."""
 
 
 class ShareRecord(NamedTuple):
@@ -63,16 +63,16 @@ class ShareSnapshot(NamedTuple):
 
 
 def to_plain(seen: ShareRecord | ShareSnapshot) -> dict[str, Any]:
-    """As JSON, with the text."""
+    """Return a value as JSON, with its text."""
     plain = seen._asdict()
     return plain | {"text": str(seen)}
 
 
 def record_from_plain(plain: Mapping[str, Any]) -> ShareRecord:
-    """The record that `to_plain` took."""
+    """Return the record for which `to_plain` returned these values."""
     return ShareRecord(**{name: plain[name] for name in ShareRecord._fields})
 
 
 def snapshot_from_plain(plain: Mapping[str, Any]) -> ShareSnapshot:
-    """The snapshot that `to_plain` took."""
+    """Return the snapshot for which `to_plain` returned these values."""
     return ShareSnapshot(**{name: plain[name] for name in ShareSnapshot._fields})

@@ -35,7 +35,7 @@ class Activity:
         self._committed: dict[tuple[str, TopicPartition], int] = {}
 
     def __call__(self, call: Call) -> None:
-        """An interceptor without a verdict."""
+        """Note a request; as an interceptor it never gives a verdict."""
         message = call.message
         if isinstance(message, FetchRequest):
             for place in self._around.fetched(message):

@@ -27,7 +27,7 @@ _REBALANCING = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Recon
 
 
 class ExpectationError(ValueError):
-    """An expectation that cannot be: which word is wrong, and what would be right."""
+    """An impossible expectation: the wrong word, and what would be right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,14 +145,14 @@ class GroupExpectation:
 
     @property
     def is_empty(self) -> bool:
-        """Does it ask for nothing?"""
+        """Return True if the expectation has no condition."""
         return all(getattr(self, entry.name) is None for entry in fields(self))
 
     def check_possible(
         self, check_partition: Callable[[str, int], None], most_members: int
     ) -> None:
-        """Raise ExpectationError for what cannot come about: partitions that do not exist, more
-        members than a group may have."""
+        """Raise ExpectationError for an impossible condition: a partition that does not exist,
+        more members than a group may have."""
         named = (
             [row for rows in self.assigned.values() for row in rows]
             if isinstance(self.assigned, Mapping)
@@ -171,8 +171,8 @@ class GroupExpectation:
     def unmet(
         self, group: GroupSnapshot, partitions_of: Callable[[str], int | None]
     ) -> tuple[str, ...]:
-        """In which respects the group is not as expected, in words. `partitions_of`: how many a
-        topic has; None: no such topic."""
+        """Return what the group still lacks, as phrases. `partitions_of`: returns the number of
+        partitions of a topic, or None if it does not exist."""
         missing: list[str] = []
         if self.state is not None and group.state != self.state:
             missing.append(f"the state is {group.state}, not {self.state}")
@@ -305,7 +305,7 @@ def _text(partition: TopicPartition) -> str:
 
 
 def partition_of(given: Any) -> TopicPartition:
-    """A partition given as (topic, index), "topic-index", or anything with `topic` and
+    """Return a partition given as (topic, index), "topic-index", or an object with `topic` and
     `partition`."""
     if isinstance(given, str):
         topic, dash, index = given.rpartition("-")

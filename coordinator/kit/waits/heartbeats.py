@@ -35,10 +35,10 @@ class Heartbeats:
         self._heard: set[tuple[str, str]] = set()
 
     def __call__(self, call: Call) -> None:
-        """An interceptor without a verdict."""
+        """Note a request; as an interceptor it never gives a verdict."""
 
     def saw_answer(self, call: Call, answer: Any, now: int) -> None:
-        """An answer leaves."""
+        """Note a response that is about to be sent."""
         message = call.message
         if message.api_key not in self.api_keys:
             return

@@ -58,8 +58,8 @@ _NAMES: Final = (
 
 
 def other_name(kind: str, has: str) -> str:
-    """Return what an event is called in a group of this type, in a sentence; "" if a line of the
-    group can have that name. `has`: classic, consumer or share."""
+    """Return a sentence with the name of an event in a group of this type; "" if a line of the
+    group can have the given name. `has`: classic, consumer or share."""
     types = {found.kind for found in named(kind)}
     rows = [row for row in _NAMES if types & set(row)]
     if types - {each for row in rows for each in row}:

@@ -26,7 +26,7 @@ _OF_GROUPS = 0
 
 
 class Onlooker:
-    """Each client's requests to these brokers."""
+    """Notes each client's requests to these brokers."""
 
     def __init__(self, brokers: Iterable[Broker]) -> None:
         self._brokers = list(brokers)
@@ -37,13 +37,13 @@ class Onlooker:
             broker.interceptors.insert(0, self)
 
     def end(self) -> None:
-        """Look no longer."""
+        """Stop looking."""
         for broker in self._brokers:
             if self in broker.interceptors:
                 broker.interceptors.remove(self)
 
     def __call__(self, call: Call) -> None:
-        """An interceptor without a verdict."""
+        """Note a request; as an interceptor it never gives a verdict."""
         message: Any = call.message
         self._asked.setdefault(call.client_id, Counter())[apis.title(message.api_key)] += 1
         named = [getattr(message, "group_id", None)]
@@ -58,7 +58,7 @@ class Onlooker:
             missing.update((name, None) for name in names if name and name not in known)
 
     def told(self, clients: Iterable[str]) -> list[str]:
-        """In words, who is connected and what each asked for."""
+        """Return sentences: which clients are connected, and what each asked for."""
         told = []
         for client in sorted({*clients, *self._asked}):
             apis_asked = self._asked.get(client, Counter())

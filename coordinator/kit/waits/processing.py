@@ -27,8 +27,8 @@ class ProcessingKit:
     _reported: set[tuple[str, int]]
 
     def processed(self, topic: Any, partition: Any, offset: Any) -> None:
-        """Report that a record is processed. Raises ControlError for what is no topic, partition
-        and offset that can be."""
+        """Report that a record was processed. Raises ControlError for an invalid topic,
+        partition or offset."""
         if not isinstance(topic, str):
             raise ControlError(f"topic: {topic!r} is no text")
         for name, value in (("partition", partition), ("offset", offset)):
@@ -47,6 +47,5 @@ class ProcessingKit:
 
     @property
     def processed_records(self) -> list[Processed]:
-        """All that was reported, in order: for `verify(...).no_gaps(...)` and
-        `exactly_once(...)`."""
+        """All reports, in order, for `verify(...).no_gaps(...)` and `exactly_once(...)`."""
         return list(self._reports or ())

@@ -24,12 +24,12 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareExpectation:
-    """A condition of one share group; whatever is None does not matter, all else must hold at the
-    same instant.
+    """A condition of one share group. Fields that are None do not matter; all others must hold at
+    the same instant.
 
-    `state`: of the group; `members`, `available`, `acquired`, `acknowledged`, `archived`: exactly
-    so many; `delivery_count`: a record that is not done with was delivered at least so often;
-    `lag`: at most so many records behind.
+    `state`: of the group. `members`, `available`, `acquired`, `acknowledged`, `archived`:
+    exactly so many. `delivery_count`: a record in flight was delivered at least so often. `lag`:
+    at most so many records behind.
     """
 
     state: str | None = None
@@ -55,11 +55,11 @@ class ShareExpectation:
 
     @property
     def is_empty(self) -> bool:
-        """Does it ask for nothing?"""
+        """Return True if the expectation has no condition."""
         return all(getattr(self, entry.name) is None for entry in fields(self))
 
     def unmet(self, seen: ShareSnapshot) -> tuple[str, ...]:
-        """In which respects the group is not as expected, in words."""
+        """Return what the group still lacks, as phrases."""
         missing: list[str] = []
         if self.state is not None and seen.group_state != self.state:
             missing.append(f"the state is {seen.group_state}, not {self.state}")

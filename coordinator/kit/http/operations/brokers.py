@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def verb_schema() -> dict[str, Any]:
-    """JSON Schema of a verb, from its row."""
+    """Return the JSON Schema of a verb, from its row."""
     options = []
     for name in VERBS:
         row = ROWS[name]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def fault_schema() -> dict[str, Any]:
-    """JSON Schema of a fault, from its data."""
+    """Return the JSON Schema of a fault, from its data."""
     properties: dict[str, Any] = {
         "action": {
             "enum": list(f.ACTIONS),
@@ -91,7 +91,7 @@ FAULT = object_of(
 
 
 def numbered(fault: dict[str, Any]) -> str:
-    """A fault as text: its id, by which `ctl fault` knows it, and what it does."""
+    """Return a fault as text: its id, by which `ctl fault` names it, and its effect."""
     return f"{fault['fault_id']}: {fault['text']}"
 
 

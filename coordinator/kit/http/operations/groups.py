@@ -353,7 +353,7 @@ CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]
     "locks_last": (set(), False, lambda v, c: v.locks_last()),
     "dead_letters_complete": (set(), False, lambda v, c: v.dead_letters_complete()),
 }
-"""The checks: their words, whether one is needed, and what is called."""
+"""The checks: their fields, whether one is required, and the call."""
 
 
 # -- acting

@@ -103,7 +103,7 @@ class Ends:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """Up to where."""
+    """The end of the records to delete."""
 
     before: int = told("delete what is below this offset; without it all there is", -1)
     timeout: float | None = told(

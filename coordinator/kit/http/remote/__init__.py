@@ -100,19 +100,19 @@ _SECURE = {
     "rotate_password": "user_password",
     "set_quota": "quota_set",
 }
-"""The operation of each verb of security."""
+"""The operation for each method about security."""
 
 
 @nearest_keywords
 class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
-    """An emulator by its control port. `url`: such as http://127.0.0.1:8080; `token`: if it needs
-    one. Safe from any thread."""
+    """An emulator behind its control port. `url`: such as http://127.0.0.1:8080. `token`: if the
+    port needs one. Safe from any thread."""
 
     def __init__(self, url: str, token: str = "") -> None:
         self._caller = Caller(Client(url, token))
         self._at: Mapping[str, Any] = {}
         self._copies: dict[str, str] = {}
-        """Files of the emulator's machine, and where their copies are on this one."""
+        """Paths of the emulator's files, and of their copies on this machine."""
 
     @property
     def bootstrap_servers(self) -> str:
@@ -123,8 +123,8 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
 
     @property
     def ca_file(self) -> str:
-        """The authority's certificate as a file on this machine, for as long as the kit
-        is used."""
+        """Path of a copy, on this machine, of the authority's certificate. It exists as long as
+        this object."""
         told = self._caller("ca")
         return self._copied(told["file"], told["pem"])
 
@@ -136,8 +136,8 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         mechanism: str | None = None,
         listener: str | None = None,
     ) -> dict[str, Any]:
-        """See `Emulator.client_config`; files that the settings name are copies on this machine,
-        for as long as the kit is used."""
+        """See `Emulator.client_config`. Files in the settings are copies on this machine, which
+        exist as long as this object."""
         words = {"user": user, "mechanism": mechanism, "listener": listener}
         given = {name: value for name, value in words.items() if value is not None}
         told = self._caller("client_config", library=library, **given)
@@ -315,7 +315,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         ]
 
     def verify(self, group: str, *, since: int = 0) -> Verification:
-        """See `Kit.verify`: the log is read, and judged here."""
+        """See `Kit.verify`. The log is fetched and judged here."""
         from ...verifying.verification import Verification
 
         return Verification(
@@ -393,7 +393,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         self._caller("coordinator_load", partition=partition)
 
     def snapshot(self) -> RemoteSnapshot:
-        """See `Kit.snapshot`. It stays with the emulator that took it."""
+        """See `Kit.snapshot`. Only the emulator that took it can restore it."""
         return RemoteSnapshot(self._caller, self._caller("snapshot_take"))
 
     def restore(self, snapshot: RemoteSnapshot) -> None:
@@ -401,7 +401,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         self._caller("snapshot_restore", snapshot=number_of(snapshot, self._caller))
 
     def run(self, function: Callable[[], T]) -> NoReturn:
-        """A Python function cannot cross the wire: TypeError."""
+        """Raise TypeError, because a Python function cannot be sent."""
         raise TypeError(
             "run: a Python function cannot be called over HTTP; embed the emulator (coordinator.Emulator) for that"
         )

@@ -32,7 +32,7 @@ _KINDS = {kind.__name__: kind for kind in STATUSES}
 
 
 class Caller:
-    """A `Client` that carries out operations, and raises what the kit would have raised."""
+    """Calls operations through a `Client`, and raises the errors that the kit would have raised."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -90,13 +90,11 @@ def far(
     check: Callable[..., Mapping[str, Any] | None] | None = None,
     names: Mapping[str, str] | None = None,
 ) -> Callable[Concatenate[Any, P], Any]:
-    """A method as `like`, carried out by an operation.
-
-    `names`: of arguments that the operation has by other names; what it has not fills the free
-    places of its path in order. `check` is called with all arguments before anything is sent; what it answers stands
-    in their place. `read`: from the object and the answer to what is returned; without it an answer of one property
-    is that property, and one that says `done` is None.
-    """
+    """Return a method like `like` that calls an operation. `names`: other names that the
+    operation has for arguments; an argument that is no field of the operation fills the next
+    free place in its path. `check`: called with all arguments before anything is sent; its
+    result replaces them. `read`: function from the object and the answer to the return value;
+    without it an answer with one property is that property, and one with `done` is None."""
     entry = all_operations()[operation]
     signature = inspect.signature(like)
     takes_any = any(
@@ -131,7 +129,8 @@ def far(
 
 
 class Look(Generic[R]):
-    """A property that is asked for anew each time: one of what `describe` of its object answers."""
+    """A property that is fetched anew each time, from the answer of the object's `describe`
+    operation."""
 
     def __init__(self, read: Callable[[Any], R], like: object) -> None:
         self._read = read
@@ -150,7 +149,7 @@ class Ends:
     """An object at the other end that can be stopped; the end of a `with` block stops it."""
 
     def stop(self) -> None:
-        """End it."""
+        """Stop the object at the other end."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -189,7 +188,7 @@ def _as_here() -> Iterator[None]:
 
 
 def error_of(refused: Refused) -> BaseException:
-    """The kit's error that a problem document stands for; ControlError for those that are not the
+    """Return the kit's error for a problem document; ControlError for problems that are not the
     kit's."""
     text, kind = str(refused), _KINDS.get(refused.error)
     code = None if refused.kafka_error is None else ErrorCode[refused.kafka_error]

@@ -12,7 +12,7 @@ from .calls import Caller, Look, far
 
 
 class RemoteFault:
-    """As `FaultHandle`: each property is asked for anew."""
+    """A fault like `FaultHandle`; each property is fetched anew."""
 
     def __init__(self, caller: Caller, shown: Mapping[str, Any]) -> None:
         self._caller = caller

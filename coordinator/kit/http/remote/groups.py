@@ -43,7 +43,7 @@ def _fault(group: RemoteGroup, shown: Mapping[str, Any]) -> RemoteFault:
 
 @nearest_keywords
 class RemoteGroup(GroupLooks):
-    """As `GroupHandle`."""
+    """A group like `GroupHandle`."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class RemoteGroup(GroupLooks):
         self._at = {"group": group_id}
 
     def snapshot(self) -> GroupSnapshot:
-        """Everything about the group at this instant."""
+        """Return the whole state of the group at this instant."""
         return from_plain(self._caller("group_describe", **self._at))
 
     @property

@@ -60,7 +60,7 @@ class RemoteExchange:
 
 
 class RemoteJournal:
-    """As `coordinator.kit.journal.Journal`: each look is a call."""
+    """A journal like `coordinator.kit.journal.Journal`; each method calls the port."""
 
     def __init__(self, caller: Caller, most: int | None) -> None:
         self._caller = caller

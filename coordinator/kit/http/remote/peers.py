@@ -41,7 +41,7 @@ class _OneOfOurs(Ends):
 
     @property
     def ended(self) -> bool:
-        """Has it left, or crashed?"""
+        """Return True if the member has left or crashed."""
         try:
             return bool(self.now()["ended"])
         except NotThereError:
@@ -49,7 +49,8 @@ class _OneOfOurs(Ends):
 
 
 class RemotePeer(_OneOfOurs):
-    """As `PeerHandle`, without what is Python code: its listener. Leaves at the end of `with`."""
+    """A peer like `PeerHandle`, without a listener. It leaves its group at the end of a `with`
+    block."""
 
     owned = Look(
         lambda rows: tuple(TopicPartition(*partition(row)) for row in rows), PeerHandle.owned
@@ -79,11 +80,11 @@ class RemotePeer(_OneOfOurs):
         return self
 
     def wait_commit(self) -> None:
-        """Commit all positions, and wait."""
+        """Commit all positions and wait for the response."""
         self._caller("peer_commit", **self._at)
 
     def stop(self, *, leave: bool | None = None) -> None:
-        """Leave the group and end. A peer that has ended is left as it is."""
+        """Leave the group and end. Does nothing if the peer has ended."""
         with suppress(NotThereError):
             self._caller("peer_stop", leave=leave, **self._at)
 
@@ -114,6 +115,6 @@ class RemoteSharePeer(_OneOfOurs):
     crash = far(SharePeerHandle.crash, "share_peer_crash")
 
     def stop(self) -> None:
-        """Give everything back, leave and end. One that has ended is left as it is."""
+        """Release all records, leave and end. Does nothing if the consumer has ended."""
         with suppress(NotThereError):
             self._caller("share_peer_stop", **self._at)

@@ -30,7 +30,7 @@ def _settings(settings: Mapping[str, object]) -> dict[str, Any]:
 
 @nearest_keywords
 class RemoteShareGroup:
-    """As `ShareGroupHandle`."""
+    """A share group like `ShareGroupHandle`."""
 
     def __init__(self, caller: Caller, group_id: str, verify: Callable[..., Verification]) -> None:
         self._caller = caller

@@ -25,7 +25,7 @@ class RemoteSnapshot:
         self.transactional_ids = list(row["transactional_ids"])
 
     def forget(self) -> None:
-        """Let the emulator keep it no longer."""
+        """Let the emulator drop the snapshot."""
         self._caller("snapshot_forget", snapshot=self.number)
 
     def __repr__(self) -> str:
@@ -37,8 +37,8 @@ class RemoteSnapshot:
 
 
 def number_of(snapshot: object, caller: Caller) -> int:
-    """Under which number the emulator of `caller` keeps it. Raises ControlError for what it does
-    not."""
+    """Return the number under which the emulator of `caller` keeps a snapshot. Raises
+    ControlError if it does not."""
     if not isinstance(snapshot, RemoteSnapshot):
         raise ControlError(
             f"{snapshot!r} is no snapshot of this emulator: give what its `snapshot()` answered"
