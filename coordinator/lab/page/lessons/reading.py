@@ -470,9 +470,7 @@ def _usual(read: Scenario, script: list[dict[str, Any]]) -> Facts:
         "partitions": next(iter(read.topics.values())),
         "brokers": read.brokers,
         "delay": duration(read.delay_ms[0]),
-        "processing": duration(
-            read.share_members[0].work.processing_ms if read.share_members else 0
-        ),
+        "processing": duration(_processing_ms(read)),
         "duration": duration(read.duration_ms),
         **{
             name: duration(int(first.get(key, 0)))
@@ -484,3 +482,11 @@ def _usual(read: Scenario, script: list[dict[str, Any]]) -> Facts:
             )
         },
     }
+
+
+def _processing_ms(read: Scenario) -> int:
+    """How long the first kind of members works on each record."""
+    if read.share_members:
+        return read.share_members[0].work.processing_ms
+    consuming = read.members[0].consuming
+    return 0 if consuming is None else consuming.processing_ms

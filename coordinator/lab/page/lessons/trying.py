@@ -16,17 +16,15 @@ from coordinator.events.faults import FaultInjected, MemberResumed
 from coordinator.events.groups import (
     GenerationStarted,
     GenerationStored,
-    GroupEmptied,
     GroupLoaded,
     MemberJoined,
     MemberRejoined,
     MemberRemoved,
     OffsetsCommitted,
-    PendingMemberRemoved,
     RebalanceStarted,
 )
 from coordinator.events.groups.consumer import ConsumerMemberRemoved
-from coordinator.events.members import MemberClosed, MemberCrashed, PartitionsAssigned
+from coordinator.events.members import MemberCrashed, PartitionsAssigned
 from coordinator.events.wire import RequestAnswered, RequestRefused
 from coordinator.history.explain.formatting import duration, listed
 from coordinator.verbs.brokers import MoveCoordinator
@@ -52,10 +50,6 @@ def _at(
     return s(run.first(kind, after_ms=after_ms, client=client, generation=generation).at_ms)
 
 
-def _later(run: Run, base: Run, kind: type[Any]) -> str:
-    return duration(run.first(kind).at_ms - base.first(kind).at_ms)
-
-
 def _rows(told: Happened[PartitionsAssigned]) -> list[str]:
     return [f"{topic}-{number}" for topic, number in told.event.partitions]
 
@@ -71,55 +65,6 @@ def one_goes(run: Run, base: Run) -> Facts:
         "assigned": s(assigned.at_ms),
         "generation": run.first(GenerationStarted, after_ms=removed).generation,
         "has": len(run.held("new-1", run.lines[-1].at_ms - 1)),
-    }
-
-
-def dies_later(run: Run, base: Run) -> Facts:
-    stored = run.first(GenerationStored)
-    return {
-        **seen(stored, "A's assignment is stored", "app-1"),
-        "died": _at(run, MemberCrashed, client="app-1"),
-        "generation": stored.generation,
-        "leader": client_of(stored.event.leader or ""),
-        "stored": s(stored.at_ms),
-        "removed": _at(run, MemberRemoved),
-    }
-
-
-def freezes(run: Run, base: Run) -> Facts:
-    stored = run.first(GenerationStored)
-    return {
-        **seen(stored, "A's assignment is stored", "app-1"),
-        "generation": stored.generation,
-        "leader": client_of(stored.event.leader or ""),
-        "stored": s(stored.at_ms),
-        "sooner": _later(base, run, GenerationStored),
-        "woke": _at(run, MemberResumed),
-    }
-
-
-def last_but_one_is_killed(run: Run, base: Run) -> Facts:
-    emptied = run.first(GroupEmptied)
-    return {
-        **seen(emptied, f"Empty, generation {emptied.generation}"),
-        "empty": emptied.generation,
-        "less": base.first(GroupEmptied).event.generation - emptied.event.generation,
-        "removed": _at(run, MemberRemoved, client="app-1"),
-        "left": _at(run, MemberRemoved, client="app-2"),
-    }
-
-
-def one_more_joins(run: Run, base: Run) -> Facts:
-    joined = run.first(MemberJoined, client="new-1").at_ms
-    first = run.first(GenerationStarted, after_ms=joined)
-    following = run.first(GenerationStarted, generation=first.event.generation + 1)
-    return {
-        **seen(first, f"generation {first.generation}"),
-        "number": first.generation,
-        "began": s(first.at_ms),
-        "held": duration(following.at_ms - first.at_ms),
-        "next": following.generation,
-        "last": run.all(GenerationStarted)[-1].generation,
     }
 
 
@@ -295,43 +240,6 @@ def grows(run: Run, base: Run) -> Facts:
     }
 
 
-def away_longer(run: Run, base: Run) -> Facts:
-    closed = run.all(MemberClosed, client="app-1")[-1].at_ms
-    gone = run.first(MemberRemoved, client="app-1", after_ms=closed)
-    removed = gone.at_ms
-    return {
-        **seen(gone, "app-1 is removed", "app-1"),
-        "removed": s(removed),
-        "noticed": duration(removed - closed),
-        "back": _at(run, MemberJoined, client="app-1", after_ms=removed),
-        "more": len(run.all(GenerationStarted)) - 1,
-        "before": len(base.all(GenerationStarted)) - 1,
-    }
-
-
-def joins_beside_a_ghost(run: Run, base: Run) -> Facts:
-    return {
-        **seen(run.given("new-1"), "has partitions", "new-1"),
-        "joined": _at(run, MemberJoined, client="new-1"),
-        "assigned": s(run.given("new-1").at_ms),
-        "gone": _at(run, PendingMemberRemoved),
-    }
-
-
-def no_ghost(run: Run, base: Run) -> Facts:
-    def waited(of: Run) -> int:
-        joined: int = of.first(MemberJoined, client="b-1").at_ms
-        given: int = of.given("b-1").at_ms
-        return given - joined
-
-    return {
-        **seen(run.given("b-1"), "B has partitions", "b-1"),
-        "assigned": s(run.given("b-1").at_ms),
-        "waited": duration(waited(run)),
-        "before": duration(waited(base)),
-    }
-
-
 def an_old_one_joins(run: Run, base: Run) -> Facts:
     last = run.all(GenerationStarted)[-1]
     name = last.event.protocol_name
@@ -435,10 +343,6 @@ def reassigned_again(run: Run, base: Run) -> Facts:
 TRIES: Final[dict[tuple[str, str], Callable[[Run, Run], Facts]]] = {
     ("00_what_is_what", "leaves"): one_goes,
     ("00_what_is_what", "dies"): one_goes,
-    ("01_leader_dies", "later"): dies_later,
-    ("01_leader_dies", "freeze"): freezes,
-    ("02_which_number", "kill"): last_but_one_is_killed,
-    ("02_which_number", "join"): one_more_joins,
     ("03_when_does_a_know", "faster"): beats_faster,
     ("03_when_does_a_know", "lost-answer"): answer_is_lost,
     ("04_slowest_decides", "cooperative"): cooperates,
@@ -452,9 +356,6 @@ TRIES: Final[dict[tuple[str, str], Callable[[Run, Run], Facts]]] = {
     ("08_leader_leaves", "range"): ranges,
     ("09_cooperative_one_more", "eager"): is_eager,
     ("09_cooperative_one_more", "grow"): grows,
-    ("10_static_restart", "longer"): away_longer,
-    ("11_ghost_id", "join"): joins_beside_a_ghost,
-    ("11_ghost_id", "alive"): no_ghost,
     ("12_rolling_switch", "one-more"): an_old_one_joins,
     ("12_rolling_switch", "stays"): an_old_one_stays,
     ("13_no_barrier", "freeze"): holder_freezes,
