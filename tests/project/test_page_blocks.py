@@ -31,6 +31,8 @@ RUN_BY: Final = {
     ("control", "python"): "tests/kit/http/test_control_page.py",
     ("event_log", "python"): THIS,
     ("judging", "python"): "tests/assignors/test_judge.py",
+    ("lessons_teaching", "sh"): THIS,
+    ("lessons_teaching", "toml"): THIS,
     ("members", "sh"): THIS,
     ("members", "python"): THIS,
     ("pipeline", "toml"): THIS,
@@ -114,6 +116,19 @@ def test_commands_run(page: str, project_root: Path, tmp_path: Path) -> None:
                     run_line(line, place, running)
             else:
                 run_line(line, place, running)
+
+
+def test_a_lesson_of_lessons_teaching_is_checked_served_and_built(
+    project_root: Path, tmp_path: Path
+) -> None:
+    (lesson,) = blocks(project_root, "lessons_teaching", "toml")
+    (commands,) = blocks(project_root, "lessons_teaching", "sh")
+    place = here(project_root, tmp_path)
+    (place.folder / "mine.toml").write_text(lesson)
+    with ExitStack() as running:
+        for line in commands.splitlines():
+            run_line(line, place, running)
+    assert (place.folder / "my-site" / "mine.html").exists()
 
 
 @pytest.mark.parametrize("page", ["cluster", "releases"])

@@ -118,6 +118,8 @@ def run_line(line: str, place: Place, running: ExitStack) -> None:
             running.enter_context(until_interrupted(arguments, "ready:", place))
         case "coordinator", ["watch", *_] as arguments:
             running.enter_context(until_interrupted(arguments, "http://", place))
+        case "coordinator", ["lessons", "serve" | "my-site", *_] as arguments:
+            running.enter_context(until_interrupted(arguments, "ready:", place))
         case "coordinator", ["peers", *_] as arguments:
             running.enter_context(until_interrupted(arguments, "members here", place))
         case "coordinator", arguments:

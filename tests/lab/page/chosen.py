@@ -23,6 +23,9 @@ CHOSEN: Final = frozenset(
         "15_migration_in_place",
         "16_broker_crashes",
         "17_queue_on_a_log",
+        "18_zombie_in_a_transaction",
+        "19_right_taken_away",
+        "20_poll_too_much",
     }
 )
 ONE_BY_ONE: Final = [

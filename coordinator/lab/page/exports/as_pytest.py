@@ -120,11 +120,19 @@ def _check(scenario: Scenario) -> None:
         ("brokers of a capacity", bool(scenario.broker_capacity)),
         ("assignors that take time", any(kind.assigning_ms for kind in scenario.members)),
         ("heartbeats that are late", any(kind.late_ms[1] for kind in scenario.members)),
+        ("pipelines with transactions", any(k.commit == "transaction" for k in scenario.members)),
+        ("work that takes time", any(map(_takes_time, scenario.members))),
+        ("rights of users", scenario.rights is not None),
         ("clients of older versions", any(k.versions != "newest" for k in scenario.members)),
         ("another release of brokers", scenario.release != NEWEST),
     ):
         if there:
             raise OnlyHereError(what)
+
+
+def _takes_time(kind: MemberKind) -> bool:
+    """Return whether the members' poll interval may end while they work."""
+    return kind.consuming is not None and bool(kind.consuming.processing_ms or kind.consuming.work)
 
 
 # -- what happens
