@@ -1,9 +1,9 @@
-"""The group coordinator of one broker: what a request means, and what time brings.
+"""Group coordinator of one broker: serves requests about groups, and runs their timers.
 
 Groups live on the partitions of __consumer_offsets (CFG-2); each partition has a shard
-(`core.shards.partitions`). Requests that name one group go to its shard; requests across groups are put
-together in `core.shards.across`. Time is an argument, clients are opaque tokens. Does not depend on
-clocks or sockets.
+(`core.shards.partitions`). Requests that name one group go to its shard; requests across groups
+are answered by `core.shards.across`. Time is an argument, clients are opaque tokens. Does not
+know clocks or sockets.
 """
 
 from __future__ import annotations
@@ -48,33 +48,34 @@ __all__ = ["GroupCoordinator", "LoggedEvent", "Outcome"]
 
 
 class GroupCoordinator(Partitions):
-    """All groups of one broker. Call `handle` for each request, `tick` when `next_deadline` has
-    come."""
+    """All groups of one broker. Call `handle` for each request, and `tick` when `next_deadline` has
+    come.
+    """
 
     # -- looking
 
     @property
     def groups(self) -> dict[str, Group]:
-        """The groups that are served, by id, in the order in which they came. Not to be changed by
-        the caller."""
+        """The served groups by id, in order of creation. The caller must not change them."""
         return {group_id: shard.groups[group_id] for group_id, shard in self._index.items()}
 
     def shard_of(self, group_id: str) -> Shard | None:
-        """The shard of a group that is served; None: it is not served here, or there is no such
-        group."""
+        """Return the shard of a served group; None if it does not exist or is not served here."""
         return self._index.get(group_id)
 
     def committed_view(self, group_id: str, group: Group | None) -> Group | None:
-        """A group as far as every replica has its durable events: what reads show that do not wait
-        (META-2)."""
+        """Return a group with its replicated durable events only, for reads that do not wait
+        (META-2).
+        """
         shard = None if self._durable is None else self._shards.get(self.partition_for(group_id))
         return group if shard is None else shard.durable.committed_view(group_id, group)
 
     # -- requests
 
     def handle(self, request: Request, now: int) -> Outcome:
-        """Serve one request. Without a reply under its own token in the outcome it is parked until
-        a later outcome."""
+        """Serve one request. If the outcome has no reply for its token, the request is parked until
+        a later outcome.
+        """
         message, context = request.message, request.context
         effects = Effects(now, context.cause)
         response = self.serve(message, context, effects)
@@ -85,8 +86,9 @@ class GroupCoordinator(Partitions):
     def serve(
         self, message: RequestMessage, context: RequestContext, effects: Effects
     ) -> Response | None:
-        """As `handle`: the request's own response, None if it is parked. Events, and replies to
-        others, go into `effects`."""
+        """Like `handle`; return the request's own response, or None if it is parked. Events and
+        replies to other requests go into `effects`.
+        """
         kind = type(message)
         served = _SERVED.get(kind)
         if served is not None:
@@ -104,12 +106,13 @@ class GroupCoordinator(Partitions):
         return whole(across.IN_SLICES[type(message)](self, message, context, effects), effects.now)
 
     def handle_in_slices(self, request: Request, now: int) -> Slices[Outcome]:
-        """As `handle`, in slices, for a request of `across.IN_SLICES`."""
+        """Like `handle`, in slices, for a request of `across.IN_SLICES`."""
         return across.in_slices(self, request, now)
 
     def heartbeat(self, request: HeartbeatRequest, now: int) -> HeartbeatResponse:
-        """The short way for the request that comes most: no events, nobody else to answer. Not to
-        be changed by the caller."""
+        """Serve the most frequent request fast: no events, no other replies. The caller must not
+        change the response.
+        """
         shard = self._index.get(request.group_id)
         if shard is not None:
             return shard.heartbeat(request, now)
@@ -121,21 +124,21 @@ class GroupCoordinator(Partitions):
     def renew_consumer(
         self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int
     ) -> Renewal | None:
-        """The short way of a member of a consumer group that says nothing new: no events, nobody
-        else to answer. None: it has to take the long way (`handle`). The response is not to be
-        changed by the caller."""
+        """Serve a consumer group member's heartbeat without news fast: no events, no other replies.
+        Return None if `handle` must serve it. The caller must not change the response.
+        """
         shard = self._index.get(request.group_id)
         return None if shard is None else shard.renew_consumer(request, client_id, client_host, now)
 
     def renew_share(
         self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, now: int
     ) -> ShareRenewal | None:
-        """The short way of a member of a share group that says nothing new, as `renew_consumer`."""
+        """Serve a share group member's heartbeat without news fast, like `renew_consumer`."""
         shard = self._index.get(request.group_id)
         return None if shard is None else shard.renew_share(request, client_id, client_host, now)
 
     def large_subscriptions(self, group_id: str) -> list[bytes]:
-        """The subscriptions of a classic group's members that may name very many topics."""
+        """Return the members' subscriptions of a classic group that may contain very many topics."""
         shard = self._index.get(group_id)
         group = None if shard is None else shard.groups.get(group_id)
         if group is None or not group.is_classic:
@@ -149,8 +152,9 @@ class GroupCoordinator(Partitions):
     def _of_one_group(
         self, entry: Entry, message: RequestMessage, context: RequestContext, effects: Effects
     ) -> Response | None:
-        """Serve a request that names one group, after the checks that need none, in Kafka's
-        order."""
+        """Serve a request that names one group, after the checks that need no group, in Kafka's
+        order.
+        """
         group_id = message.group_id  # type: ignore[attr-defined]
         refuse, error = entry.refuse, ErrorCode.NONE
         if refuse is not None and (
@@ -189,8 +193,9 @@ class GroupCoordinator(Partitions):
     # -- time
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has to be called next, if nothing happens before. None while
-        the log cannot be written: what falls due meanwhile is put off."""
+        """Return the instant at which `tick` is due, or None. None also while the log cannot be
+        written: timers are postponed then.
+        """
         if self._log is not None and not self._log.writable:
             return None
         earliest = (
@@ -208,25 +213,24 @@ class GroupCoordinator(Partitions):
         return first[0] if earliest is None else min(first[0], earliest)
 
     def wake_by(self) -> int | None:
-        """An instant no later than `next_deadline`, for less work: a heartbeat moves one deadline,
-        and who is first now is not looked for.
-
-        A timer that is set by it may fire too early, and finds out by `next_deadline`.
+        """Return an instant no later than `next_deadline` that is cheaper to compute, because
+        heartbeats only move deadlines later. A timer set by it may fire too early, and then
+        finds the real one by `next_deadline`.
         """
         if self._loads or self._unloading or (self._log is not None and not self._log.writable):
             return self.next_deadline()
         return self._agenda.no_later_than()
 
     def only_looks(self, now: int) -> bool:
-        """Return whether nothing is due but the periodic removal of expired offsets, which no
-        member notices."""
+        """Return True if nothing is due but the periodic removal of expired offsets, which no
+        member notices.
+        """
         if self._loads or self._unloading or (self._log is not None and not self._log.writable):
             return False
         return all(shard.only_looks(now) for shard in self._shards.values())
 
     def tick(self, now: int) -> Outcome:
-        """Let happen what is due by `now`: a slice of it. What remains is due still, so
-        `next_deadline` says when to go on."""
+        """Run what is due by `now`, one slice of it. The rest stays due, as `next_deadline` shows."""
         effects = Effects(now)
         if self._log is not None and not self._log.writable:
             return effects.outcome()
@@ -244,8 +248,9 @@ class GroupCoordinator(Partitions):
     def on_partitions_deleted(
         self, partitions: Iterable[tuple[str, int]], now: int, cause: int | None = None
     ) -> Outcome:
-        """Topics or partitions were deleted: their committed offsets go, in all groups (EXP-7). A
-        slice of that at once."""
+        """Remove the committed offsets of deleted topics or partitions in all groups (EXP-7), the
+        first slice at once.
+        """
         gone = dict.fromkeys(partitions)
         effects = Effects(now, cause)
         budget = SLICE
@@ -258,8 +263,7 @@ class GroupCoordinator(Partitions):
     def share_state_answered(
         self, asked: StateRequest, error: ErrorCode, now: int, cause: int | None = None
     ) -> Outcome:
-        """The share coordinator did what it was asked, or could not; who waits for the state of
-        share partitions is told (SH-HB-2)."""
+        """Apply the share coordinator's answer, which members wait for (SH-HB-2)."""
         effects, shard = Effects(now, cause), self._index.get(asked.group_id)
         if shard is not None:
             shard.share.answered(asked, error, effects)
@@ -268,7 +272,7 @@ class GroupCoordinator(Partitions):
     def share_offsets_set(
         self, group_id: str, topics: Collection[TopicPartitions], now: int, cause: int | None
     ) -> Outcome:
-        """Somebody set where a share group starts (SH-OFF-3). Raises Refused."""
+        """Record that start offsets of a share group were set (SH-OFF-3). Raises Refused."""
         effects = Effects(now, cause)
         self.partition_shard(self.partition_for(group_id)).share.offsets_set(
             group_id, topics, effects
@@ -278,14 +282,15 @@ class GroupCoordinator(Partitions):
     def share_offsets_deleted(
         self, group_id: str, topic_ids: Collection[bytes], now: int, cause: int | None
     ) -> Outcome:
-        """Nothing is kept of topics for a share group any more (SH-OFF-3). Raises Refused."""
+        """Record that a share group's state of these topics was deleted (SH-OFF-3). Raises Refused."""
         effects = Effects(now, cause)
         self._index[group_id].share.offsets_deleted(group_id, topic_ids, effects)
         return effects.outcome()
 
     def generation_not_stored(self, request: SyncGroupRequest, now: int) -> Outcome:
-        """The assignments that a leader's SyncGroup brought were not replicated in time: its group
-        rebalances (ERR-2)."""
+        """Rebalance a group whose assignments, sent by the leader's SyncGroup, were not replicated
+        in time (ERR-2).
+        """
         effects, shard = Effects(now), self._index.get(request.group_id)
         if shard is not None:
             unstored.rebalance(shard, request, effects)
@@ -294,8 +299,9 @@ class GroupCoordinator(Partitions):
     def end_transaction(
         self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None = None
     ) -> Outcome:
-        """A marker was written to a partition of __consumer_offsets: the producer's pending offsets
-        there come to count, or go (TXN-5)."""
+        """Apply a marker in a partition of __consumer_offsets: the producer's pending offsets are
+        committed or dropped (TXN-5).
+        """
         effects = Effects(now, cause)
         if partition in self._shards or self._durable is not None:
             self.partition_shard(partition).end_transaction(producer_id, committed, effects)
@@ -311,8 +317,9 @@ class GroupCoordinator(Partitions):
         now: int,
         log: EventSink | None = None,
     ) -> GroupCoordinator:
-        """The coordinator that these events lead to. Sessions are soft: every member has its whole
-        session timeout again."""
+        """Return the coordinator that results from these events. Sessions are soft state: every
+        member has its whole session timeout again.
+        """
         coordinator = cls(config, None, now)
         for at_ms, group_id, event in events:
             if group_id is not None:
@@ -335,8 +342,7 @@ class GroupCoordinator(Partitions):
         return coordinator
 
     def _resume(self, now: int) -> None:
-        """After a replay: deadlines begin, and unloads and loads that were not finished go on by
-        themselves."""
+        """After a replay, start all deadlines and continue unfinished loads and unloads."""
         self._unloading = [shard for shard in self._shards.values() if shard.leaving]
         self._unloading_since = now
         for partition, shard in self._shards.items():
@@ -355,8 +361,7 @@ class GroupCoordinator(Partitions):
         now: int,
         log: EventSink | None = None,
     ) -> GroupCoordinator:
-        """The coordinator a broker has after a restart: durable events alone are folded (PST-1,
-        ERR-7)."""
+        """Return the coordinator of a restarted broker, from durable events alone (PST-1, ERR-7)."""
         coordinator = cls(config, log, now)
         coordinator.availability.evolve(
             PartitionsUnloaded(tuple(range(config.offsets_topic_partitions)))
@@ -374,17 +379,18 @@ class GroupCoordinator(Partitions):
     # -- what requests across groups need
 
     def find(self, group_id: str, effects: Effects) -> Group | None:
-        """A group that is served, as a request meets it."""
+        """Return a served group, after pending sweeps of it, or None."""
         shard = self._index.get(group_id)
         return None if shard is None else shard.find(group_id, effects)
 
     def delete(self, group_id: str, effects: Effects) -> ErrorCode:
-        """Delete a group of a partition that is served, or say why it may not be (DG-1)."""
+        """Delete a group of a served partition, or return the error (DG-1)."""
         return self.partition_shard(self.partition_for(group_id)).delete(group_id, effects)
 
     def refuse(self, group_id: str | None, empty_allowed: bool = False) -> ErrorCode:
-        """The checks before any group is looked at, in Kafka's order (ENT-5, ENT-6, ERR-4,
-        ERR-5)."""
+        """Return the error of the checks before any group is looked up, in Kafka's order (ENT-5,
+        ENT-6, ERR-4, ERR-5), or NONE.
+        """
         error = self.availability.refuse(group_id, empty_allowed=empty_allowed)
         if error or group_id is None or group_id in self._index:
             return error

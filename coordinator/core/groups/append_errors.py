@@ -1,5 +1,4 @@
-"""Errors for clients whose request could not be written to __consumer_offsets (ERR-1, ERR-2). Does
-not depend on groups."""
+"""Errors for clients whose request could not be written to __consumer_offsets (ERR-1, ERR-2)."""
 
 from __future__ import annotations
 
@@ -20,13 +19,14 @@ _APPEND_ERRORS = {
 
 
 def client_append_error(error: ErrorCode) -> ErrorCode:
-    """The error clients see when a write failed with `error` (ERR-2)."""
+    """Return the error for clients when a write failed with `error` (ERR-2)."""
     return _APPEND_ERRORS.get(error, error)
 
 
 def client_operation_error(error: ErrorCode) -> ErrorCode:
-    """The error clients see when a whole operation failed with `error`: as ERR-2, and
-    NETWORK_EXCEPTION is told as COORDINATOR_LOAD_IN_PROGRESS (ERR-1)."""
+    """Return the error for clients when a whole operation failed with `error`: as ERR-2, but
+    COORDINATOR_LOAD_IN_PROGRESS for NETWORK_EXCEPTION (ERR-1).
+    """
     return (
         _E.COORDINATOR_LOAD_IN_PROGRESS
         if error is _E.NETWORK_EXCEPTION

@@ -1,5 +1,6 @@
-"""The settings of groups, in Kafka's own units (CFG-1). Plain values; who reads files or
-flags is elsewhere."""
+"""Settings of the group coordinator, in Kafka's units (CFG-1). Plain values; the server fills them
+from the broker's configuration.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +15,7 @@ from .share.environment import ShareEnvironment
 
 @dataclass(slots=True)
 class GroupConfig:
-    """Settings of the group coordinator, with Kafka 4.4.0's defaults. May be changed while groups
-    live."""
+    """Settings of the group coordinator, with Kafka 4.4.0's defaults. They may change at run time."""
 
     min_session_timeout_ms: int = 6_000
     max_session_timeout_ms: int = 1_800_000

@@ -1,8 +1,8 @@
-"""Table of the functions that decide about requests which name one group.
+"""Table of the functions that decide requests which name one group.
 
-A request about membership is decided by the membership that the group has; one about offsets is
-decided for the group as a whole. `without_group` answers a request whose group does not exist,
-unless the request is one that creates its group.
+Requests about membership are decided by the group's membership, requests about offsets for the
+group as a whole. `without_group` answers a request whose group does not exist, unless the
+request creates its group.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _OF_OFFSETS: dict[type, Decide] = {
 def decide(
     group: Group, request: RequestMessage, context: RequestContext, now: int, config: GroupConfig
 ) -> Decision:
-    """A request's effect on an existing, or just created, group."""
+    """Decide a request to an existing, or just created, group."""
     kind = type(request)
     of_membership = _OF_MEMBERSHIP.get(kind)
     if of_membership is None:
@@ -68,11 +68,12 @@ def decide(
 
 
 class Entry(NamedTuple):
-    """Reception of one kind of request, before any group is looked at."""
+    """Treatment of one kind of request before any group is looked up."""
 
     creates: str | None = None
-    """How GroupCreated names this kind of request; None: it never creates a group (JOIN-1, OC-1,
-    TXN-3)."""
+    """The name of this kind of request in GroupCreated; None: it never creates a group (JOIN-1,
+    OC-1, TXN-3).
+    """
     refuse_creation: Callable[[Any, RequestContext], ErrorCode] = lambda request, context: (
         ErrorCode.NONE
     )
@@ -115,7 +116,7 @@ ENTRIES: dict[type, Entry] = {
 
 
 def without_group(request: RequestMessage, context: RequestContext) -> Response | None:
-    """The response to a request whose group does not exist; None: the request creates it."""
+    """Return the response to a request whose group does not exist; None: the request creates it."""
     entry = ENTRIES[type(request)]
     if entry.creates is not None:
         error = entry.refuse_creation(request, context)

@@ -1,7 +1,5 @@
-"""Under which keys the durable events of consumer and share groups are kept: those of both tables.
-
-Owns nothing of its own; each kind of group has its keys beside its events' meaning. Does not depend
-on where the events are kept.
+"""Keys of the durable events of consumer and share groups: both tables together. Does not know
+where events are kept.
 """
 
 from __future__ import annotations
@@ -27,22 +25,22 @@ KEYED: Final = frozenset({*_OWNED, *_RELEASED})
 
 
 def is_beginning(event: object) -> bool:
-    """True if the event makes all that stood about the membership out of date."""
+    """Return True if the event makes all earlier events of the membership obsolete."""
     return type(event) in _BEGINNINGS
 
 
 def owned(event: object) -> Keys:
-    """The keys whose value the event has."""
+    """Return the keys whose values the event contains."""
     return _keys(_OWNED, event)
 
 
 def released(event: object) -> Keys:
-    """The keys that have no value any more."""
+    """Return the keys whose values the event removes."""
     return _keys(_RELEASED, event)
 
 
 def narrowed(event: Targets, is_current: Callable[[Hashable], bool]) -> Targets:
-    """The targets that no later event has taken over."""
+    """Return the event with only those targets that no later event has replaced."""
     return event._replace(
         targets=tuple(
             target for target in event.targets if is_current(("target", target.member_id))

@@ -1,5 +1,5 @@
-"""(group, event) -> group: the only writer of a group. It hands each event to the part of the group
-that it changes.
+"""Fold of events into a group: the only writer of a `Group`. Passes each event to the part of the
+group that it changes.
 
 The group is changed in place: copying thousands of members for each event would cost too much.
 """

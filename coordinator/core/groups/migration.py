@@ -1,8 +1,8 @@
-"""Groups that move between the protocols: a classic group becomes a consumer group, and back
+"""Conversion of groups between protocols: a classic group becomes a consumer group, and back
 (K8-MIG-1, K8-MIG-2).
 
-Pure: the group as it is goes in, the event that says what it becomes comes out. It depends on both
-kinds of membership, and neither depends on it.
+Pure: takes the group, returns the event that says its new form. Depends on both kinds of
+membership; neither depends on it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from .consumer.target import told
 
 
 def refuse_upgrade(group: ClassicGroup, environment: Environment) -> None:
-    """Raises Refused with GROUP_ID_NOT_FOUND if a classic group with members may not become a
-    consumer group (K8-MIG-1)."""
+    """Raise Refused with GROUP_ID_NOT_FOUND if a classic group with members may not become a
+    consumer group (K8-MIG-1).
+    """
     why = None
     if not environment.migration.allows_upgrade:
         why = "online upgrade is disabled."
@@ -40,8 +41,9 @@ def refuse_upgrade(group: ClassicGroup, environment: Environment) -> None:
 
 
 def upgraded(group: ClassicGroup, environment: Environment) -> tuple[cev.ConsumerEvent, ...]:
-    """Return the events that make a consumer group of a classic one with members. Raises Refused
-    for members whose bytes cannot be read (K8-MIG-1)."""
+    """Return the events that convert a classic group with members to a consumer group. Raises
+    Refused for members whose subscription or assignment cannot be decoded (K8-MIG-1).
+    """
     members: list[Member] = []
     named: list[tuple[str, ...]] = []
     topics = environment.topics
@@ -119,8 +121,9 @@ def _held(group_id: str, blob: bytes, epoch: int, environment: Environment) -> H
 
 
 def _unreadable(group_id: str, fault: WireError, environment: Environment) -> Refused:
-    """Return the refusal of an upgrade because of bytes that cannot be read; releases before
-    K8-MIG-44-4 fail at some."""
+    """Return the refusal of an upgrade because bytes cannot be decoded; releases before K8-MIG-44-4
+    fail with -1 on some.
+    """
     if not isinstance(fault, EndsEarly) and not environment.release.has("K8-MIG-44-4"):
         return Refused(ErrorCode.UNKNOWN_SERVER_ERROR)
     text = f"Cannot upgrade classic group {group_id} to consumer group because the embedded consumer protocol is malformed."
@@ -130,7 +133,9 @@ def _unreadable(group_id: str, fault: WireError, environment: Environment) -> Re
 def downgraded(
     group: ConsumerMembership, wanted: Downgrade, environment: Environment
 ) -> cev.ConsumerGroupDowngraded:
-    """The new form of a consumer group whose last members use the classic protocol (K8-MIG-2)."""
+    """Return the event that converts a consumer group to a classic one, because all remaining
+    members use the classic protocol (K8-MIG-2).
+    """
     stay: list[tuple[Member, Partitions]] = [
         (member, group.target(member.member_id))
         for member in group.in_java_order()

@@ -1,11 +1,10 @@
-"""A group's committed offsets, which remember the order in which Kafka would list them.
+"""Committed offsets of a group, with the order in which Kafka lists them.
 
-Kafka keeps them in hash tables of its own (TimelineHashMap), topics and within each topic
-partitions, and an OffsetFetch of everything walks those tables. The walk follows from each table's
-size and the order of insertion, as a real broker shows: a slot is the top bits of the key's hash
-times a constant, a bucket is walked from its latest entry to its first, and a table doubles when an
-entry is put while it is three quarters full. It never shrinks, but one that loses its last entry is
-forgotten.
+Kafka keeps them in its own hash tables (TimelineHashMap), one of topics and one of partitions
+for each topic, and an OffsetFetch of all offsets walks these tables. The order follows from each
+table's size and the order of insertion: a slot is the top bits of the key's hash times a
+constant, a bucket is walked from its latest entry to its first, and a table doubles when an
+entry is added at three quarters full. It never shrinks, but one that becomes empty is dropped.
 """
 
 from __future__ import annotations
@@ -19,8 +18,9 @@ _SMALLEST = 2
 
 
 class Offset(NamedTuple):
-    """A committed offset. `committed_ms` and `expire_ms` (None: by the group's retention) are
-    instants."""
+    """A committed offset. `committed_ms` and `expire_ms` are instants; `expire_ms` None: by the
+    group's retention.
+    """
 
     offset: int
     leader_epoch: int
@@ -30,7 +30,7 @@ class Offset(NamedTuple):
 
 
 class Offsets(dict[tuple[str, int], Offset]):
-    """(topic, partition) -> Offset. Written by `commit` and `forget` alone."""
+    """Committed offsets by (topic, partition). Only `commit` and `forget` write it."""
 
     __slots__ = ("_slots", "_topic_slots")
 
@@ -42,7 +42,7 @@ class Offsets(dict[tuple[str, int], Offset]):
         ] = {}  # topic -> [partitions in its table, slots of its table]
 
     def commit(self, topic: str, partition: int, offset: Offset) -> None:
-        """Put a partition's offset, in place of any it had."""
+        """Set a partition's offset."""
         table = self._slots.get(topic)
         if table is None:
             if (len(self._slots) + 1) * 3 > self._topic_slots * 4:
@@ -56,7 +56,7 @@ class Offsets(dict[tuple[str, int], Offset]):
         self[key] = offset
 
     def forget(self, key: tuple[str, int]) -> None:
-        """Take a partition's offset out, if it has one."""
+        """Remove a partition's offset, if it has one."""
         if self.pop(key, None) is None:
             return
         table = self._slots[key[0]]
@@ -67,7 +67,7 @@ class Offsets(dict[tuple[str, int], Offset]):
                 self._topic_slots = _SMALLEST
 
     def by_topic(self) -> dict[str, list[int]]:
-        """Topics and their partitions in the order in which Kafka lists them (OF-3)."""
+        """Return topics and their partitions in Kafka's order (OF-3)."""
         latest_first: dict[str, list[int]] = {}
         for topic, partition in reversed(self):
             latest_first.setdefault(topic, []).append(partition)

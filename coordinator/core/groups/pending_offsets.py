@@ -1,8 +1,8 @@
-"""Offsets committed in transactions that are still open: by producer, and which of them a later
-commit has overtaken (TXN-5, TXN-6).
+"""Offsets committed in open transactions: by producer, and which of them a later commit has
+overtaken (TXN-5, TXN-6).
 
-Kafka compares where in its log two commits stand. Here every commit has a number, and of plain
-commits only those are remembered that overtook something pending. Holds no rule: `decide` asks,
+Kafka compares the log positions of two commits. Here every commit has a number, and of plain
+commits only those that overtook a pending one are kept. Contains no rule: `decide` reads,
 `evolve` writes.
 """
 
@@ -20,14 +20,14 @@ _A_COMMIT = -2
 
 
 class PendingOffset(NamedTuple):
-    """An offset that waits for its transaction, and the number of its commit."""
+    """An offset that waits for the end of its transaction, and the number of its commit."""
 
     offset: Offset
     order: int
 
 
 class PendingOffsets:
-    """Producer id -> (topic, partition) -> PendingOffset. False when there are none."""
+    """Pending offsets by producer id and (topic, partition). False if there are none."""
 
     __slots__ = ("_order", "_overtaken", "_producers", "_waiting")
 
@@ -43,27 +43,27 @@ class PendingOffsets:
         return bool(self._producers)
 
     def __contains__(self, key: object) -> bool:
-        """True if a partition has an offset pending."""
+        """Return True if a partition has a pending offset."""
         return key in self._waiting
 
     def producers(self) -> list[int]:
-        """The producers that have offsets pending."""
+        """Return the producers with pending offsets."""
         return list(self._producers)
 
     def keys(self) -> Collection[Key]:
-        """The partitions that have an offset pending."""
+        """Return the partitions with a pending offset."""
         return self._waiting.keys()
 
     def size(self) -> int:
-        """Number of partitions that have a pending offset."""
+        """Return the number of partitions with a pending offset."""
         return len(self._waiting)
 
     def of(self, producer_id: int) -> dict[Key, PendingOffset]:
-        """A producer's pending offsets. Not to be changed by the caller."""
+        """Return a producer's pending offsets. The caller must not change them."""
         return self._producers.get(producer_id, {})
 
     def standing(self, producer_id: int) -> tuple[Key, ...]:
-        """The producer's partitions that no later commit has overtaken."""
+        """Return the producer's partitions that no later commit has overtaken."""
         return tuple(
             key
             for key, pending in self.of(producer_id).items()
@@ -71,7 +71,7 @@ class PendingOffsets:
         )
 
     def add(self, producer_id: int, key: Key, offset: Offset) -> None:
-        """An offset is pending, in place of the one the same producer had."""
+        """Add a pending offset, replacing the producer's earlier one."""
         self._order += 1
         table = self._producers.setdefault(producer_id, {})
         if key not in table:
@@ -79,7 +79,9 @@ class PendingOffsets:
         table[key] = PendingOffset(offset, self._order)
 
     def overtake(self, key: Key, order: int | None = None) -> None:
-        """A partition's offset was committed: now, or by a pending one of that number."""
+        """Note that a partition's offset was committed: now, or by the pending commit number
+        `order`.
+        """
         if key not in self._waiting:
             return
         if order is None:
@@ -88,8 +90,9 @@ class PendingOffsets:
         self._overtaken[key] = max(order, self._overtaken.get(key, 0))
 
     def end(self, producer_id: int, counting: Iterable[Key]) -> dict[Key, Offset]:
-        """A producer's transaction ended: nothing of it is pending any more. Answers the offsets of
-        `counting`, committed ones now."""
+        """End a producer's transaction: remove its pending offsets and return those of `counting`,
+        which are committed now.
+        """
         table = self._producers.pop(producer_id, {})
         counted = {}
         for key in counting:
@@ -100,7 +103,9 @@ class PendingOffsets:
         return counted
 
     def cancel(self, key: Key) -> None:
-        """A partition's offsets were deleted, pending ones of all producers too (TXN-7)."""
+        """Remove the pending offsets of all producers for a partition whose offsets were deleted
+        (TXN-7).
+        """
         if key not in self._waiting:
             return
         for producer_id, table in list(self._producers.items()):
@@ -131,8 +136,9 @@ class PendingOffsets:
     __hash__ = None  # type: ignore[assignment]
 
     def _plain(self) -> tuple[object, ...]:
-        """Return the pending offsets in order, with commits that overtook some, without the numbers
-        by which they are ordered."""
+        """Return the pending offsets in order, with the commits that overtook some, without their
+        numbers.
+        """
         order: dict[Key, list[tuple[int, int]]] = {}
         for producer_id, table in self._producers.items():
             for key, pending in table.items():

@@ -1,7 +1,6 @@
-"""Size of a group's records in a batch of __consumer_offsets, as Kafka lays it out (PST-2, PST-3).
-
-A batch that is larger than the partition takes is not written, and whatever asked for it fails as a
-whole (ERR-1, ERR-2).
+"""Size of a group's records in a batch of __consumer_offsets, in Kafka's layout (PST-2, PST-3). A
+batch that is larger than allowed is not written, and its request fails as a whole (ERR-1,
+ERR-2).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ and topic id."""
 
 
 def generation_size(group_id: str, record: GenerationStored) -> int:
-    """A batch that holds the record of a classic group's generation."""
+    """Return the size of a batch with the record of a classic group's generation."""
     value = 2 + 4 + 8 + 4 + 3 * _LENGTH
     texts = [record.protocol_type, record.protocol_name or "", record.leader or ""]
     for m in record.members:
@@ -41,8 +40,9 @@ def generation_size(group_id: str, record: GenerationStored) -> int:
 def commit_exceeds(
     group_id: str, offsets: tuple[CommittedOffset, ...], limit: int, *, pending: bool
 ) -> bool:
-    """True if the batch of a commit, with a record for each partition, is larger than that.
-    `pending`: it is part of a transaction."""
+    """Return True if the batch of a commit, with a record for each partition, exceeds `limit`.
+    `pending`: it is part of a transaction.
+    """
     if (
         len(offsets) * (_MOST_OF_A_COMMIT + 3 * len(group_id))
         + 3 * sum([len(each.metadata) for each in offsets])
@@ -67,7 +67,9 @@ def _commit_size(group_id: str, offsets: Iterable[CommittedOffset], pending: boo
 
 
 def _record_size(number: int, key: int, value: int) -> int:
-    """A record of a batch: length, attributes, time and offset, key, value, no headers."""
+    """Return the size of one record: length, attributes, time and offset deltas, key, value, no
+    headers.
+    """
     body = 1 + 1 + _varint_size(number) + _varint_size(key) + key + _varint_size(value) + value + 1
     return _varint_size(body) + body
 
@@ -77,10 +79,8 @@ def _utf8_size(text: str) -> int:
 
 
 def _varint_size(value: int) -> int:
-    """Bytes of a non-negative zigzag varint."""
     return _unsigned_size(value << 1)
 
 
 def _unsigned_size(value: int) -> int:
-    """Bytes of an unsigned varint."""
     return max(1, (value.bit_length() + 6) // 7)

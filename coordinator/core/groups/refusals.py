@@ -1,7 +1,5 @@
-"""The response that refuses a whole request, for each kind of request that names one group.
-
-Each kind has its own place for an error. Whoever refuses only says the error: availability, a
-missing group, a log that cannot be written.
+"""Response that refuses a whole request, for each kind of request that names one group. Callers
+give the error only: an unavailable coordinator, a missing group, a log that cannot be written.
 """
 
 from __future__ import annotations
@@ -36,7 +34,7 @@ _ABOUT_THE_PARTITION = frozenset(
 
 
 def refusal(message: RequestMessage, context: RequestContext, error: ErrorCode) -> Response:
-    """The response to `message` that says `error` and nothing else."""
+    """Return the response to `message` with `error` and nothing else."""
     response: Response = _REFUSALS[type(message)](message, error)
     return in_version(response, context.api_version)
 
@@ -46,7 +44,7 @@ def _join(message: JoinGroupRequest, error: ErrorCode) -> Response:
 
 
 def _heartbeat(message: HeartbeatRequest, error: ErrorCode) -> Response:
-    """While its partition is loading every heartbeat is told that all is well (ERR-4)."""
+    """Return the Heartbeat response; NONE while the partition is loading (ERR-4)."""
     return HeartbeatResponse(
         error_code=ErrorCode.NONE if error is ErrorCode.COORDINATOR_LOAD_IN_PROGRESS else error
     )

@@ -1,8 +1,7 @@
-"""Values that go into deciding and come out of it: requests, decisions, and what has to be settled
-after a decision.
+"""Input and output of decisions: requests, decisions, and the work that remains after one.
 
-Values only. Every `decide` function has the signature (group or membership, request, context, now,
-config) -> Decision.
+Values only. Every `decide` function has the signature (group or membership, request, context,
+now, config) -> Decision.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class RequestContext(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One request for the coordinator."""
+    """One request to the coordinator."""
 
     context: RequestContext
     message: RequestMessage
@@ -44,7 +43,7 @@ class Parked(Enum):
 
 
 class Then(Enum):
-    """The work a decision leaves after its events were folded."""
+    """Work that remains after a decision's events were folded."""
 
     NOTHING = "nothing"
     REBALANCE = "start a rebalance, or see whether the join phase is complete"
@@ -55,12 +54,12 @@ class Then(Enum):
 
 
 class Decision(NamedTuple):
-    """The decision for one request.
+    """Decision on one request.
 
-    `events` are folded first, then `then` is settled, then the reply goes out; `answer` makes the
-    reply where it shows the group as it is after that. `parks`: the request waits for an event, on
-    behalf of that member. `alive`: the session of the request's member is renewed, even where the
-    request is refused.
+    `events` are folded first, then `then` is settled, then the reply is sent; `answer` builds a
+    reply that shows the group after that. `parks`: the request waits for an event, on behalf of
+    that member. `alive`: the session of the request's member is renewed, even if the request is
+    refused.
     """
 
     events: tuple[Event, ...] = ()
@@ -73,7 +72,7 @@ class Decision(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """An answer for the client known by `token`."""
+    """Response for the client with this token."""
 
     token: Hashable
     message: ResponseMessage

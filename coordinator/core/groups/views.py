@@ -1,5 +1,4 @@
-"""Groups as DescribeGroups and ListGroups show them (A.13, A.15). Nothing here decides or changes
-anything."""
+"""Views of groups for DescribeGroups and ListGroups (A.13, A.15). Decides and changes nothing."""
 
 from __future__ import annotations
 
@@ -18,8 +17,9 @@ _TELLS_MISSING = 6
 
 
 def describe(group: Group | None, group_id: str, api_version: int) -> DescribedGroup:
-    """A group as DescribeGroups shows it; metadata and chosen protocol only when Stable (DSC-1,
-    DSC-2, DSC-3)."""
+    """Return a group as DescribeGroups shows it; metadata and selected protocol only if Stable
+    (DSC-1, DSC-2, DSC-3).
+    """
     if (
         group is None
         or not isinstance(group.membership, ClassicGroup)
@@ -59,8 +59,9 @@ def describe(group: Group | None, group_id: str, api_version: int) -> DescribedG
 def listed(
     groups: Iterable[Group], states: Collection[str], types: Collection[str]
 ) -> list[ListedGroup]:
-    """The groups that match both filters, which ignore case, and blanks around states; an empty
-    filter matches all (LST-1..LST-3)."""
+    """Return the groups that match both filters, ignoring case, and blanks around states; an empty
+    filter matches all (LST-1..LST-3).
+    """
     wanted_states = {state.strip().lower() for state in states}
     wanted_types = {kind.lower() for kind in types}
     rows = []

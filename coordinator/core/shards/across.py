@@ -1,9 +1,9 @@
-"""Requests that name several groups, or none: their responses are put together from groups of
-several shards.
+"""Requests that name several groups, or none: OffsetFetch, DescribeGroups, ListGroups,
+DeleteGroups.
 
-Each group has its own error. A group that is named twice is looked at once. What is asked of the
-coordinator is the `ServedGroups` protocol. Those that name groups are served in slices: a request
-may name hundreds of thousands.
+Each group has its own error. A group named twice is looked up once. They are served in slices,
+for a request may name hundreds of thousands of groups. `ServedGroups` is all they need of the
+coordinator.
 """
 
 from __future__ import annotations
@@ -54,41 +54,41 @@ _LISTED_A_STEP: Final = 1_024
 
 
 class ServedGroups(Protocol):
-    """The coordinator, as these requests need it."""
+    """The part of the group coordinator that these requests use."""
 
     config: GroupConfig
     availability: Availability
 
     @property
     def groups(self) -> dict[str, Group]:
-        """The groups that are served, by id."""
+        """The served groups by id."""
         ...
 
     def refuse(self, group_id: str | None, empty_allowed: bool = False) -> ErrorCode:
-        """The checks before a group is looked at."""
+        """Return the error of the checks before a group is looked up, or NONE."""
         ...
 
     def find(self, group_id: str, effects: Effects) -> Group | None:
-        """A group that is served, as a request meets it."""
+        """Return a served group, or None."""
         ...
 
     def committed_view(self, group_id: str, group: Group | None) -> Group | None:
-        """A group as far as every replica has it (META-2)."""
+        """Return a group with its replicated durable events only (META-2)."""
         ...
 
     def delete(self, group_id: str, effects: Effects) -> ErrorCode:
-        """Delete a group, or say why it may not be."""
+        """Delete a group, or return the error."""
         ...
 
     def partition_for(self, group_id: str) -> int:
-        """The partition that holds a group (CFG-2)."""
+        """Return the partition of __consumer_offsets that holds a group (CFG-2)."""
         ...
 
 
 def fetch_offsets(
     served: ServedGroups, request: OffsetFetchRequest, context: RequestContext, effects: Effects
 ) -> Slices[Response]:
-    """OffsetFetch: one group before version 8, several from then on (OF-9)."""
+    """Serve OffsetFetch: one group before version 8, several from then on (OF-9)."""
     if context.api_version < offset_views.BATCHED_FETCH:
         error = served.refuse(request.group_id, empty_allowed=True)
         if error:
@@ -125,15 +125,16 @@ def fetch_offsets(
 def _as_read(
     served: ServedGroups, group_id: str, group: Group | None, request: OffsetFetchRequest
 ) -> Group | None:
-    """A fetch that requires stable offsets sees what was written last, any other what is replicated
-    (META-2)."""
+    """Return the group as the request sees it: with the latest writes if it requires stable
+    offsets, else with the replicated ones only (META-2).
+    """
     return group if request.require_stable else served.committed_view(group_id, group)
 
 
 def describe_groups(
     served: ServedGroups, request: DescribeGroupsRequest, context: RequestContext, effects: Effects
 ) -> Slices[Response]:
-    """DescribeGroups, in the order in which Kafka asks its partitions (DSC-5)."""
+    """Serve DescribeGroups, in the order in which Kafka asks its partitions (DSC-5)."""
     rows: dict[str, DescribedGroup] = {}
     order = yield from by_partition(request.groups, served.partition_for)
     for count, group_id in enumerate(dict.fromkeys(order), 1):
@@ -157,7 +158,7 @@ def describe_groups(
 def list_groups(
     served: ServedGroups, request: ListGroupsRequest, context: RequestContext, effects: Effects
 ) -> Slices[Response]:
-    """ListGroups: every group that is served and matches the filters (LST-1)."""
+    """Serve ListGroups: all served groups that match the filters (LST-1)."""
     if served.availability.stopped:
         return ListGroupsResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE)
     if served.availability.any_loading():
@@ -175,7 +176,7 @@ def list_groups(
 def delete_groups(
     served: ServedGroups, request: DeleteGroupsRequest, context: RequestContext, effects: Effects
 ) -> Slices[Response]:
-    """DeleteGroups: each group has its own result (DG-1)."""
+    """Serve DeleteGroups: each group has its own result (DG-1)."""
     rows = []
     hashes: dict[str, int] = {}
     for count, group_id in enumerate(request.groups_names, 1):
@@ -198,7 +199,7 @@ def delete_groups(
 def _describe_consumer_groups(
     served: Any, request: ConsumerGroupDescribeRequest, context: RequestContext, effects: Effects
 ) -> Slices[Response]:
-    """ConsumerGroupDescribe."""
+    """Serve ConsumerGroupDescribe."""
     from . import consumer_requests  # at first use, so that start-up does not load it
 
     return consumer_requests.describe(served, request, effects)
@@ -207,7 +208,7 @@ def _describe_consumer_groups(
 def _describe_share_groups(
     served: Any, request: ShareGroupDescribeRequest, context: RequestContext, effects: Effects
 ) -> Slices[Response]:
-    """ShareGroupDescribe."""
+    """Serve ShareGroupDescribe."""
     from . import share_requests  # at first use, so that start-up does not load it
 
     return share_requests.describe(served, request, effects)
@@ -225,7 +226,7 @@ IN_SLICES: Final[dict[type, Callable[[Any, Any, RequestContext, Effects], Slices
 
 
 def in_slices(served: ServedGroups, request: Request, now: int) -> Slices[Outcome]:
-    """Serve one of `IN_SLICES`."""
+    """Serve a request of `IN_SLICES`."""
     message, context = request.message, request.context
     effects = Effects(now, context.cause)
     steps = IN_SLICES[type(message)](served, message, context, effects)

@@ -1,8 +1,8 @@
-"""Agenda: which shard has something to do next, among all that a coordinator has.
+"""Agenda of a coordinator: which of its shards has the earliest deadline.
 
-A shard's own deadline moves later with every heartbeat, which nobody tells; so an entry here may be
-too early, and is put right when it comes to the top. It is never too late: a shard tells when
-something falls due earlier than what it told before.
+Heartbeats move a shard's deadline later without a notice, so an entry may be too early; it is
+corrected when it reaches the top. It is never too late: a shard reports every deadline that is
+earlier than the one it reported before.
 """
 
 from __future__ import annotations
@@ -12,38 +12,37 @@ from typing import Protocol
 
 
 class HasDeadline(Protocol):
-    """The agenda's demands on a shard."""
+    """Interface of a shard for the agenda."""
 
     def next_deadline(self) -> int | None:
-        """The instant of its earliest deadline."""
+        """Return the shard's earliest deadline, or None."""
         ...
 
 
 class Agenda:
-    """The earliest deadlines of shards, by partition."""
+    """Earliest deadlines of shards, by partition."""
 
     __slots__ = ("_heap", "_queued", "_shards")
 
     def __init__(self, shards: dict[int, HasDeadline]) -> None:
-        """`shards` is the coordinator's own dictionary, which grows."""
+        """`shards`: the coordinator's own dictionary, which grows."""
         self._shards = shards
         self._heap: list[tuple[int, int]] = []
         self._queued: dict[int, int] = {}
 
     def tell(self, partition: int, at: int) -> None:
-        """Something in this shard may fall due at an instant."""
+        """Note that something in a shard may be due at an instant."""
         known = self._queued.get(partition)
         if known is None or at < known:
             self._queued[partition] = at
             heappush(self._heap, (at, partition))
 
     def no_later_than(self) -> int | None:
-        """An instant that is no later than the earliest deadline; None if there is none. No shard
-        is asked."""
+        """Return an instant no later than the earliest deadline, or None, without asking any shard."""
         return self._heap[0][0] if self._heap else None
 
     def first(self) -> tuple[int, int] | None:
-        """The earliest deadline of all and its partition; None if there is none."""
+        """Return the earliest deadline and its partition, or None."""
         heap = self._heap
         while heap:
             at, partition = heap[0]

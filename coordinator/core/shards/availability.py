@@ -1,11 +1,10 @@
-"""Availability of the partitions of __consumer_offsets at a group coordinator, and of
-__share_group_state at a share coordinator. Every change is an event, so that a log shows it and a
-replay repeats it.
+"""Availability of partitions of __consumer_offsets at a group coordinator, and of
+__share_group_state at a share coordinator. Every change is an event, so that a replay repeats
+it.
 
-A partition is led (its requests are served), loading (they get COORDINATOR_LOAD_IN_PROGRESS, ERR-4)
-or not led (NOT_COORDINATOR, ERR-5). A coordinator that shuts down leads nothing any more
-(COORDINATOR_NOT_AVAILABLE, ENT-5). Holds no groups; does not depend on them. The
-order in which Kafka asks for groups is that of their partitions.
+A partition is led (requests are served), loading (COORDINATOR_LOAD_IN_PROGRESS, ERR-4) or not
+led (NOT_COORDINATOR, ERR-5). A stopped coordinator answers COORDINATOR_NOT_AVAILABLE (ENT-5).
+Contains no groups. Also has the order in which Kafka asks for groups: that of their partitions.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from coordinator.events.availability import (
 
 
 class Leadership(Enum):
-    """A coordinator's role for a partition."""
+    """Role of a coordinator for a partition."""
 
     LED = "led"
     LOADING = "loading"
@@ -57,14 +56,14 @@ _BECOMES = {
 
 
 class Availability:
-    """A coordinator's role for each partition. `evolve` is its only writer."""
+    """Role of a coordinator for each partition. Only `evolve` writes it."""
 
     def __init__(self, *, leads_all: bool = True) -> None:
-        """At first it leads every partition, or, as one of several coordinators, none."""
+        """Start as leader of every partition, or, as one of several coordinators, of none."""
         self.stopped = False
         self._at_first = Leadership.LED if leads_all else Leadership.NOT_LED
         self._others: dict[int, Leadership] = {}
-        """Partitions to which it is something else than at first."""
+        """Partitions whose role differs from the initial one."""
 
     def evolve(self, event: AvailabilityEvent) -> None:
         """Fold one event."""
@@ -81,16 +80,17 @@ class Availability:
                 self._others[partition] = becomes
 
     def of(self, partition: int) -> Leadership:
-        """The coordinator's role for one partition."""
+        """Return the coordinator's role for a partition."""
         return self._others.get(partition, self._at_first)
 
     def error(self, partition: int) -> ErrorCode:
-        """The error of a request for a group of this partition; NONE if it is served."""
+        """Return the error for requests about groups of this partition, or NONE if it is served."""
         return _ERRORS[self.of(partition)]
 
     def refuse(self, group_id: str | None, *, empty_allowed: bool) -> ErrorCode:
-        """The checks before a group's partition is looked at: COORDINATOR_NOT_AVAILABLE, then
-        INVALID_GROUP_ID (ENT-5, ENT-6)."""
+        """Return the error of the checks before a group's partition is known:
+        COORDINATOR_NOT_AVAILABLE, then INVALID_GROUP_ID (ENT-5, ENT-6); else NONE.
+        """
         if self.stopped:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         if not group_id and (group_id is None or not empty_allowed):
@@ -98,24 +98,25 @@ class Availability:
         return ErrorCode.NONE
 
     def any_loading(self) -> bool:
-        """True if some partition is loading, which a ListGroups is told (ERR-4)."""
+        """Return True if any partition is loading, which ListGroups reports (ERR-4)."""
         return Leadership.LOADING in self._others.values()
 
     def only(self, partitions: Iterable[int], leadership: Leadership) -> tuple[int, ...]:
-        """Those of `partitions` to which the coordinator is this."""
+        """Return those of the partitions for which the coordinator has this role."""
         return tuple(partition for partition in partitions if self.of(partition) is leadership)
 
     def snapshot(self) -> tuple[object, ...]:
-        """Everything there is to know: equal snapshots mean equal availability."""
+        """Return the whole state: equal snapshots mean equal availability."""
         return self.stopped, self._at_first, dict(self._others)
 
 
 def by_partition(
     group_ids: Sequence[str], partition_for: Callable[[str], int]
 ) -> Slices[list[str]]:
-    """Groups in the order in which Kafka asks for them, worked out in slices: by partition of
+    """Return group ids in the order in which Kafka asks for them: by partition of
     __consumer_offsets, partitions in the order of a HashMap (DSC-5, HM-3). `partition_for`: the
-    partition that holds a group (CFG-2)."""
+    partition of a group (CFG-2).
+    """
     groups: dict[int, list[str]] = {}
     calls = []
     for count, group_id in enumerate(group_ids, 1):

@@ -1,9 +1,9 @@
-"""Actions of an operator or a test on the groups of a shard: end a session, begin a rebalance, put
-sessions off.
+"""Control actions of a test on the groups of a shard: end a session, start a rebalance, postpone a
+session's end.
 
-The events are those of the same things when they happen by themselves; a removal says that its
-session was ended by hand, so that nobody takes it for one that was over. It does not decide whether
-something may be done; it says when it could not be.
+The events are the same as when these things happen by themselves, but a removal says that its
+session was ended by hand. Return False if an action is not possible; the caller decides whether
+it is allowed.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ def _session(shard: Shard, group_id: str) -> int:
 
 
 def expire(shard: Shard, group_id: str, member_id: str, effects: Effects) -> bool:
-    """End a member's session, or a pending id's time, now (SES-2). False: it has a parked request,
-    which keeps it alive (SES-1)."""
+    """End a member's session, or a pending member's time, now (SES-2). Return False if a parked
+    request keeps it alive (SES-1).
+    """
     seen = len(effects.events)
     group = shard.groups[group_id]
     shard.timers.cancel((_session(shard, group_id), group_id, member_id))
@@ -45,8 +46,9 @@ def expire(shard: Shard, group_id: str, member_id: str, effects: Effects) -> boo
 
 
 def begin_rebalance(shard: Shard, group_id: str, reason: str, effects: Effects) -> bool:
-    """Let a classic group with members rebalance. False: it does so already, has nobody, or is of
-    another protocol, which has no rebalance of all members together."""
+    """Start a rebalance of a classic group with members. Return False if one is in progress, the
+    group has no member, or it is of another protocol.
+    """
     group = shard.groups[group_id]
     classic = group.membership
     if not isinstance(classic, ClassicGroup) or classic.state not in (STABLE, COMPLETING_REBALANCE):
@@ -57,12 +59,13 @@ def begin_rebalance(shard: Shard, group_id: str, reason: str, effects: Effects) 
 
 def session_ends(shard: Shard, group_id: str, member_id: str) -> int | None:
     """Return the instant at which a member's session ends unless it is renewed, or None if it has
-    none."""
+    none.
+    """
     return shard.timers.get((_session(shard, group_id), group_id, member_id))
 
 
 def postpone_session(shard: Shard, group_id: str, member_id: str, duration_ms: int) -> None:
-    """Let a member's session end so much later, as if its heartbeats had come meanwhile."""
+    """Postpone the end of a member's session, as if its heartbeats had arrived meanwhile."""
     at = session_ends(shard, group_id, member_id)
     if at is not None:
         shard.timers.arm((_session(shard, group_id), group_id, member_id), at + duration_ms)

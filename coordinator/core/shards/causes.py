@@ -1,9 +1,9 @@
-"""Links between logged events: for each event the event that caused it, so that a reader can ask
-why a rebalance happened.
+"""Causes of logged events: for each event the one that caused it, so that a reader can ask why a
+rebalance happened.
 
-A request's events are caused by the request; what settles after them by the event that set it off;
-an expiry by the event that armed the deadline. Numbers are those that the event log gave (`seq`);
-without a log nothing is tracked.
+A request's events are caused by the request; events that settle after them by the first of them;
+an expiry by the event that set the deadline. Events are identified by their number in the event
+log (`seq`); without a log nothing is tracked.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _OF_ONE_MEMBER = frozenset(
 
 
 class CauseTracker:
-    """The last events of one group that later ones may be caused by."""
+    """The last events of one group that may cause later ones."""
 
     __slots__ = ("_all", "_generation", "_last", "_members", "_rebalance")
 
@@ -42,8 +42,9 @@ class CauseTracker:
         self._members: dict[str, int] = {}
 
     def cause_of(self, event: ev.Event, request: int | None, before: int | None) -> int | None:
-        """The cause of `event`: `request` is the request being served (None: time passed), `before`
-        the event before it."""
+        """Return the cause of `event`. `request`: the request being served (None: a timer),
+        `before`: the event before it.
+        """
         kind = type(event)
         if before is not None and kind in _BY_THE_ONE_BEFORE:
             return before

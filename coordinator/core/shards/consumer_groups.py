@@ -1,9 +1,9 @@
-"""Consumer groups (KIP-848) of a shard: requests to decisions, decisions to events, timers and
-replies.
+"""Consumer groups (KIP-848) of a shard: passes requests to decisions, and decisions to events,
+timers and replies.
 
-Owns the routing only: which group a request means, whether it is made, converted or refused, and
-what is done with a decision. The rules stand in `core.groups.consumer` and `core.groups.migration`. It
-depends on the shard through `Host` alone.
+Owns the routing only: which group a request means, whether it is created, converted or refused,
+and carrying out a decision. The rules are in `core.groups.consumer` and `core.groups.migration`.
+Depends on the shard through `Host` alone.
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ _PATTERNS = int(ShardTimer.PATTERNS)
 
 
 class Host(Protocol):
-    """A shard's services: its groups, the one way to fold an event, and deadlines."""
+    """The part of a shard that its consumer and share groups use."""
 
     groups: dict[str, Group]
     timers: Timers
     parked: dict[tuple[str, str, Parked], tuple[Hashable, int]]
 
     def writable(self) -> bool:
-        """True if events can be written down now; where they cannot, nothing may change."""
+        """True if events can be logged now; if not, nothing may change."""
 
     def fold(
         self, group: Group, event: Event, effects: Effects, before: int | None = None
     ) -> int | None:
-        """Fold one event and write it down; returns its number in the log."""
+        """Fold and log one event; return its number in the log."""
 
     def add_group(self, group: Group, effects: Effects) -> None:
-        """Serve a group that is not there yet; its first event follows."""
+        """Add a new group; its first event follows."""
 
     def rebalance(self, group: Group, reason: str, effects: Effects, before: int | None) -> None:
-        """Start a rebalance of a group that has just become a classic one."""
+        """Start a rebalance of a group that has just become classic."""
 
 
 def heartbeat_error(error: ErrorCode, message: str | None = None) -> ConsumerGroupHeartbeatResponse:
-    """A refused heartbeat; Kafka tells no text with UNKNOWN_SERVER_ERROR (ERR-1)."""
+    """Return a refused heartbeat; as in Kafka, UNKNOWN_SERVER_ERROR has no text (ERR-1)."""
     return ConsumerGroupHeartbeatResponse(
         error_code=error, error_message=None if error is ErrorCode.UNKNOWN_SERVER_ERROR else message
     )
@@ -79,7 +79,7 @@ def heartbeat_error(error: ErrorCode, message: str | None = None) -> ConsumerGro
 def check(
     request: ConsumerGroupHeartbeatRequest, api_version: int, environment: Environment
 ) -> ConsumerGroupHeartbeatResponse | None:
-    """The answer to a heartbeat that is none at all (K8-VAL-1..4); None: it may be looked at."""
+    """Return the refusal of an invalid heartbeat (K8-VAL-1..4), or None if it is valid."""
     try:
         validation.check(request, api_version, environment.assignors)
     except Refused as refused:
@@ -88,14 +88,14 @@ def check(
 
 
 class _Matching(NamedTuple):
-    """Work under way, and the number of the event that what comes of it follows from."""
+    """Matching of regular expressions in progress, and the number of the event that started it."""
 
     work: Generator[None, None, tuple[cev.ConsumerEvent, ...]]
     before: int | None
 
 
 class ConsumerGroups:
-    """The consumer groups among the groups of a host."""
+    """The consumer groups of a shard."""
 
     def __init__(self, host: Host, environment: Environment) -> None:
         self.host = host
@@ -124,7 +124,7 @@ class ConsumerGroups:
         return reply
 
     def _tell_failure(self, group_id: str, refused: Refused, effects: Effects) -> None:
-        """Write down why an assignor failed, which the client is not told."""
+        """Log why an assignor failed; the client does not get the reason."""
         group = self.host.groups.get(group_id)
         if refused.event is not None and group is not None and self.host.writable():
             self.host.fold(group, refused.event, effects)
@@ -142,8 +142,9 @@ class ConsumerGroups:
     def _join_or_stay(
         self, request: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects
     ) -> Response | None:
-        """K8-HB-1 step 1: find the group, make it, or convert a classic one; nothing of that
-        happens if the member is refused."""
+        """Carry out K8-HB-1 step 1: find the group, create it, or convert a classic one. If the
+        member is refused, nothing is created or converted.
+        """
         group, now = self.host.groups.get(request.group_id), effects.now
         caller = Caller(context.client_id, context.client_host)
         member_id = request.member_id or context.fresh_id
@@ -179,8 +180,9 @@ class ConsumerGroups:
     def _conversion(
         self, group: Group | None, request: ConsumerGroupHeartbeatRequest, effects: Effects
     ) -> tuple[cev.ConsumerEvent, ...]:
-        """The events that make the group a consumer group. Raises Refused with GROUP_ID_NOT_FOUND
-        (K8-MIG-1, K8-MIG-3)."""
+        """Return the events that make the group a consumer group. Raises Refused with
+        GROUP_ID_NOT_FOUND (K8-MIG-1, K8-MIG-3).
+        """
         if request.member_epoch != JOINING or (group is not None and not group.is_classic):
             what = "not found" if group is None else "is not a consumer group"
             text = (
@@ -195,13 +197,14 @@ class ConsumerGroups:
         return migration.upgraded(group.classic, self.environment)
 
     def _refuse_unwritable(self, writes: bool) -> None:
-        """Nothing changes that is not logged (ERR-1)."""
+        """Raise Refused if an event must be logged and cannot be (ERR-1)."""
         if writes and not self.host.writable():
             raise Refused(client_operation_error(ErrorCode.KAFKA_STORAGE_ERROR))
 
     def _forget_classic(self, group: Group, effects: Effects) -> None:
-        """A classic group is about to become a consumer group: who waits is told to rejoin, and its
-        timers end (K8-MIG-1)."""
+        """Before a classic group becomes a consumer group, answer its parked requests (members must
+        rejoin) and cancel its timers (K8-MIG-1).
+        """
         classic, timers, group_id = group.classic, self.host.timers, group.group_id
         for member_id in (*classic.members, *classic.pending):
             timers.cancel((int(ShardTimer.SESSION), group_id, member_id))
@@ -221,8 +224,9 @@ class ConsumerGroups:
     def serve_classic(
         self, group: Group, message: RequestMessage, context: RequestContext, effects: Effects
     ) -> Response | None:
-        """Serve a request of the classic protocol that meets a consumer group; None if it is one
-        about offsets, or if the group, which was empty, is a classic one now (K8-MIG-3)."""
+        """Serve a request of the classic protocol to a consumer group. Return None if it is about
+        offsets, or if the empty group has become classic (K8-MIG-3).
+        """
         match message:
             case JoinGroupRequest() if _consumer(group).members:
                 return self.join(group, message, context, effects)
@@ -245,7 +249,7 @@ class ConsumerGroups:
     def join(
         self, group: Group, request: JoinGroupRequest, context: RequestContext, effects: Effects
     ) -> JoinGroupResponse:
-        """JoinGroup to a consumer group with members (K8-CLS-1..3)."""
+        """Serve a JoinGroup to a consumer group with members (K8-CLS-1..3)."""
         membership = _consumer(group)
         caller = Caller(context.client_id, context.client_host)
         try:
@@ -268,7 +272,7 @@ class ConsumerGroups:
     def sync(
         self, group: Group, request: SyncGroupRequest, context: RequestContext, effects: Effects
     ) -> SyncGroupResponse:
-        """SyncGroup to a consumer group (K8-CLS-4)."""
+        """Serve a SyncGroup to a consumer group (K8-CLS-4)."""
         membership = _consumer(group)
         try:
             decision = classic_members.decide_sync(
@@ -283,7 +287,7 @@ class ConsumerGroups:
     def classic_heartbeat(
         self, group: Group, request: HeartbeatRequest, effects: Effects
     ) -> HeartbeatResponse:
-        """Heartbeat to a consumer group (K8-CLS-5)."""
+        """Serve a Heartbeat to a consumer group (K8-CLS-5)."""
         membership = _consumer(group)
         try:
             reply = self._carry_out(
@@ -301,7 +305,7 @@ class ConsumerGroups:
     def leave_group(
         self, group: Group, request: LeaveGroupRequest, context: RequestContext, effects: Effects
     ) -> LeaveGroupResponse:
-        """LeaveGroup to a consumer group (K8-CLS-7)."""
+        """Serve a LeaveGroup to a consumer group (K8-CLS-7)."""
         membership = _consumer(group)
         decision = leave.decide_leave_group(
             membership, request, context.api_version, self.environment
@@ -316,8 +320,9 @@ class ConsumerGroups:
     # -- time
 
     def timer_expired(self, group: Group, kind: int, member_id: str, effects: Effects) -> None:
-        """A member's time is over (K8-LV-5, K8-REC-6, K8-CLS-6), or there are regular expressions
-        to go on with."""
+        """Handle an expired timer of a member (K8-LV-5, K8-REC-6, K8-CLS-6), or continue to match
+        regular expressions.
+        """
         if kind == _PATTERNS:
             self._go_on_matching(group, effects)
         elif group.consumer is not None:
@@ -330,19 +335,19 @@ class ConsumerGroups:
             )
 
     def end_session(self, group: Group, member_id: str, effects: Effects) -> None:
-        """Somebody ended a member's session."""
+        """Remove a member whose session a test ended."""
         decision = leave.timer_expired(
             _consumer(group), TimerKind.SESSION, member_id, self.environment, by_hand=True
         )
         self._carry_out(group, decision, effects)
 
     def start_timers(self, group: Group, now: int) -> None:
-        """A coordinator took the group over: the timers of its members start anew (ERR-7)."""
+        """Start the members' timers anew after a load (ERR-7)."""
         for timer in leave.timers_after_load(_consumer(group), now, self.environment):
             self.host.timers.set_timer(group.group_id, timer)
 
     def stop_timers(self, group_id: str, membership: ConsumerMembership) -> None:
-        """The group is gone from here."""
+        """Cancel all timers of a group that is no longer served here."""
         for timer in no_timers(membership):
             self.host.timers.set_timer(group_id, timer)
         if self._matching.pop(group_id, None) is not None:
@@ -379,8 +384,9 @@ class ConsumerGroups:
         return decision.reply
 
     def _go_on_matching(self, group: Group, effects: Effects) -> int | None:
-        """Match a slice of a group's regular expressions; the rest a millisecond later. Returns the
-        number of the last event."""
+        """Match a slice of a group's regular expressions; the rest follows a millisecond later.
+        Return the number of the last event.
+        """
         matching = self._matching[group.group_id]
         before = matching.before
         try:
@@ -395,7 +401,7 @@ class ConsumerGroups:
 
 
 def no_timers(membership: ConsumerMembership) -> Iterator[Timer]:
-    """All timers of a group's members, cancelled."""
+    """Yield cancellations of all timers of a group's members."""
     for member_id in membership.members:
         for kind in TimerKind:
             yield Timer(kind, member_id, None)
@@ -407,8 +413,7 @@ def _consumer(group: Group) -> ConsumerMembership:
 
 
 def _kafka_id(uuid_text: str) -> str:
-    """A uuid's text in the form in which Kafka writes its own ids; one that would begin with a dash
-    begins with an A (K8-CLS-1)."""
+    """Return a UUID as Kafka writes its ids; a leading dash becomes an A (K8-CLS-1)."""
     if not uuid_text:
         return ""
     text = urlsafe_b64encode(bytes.fromhex(uuid_text.replace("-", ""))).decode().rstrip("=")

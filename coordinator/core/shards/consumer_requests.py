@@ -1,8 +1,8 @@
-"""The two requests of the consumer protocol (KIP-848) as the group coordinator gets them:
-heartbeats, and descriptions across groups.
+"""The two requests of the consumer protocol (KIP-848) at the group coordinator: heartbeat and
+describe.
 
-Owns what comes before a group is looked at: whether the coordinator serves, the request's own
-checks, the group's partition.
+Owns the checks before a group is looked up: whether the coordinator serves, the request's own
+validity, the group's partition. `consumer_groups` goes on.
 """
 
 from __future__ import annotations
@@ -36,36 +36,36 @@ its configuration (DSC-4)."""
 
 
 class Coordinator(Protocol):
-    """The group coordinator's services."""
+    """The part of the group coordinator that these requests use."""
 
     config: GroupConfig
     availability: Availability
 
     def refuse(self, group_id: str | None, empty_allowed: bool = False) -> ErrorCode:
-        """The checks before any group is looked at (ENT-5, ENT-6)."""
+        """Return the error of the checks before any group is looked up (ENT-5, ENT-6), or NONE."""
 
     def find(self, group_id: str, effects: Effects) -> Group | None:
-        """A group as a request meets it."""
+        """Return a served group, or None."""
 
     def committed_view(self, group_id: str, group: Group | None) -> Group | None:
-        """A group as far as every replica has it (META-2)."""
+        """Return a group with its replicated durable events only (META-2)."""
 
     def partition_shard(self, partition: int) -> Shard:
-        """The shard of a partition."""
+        """Return the shard of a partition."""
 
     def partition_for(self, group_id: str) -> int:
-        """The partition that holds a group (CFG-2)."""
+        """Return the partition of __consumer_offsets that holds a group (CFG-2)."""
 
 
 class DescribeRequest(Protocol):
-    """The common part of requests that describe groups."""
+    """Common fields of requests that describe groups."""
 
     group_ids: list[str]
     include_authorized_operations: bool
 
 
 class DescribedRow(Protocol):
-    """The common part of described groups."""
+    """Common fields of described groups."""
 
     error_code: int
     authorized_operations: int
@@ -80,8 +80,9 @@ def heartbeat(
     context: RequestContext,
     effects: Effects,
 ) -> Response:
-    """ConsumerGroupHeartbeat, after the checks in Kafka's order: 15, the request itself, then 16 or
-    14."""
+    """Serve a ConsumerGroupHeartbeat after the checks in Kafka's order: 15, the request's own
+    validity, then 16 or 14.
+    """
     if coordinator.availability.stopped:
         return heartbeat_error(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     if coordinator.config.consumer is None:
@@ -99,7 +100,7 @@ def heartbeat(
 def describe(
     coordinator: Coordinator, request: ConsumerGroupDescribeRequest, effects: Effects
 ) -> Slices[Response]:
-    """ConsumerGroupDescribe, one entry a group."""
+    """Serve a ConsumerGroupDescribe, one entry for each group."""
     rows = yield from described_groups(coordinator, request, effects, _describe, not_described)
     return ConsumerGroupDescribeResponse(groups=rows)
 
@@ -111,8 +112,9 @@ def described_groups(
     describe_one: Callable[[Coordinator, str, Effects], Row],
     not_described: Callable[[str, ErrorCode], Row],
 ) -> Slices[list[Row]]:
-    """Describe groups: those without a name first, then by partition; each group once, however
-    often it is named."""
+    """Describe groups: entries without an id first, then by partition; each group once, however
+    often it is named.
+    """
     stopped = coordinator.availability.stopped
     rows = [
         not_described("", ErrorCode.INVALID_GROUP_ID)

@@ -1,15 +1,13 @@
-"""DurableEvents: what one partition of __consumer_offsets keeps of its groups. It belongs to the
-partition, not to whoever leads it.
+"""Durable events of the groups of one partition of __consumer_offsets. They belong to the
+partition, not to its leader.
 
-Whoever leads the partition appends; whoever loads it folds what stands here (ERR-7). Events have
-offsets, like records in Kafka. Below the high watermark they are compacted at once, by key, as
-Kafka's cleaner does in the end: a group's membership record by the next one, a commit by a later
-commit of the same partition, everything of a group by its deletion. Events above the high watermark
-are kept as they are, because they may be truncated. With one replica the high watermark follows the
-end.
-
-Does not depend on groups that are served, on time or on requests. Folding the events that are left
-gives the same group as folding all of them.
+The leader appends; a broker that loads the partition folds them (ERR-7). Events have offsets,
+like records in Kafka. Below the high watermark they are compacted at once by key, as Kafka's
+cleaner does in the end: a group's membership record by the next one, a commit by a later commit
+of the same partition, all of a group by its deletion. Events above the high watermark are kept
+as they are, for they may be truncated. With one replica the high watermark is the end. Folding
+the remaining events gives the same group as folding all. Does not know served groups, time or
+requests.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from ..groups.group import Group
 
 
 class StoredEvent(NamedTuple):
-    """A durable event, where it stands and when it was written."""
+    """A durable event with its offset and time."""
 
     offset: int
     at_ms: int
@@ -36,12 +34,12 @@ class StoredEvent(NamedTuple):
 
 
 class DurableEvents:
-    """The durable events of one partition of __consumer_offsets."""
+    """Durable events of one partition of __consumer_offsets."""
 
     def __init__(self, *, replicated: bool = False) -> None:
         """`replicated`: `commit_up_to` moves the high watermark; otherwise it is the end."""
         self.end = 0
-        """The offset that the next event gets."""
+        """The offset of the next event."""
         self.high_watermark = 0
         self._replicated = replicated
         self._groups: dict[str, _CompactedEvents] = {}
@@ -51,7 +49,7 @@ class DurableEvents:
     # -- writing
 
     def append(self, at_ms: int, group: str, event: ev.Event) -> int:
-        """Write an event down; returns its offset."""
+        """Append an event; return its offset."""
         offset = self.end
         self.end = end = offset + 1
         committed = type(event) is ev.OffsetsCommitted  # which come most
@@ -69,7 +67,9 @@ class DurableEvents:
         return offset
 
     def commit_up_to(self, high_watermark: int) -> None:
-        """Every replica has what stands before this offset: it is never truncated again."""
+        """Raise the high watermark: every replica has the events before it, so they are never
+        truncated.
+        """
         reached = [stored for stored in self._tail if stored.offset < high_watermark]
         del self._tail[: len(reached)]
         for stored in reached:
@@ -77,8 +77,7 @@ class DurableEvents:
         self.high_watermark = max(self.high_watermark, min(high_watermark, self.end))
 
     def truncate(self, to_offset: int) -> None:
-        """Forget the events from an offset on: another replica, which did not have them, became the
-        leader."""
+        """Remove the events from an offset on: a replica without them became the leader."""
         assert to_offset >= self.high_watermark, (
             f"what stands before {self.high_watermark} is never lost"
         )
@@ -89,8 +88,7 @@ class DurableEvents:
             self._note_transaction(stored.group, stored.event)
 
     def clear(self) -> None:
-        """The partition was deleted with everything it held; what is made in its place begins at
-        offset 0."""
+        """Remove all events after the partition was deleted; a new one begins at offset 0."""
         self.end = self.high_watermark = 0
         self._groups.clear()
         self._tail.clear()
@@ -99,7 +97,7 @@ class DurableEvents:
     # -- reading
 
     def events(self, from_offset: int = 0) -> Iterator[StoredEvent]:
-        """The events left from an offset on, by offset."""
+        """Yield the remaining events from an offset on, by offset."""
         compacted = [
             StoredEvent(offset, at_ms, group, event)
             for group, events in self._groups.items()
@@ -112,7 +110,7 @@ class DurableEvents:
         )
 
     def groups(self) -> list[str]:
-        """The groups that a load finds."""
+        """Return the ids of the groups that a load finds."""
         if not self._tail:
             return list(self._groups)
         found = dict.fromkeys(self._groups)
@@ -124,7 +122,7 @@ class DurableEvents:
         return list(found)
 
     def events_of(self, group: str) -> list[tuple[int, ev.Event]]:
-        """The instants and events that make a group; none if a load does not find it."""
+        """Return the times and events of a group; none if a load does not find it."""
         compacted = self._groups.get(group)
         rows = [] if compacted is None else [(at_ms, event) for _, at_ms, event in compacted.rows()]
         for stored in self._tail:
@@ -137,13 +135,14 @@ class DurableEvents:
         return rows
 
     def fold(self, group_id: str) -> Group:
-        """A group as its durable events describe it; it is `loading` still."""
+        """Return a group folded from its durable events, still `loading`."""
         rows = self.events_of(group_id)
         return fold_events(Group(group_id, rows[0][0], loading=True), rows)
 
     def committed_view(self, group_id: str, group: Group | None) -> Group | None:
-        """A group without its events above the high watermark; `group`, which has all of them, if
-        there are none."""
+        """Return a group without its events above the high watermark; `group` itself if there are
+        none.
+        """
         if not any(stored.group == group_id for stored in self._tail):
             return group
         compacted = self._groups.get(group_id)
@@ -151,7 +150,7 @@ class DurableEvents:
         return fold_events(Group(group_id, rows[0][0], loading=True), rows) if rows else None
 
     def waiting_for(self, producer_id: int) -> list[str]:
-        """The groups with offsets pending in a producer's transaction."""
+        """Return the groups with pending offsets of a producer's transaction."""
         return list(self._waiting.get(producer_id, ()))
 
     # -- inside
@@ -184,15 +183,16 @@ class DurableEvents:
 
 
 def fold_events(group: Group, rows: Iterable[tuple[int, ev.Event]]) -> Group:
-    """Fold durable events into a loading group; returns it."""
+    """Fold durable events into a loading group; return it."""
     for at_ms, event in rows:
         evolve(group, event, at_ms)
     return group
 
 
 class _Entry:
-    """One event, and how many of its keys no later event has taken over. `partly`: some of them are
-    out of date."""
+    """One event, and the number of its keys that no later event has replaced. `partly`: some are
+    replaced.
+    """
 
     __slots__ = ("at_ms", "event", "live", "partly")
 
@@ -212,7 +212,7 @@ def _is_partition(key: Hashable) -> bool:
 
 
 class _CompactedEvents:
-    """The events of one group that still matter, by offset."""
+    """Events of one group that still matter, by offset."""
 
     __slots__ = ("_entries", "_owners", "_pending", "_single")
 
@@ -225,8 +225,9 @@ class _CompactedEvents:
         events. They are in no other table."""
 
     def rows(self) -> Iterable[tuple[int, int, ev.Event]]:
-        """Offset, instant and event of each; of a commit only the partitions that no later event
-        has."""
+        """Return offset, time and event of each; of a commit only the partitions that no later
+        event has.
+        """
         rows = [
             (
                 offset,
@@ -307,8 +308,9 @@ class _CompactedEvents:
             self._owners[key] = offset
 
     def _release(self, key: Hashable) -> None:
-        """The value of a key is out of date: drop its event, or the part of it that nobody needs,
-        once that is the larger part."""
+        """Drop the value of a key: its event if nothing else of it matters, or the obsolete part
+        once that is the larger one.
+        """
         offset = self._owners.pop(key, None)
         if offset is None:
             if self._single:
@@ -326,8 +328,9 @@ class _CompactedEvents:
                 entry.event, entry.partly = self._current(offset, entry.event), False
 
     def _end(self, producer_id: int, partitions: Iterable[tuple[str, int]]) -> None:
-        """A transaction ended. Offsets that count become plain commits, in the place where they
-        were pending (TXN-5)."""
+        """End a transaction. Its committed offsets become plain commits at the place where they
+        were pending (TXN-5).
+        """
         counting = set(partitions)
         for offset in reversed(self._pending.pop(producer_id, [])):
             entry = self._entries[offset]
@@ -343,7 +346,7 @@ class _CompactedEvents:
             entry.event, entry.live = ev.OffsetsCommitted(pending.member_id, kept), len(keys)
 
     def _cancel(self, partitions: frozenset[tuple[str, int]]) -> None:
-        """Offsets were deleted, pending ones too (TXN-7)."""
+        """Remove deleted offsets from pending commits (TXN-7)."""
         for producer_id, offsets in list(self._pending.items()):
             for offset in list(offsets):
                 entry = self._entries[offset]

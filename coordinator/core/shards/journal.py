@@ -1,8 +1,7 @@
-"""The outcome of a call to the coordinator, and where events are written down.
+"""Interface to the event log, and the outcome of a call to the coordinator.
 
-`Effects` collects the events and replies of one call while it is served; `Outcome` is what the
-caller gets of it. `EventSink` is where events are written down before replies leave. Values and a
-protocol only.
+`Effects` collects the events and replies of one call while it is served; `Outcome` is returned
+to the caller. `EventSink` logs events before replies are sent. Values and a protocol only.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ CoordinatorEvent = ev.Event | AvailabilityEvent
 
 
 class LoggedEvent(NamedTuple):
-    """An event as a log holds it. `group` None: an event of the coordinator, not of a group."""
+    """An event as in a log. `group` None: an event of the coordinator, not of a group."""
 
     at_ms: int
     group: str | None
@@ -31,8 +30,9 @@ class LoggedEvent(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """The outcome of a call: the events, by group (None: of the coordinator), in order; the
-    replies that may go out now; and what the share coordinator is to be asked then (SH-HB-2)."""
+    """Result of a call: the events by group (None: of the coordinator) in order, the replies to
+    send, and the requests to send to the share coordinator afterwards (SH-HB-2).
+    """
 
     events: tuple[tuple[str | None, CoordinatorEvent], ...] = ()
     replies: tuple[Reply, ...] = ()
@@ -40,30 +40,32 @@ class Outcome(NamedTuple):
 
 
 class EventSink(Protocol):
-    """Receiver of events, which are written before the replies to the requests that caused them are
-    sent."""
+    """Receiver of events, which are logged before the replies to the requests that caused them are
+    sent.
+    """
 
     @property
     def writable(self) -> bool:
-        """True if events can be written down now. Where they cannot, nothing may change."""
+        """True if events can be logged now; if not, nothing may change."""
         ...
 
     def group_event(
         self, group: str, generation: int | None, event: ev.Event, at_ms: int, cause: int | None
     ) -> int:
-        """Append one event of a group, `generation` being the group's after it (None: a consumer
-        group); returns its number in the log."""
+        """Log one event of a group; return its number in the log. `generation`: the group's after
+        the event (None: a consumer or share group).
+        """
         ...
 
     def coordinator_event(self, event: AvailabilityEvent, at_ms: int, cause: int | None) -> int:
-        """Append one event of the coordinator; returns its number in the log."""
+        """Log one event of the coordinator; return its number in the log."""
         ...
 
 
 class Effects:
-    """The effects of one call, in order. `now`, `cause` (the log's number of the request, None:
-    time passed) and `sees` (which topics its client may describe, None: all) are those of the
-    call."""
+    """Effects of one call, in order. `now`: the call's time; `cause`: the log's number of the
+    request (None: a timer); `sees`: whether the client may describe a topic (None: all).
+    """
 
     __slots__ = ("cause", "events", "now", "replies", "sees", "share_states")
 
@@ -81,5 +83,5 @@ class Effects:
         self.share_states: list[StateRequest] = []
 
     def outcome(self) -> Outcome:
-        """The caller's outcome."""
+        """Return the outcome for the caller."""
         return Outcome(tuple(self.events), tuple(self.replies), tuple(self.share_states))

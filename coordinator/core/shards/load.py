@@ -1,9 +1,9 @@
-"""Load: a partition's groups are taken over one after the other, from its durable events alone
+"""Loading of a partition: its groups are taken over one after the other from durable events alone
 (ERR-7), in slices.
 
-What is left of an unload of the partition comes first. A slice ends when its budget is used up, in
-the middle of a group if need be, so a large partition holds up nobody for long. Events that are
-written meanwhile (a transaction ends) are folded like all others.
+The rest of an earlier unload of the partition comes first. A slice ends when its budget is used
+up, even in the middle of a group, so a large partition blocks nothing for long. Events that are
+written meanwhile (a transaction ends) are folded too.
 """
 
 from __future__ import annotations
@@ -20,8 +20,9 @@ from .shard import Shard
 
 
 class Load:
-    """The load of one shard, until `done`. `by_itself`: ticks go on with it; otherwise it waits to
-    be finished."""
+    """Loading of one shard, until `done`. `by_itself`: ticks continue it; otherwise `finish_load`
+    does.
+    """
 
     def __init__(self, shard: Shard, *, by_itself: bool, since_ms: int, cause: int | None) -> None:
         self.by_itself = by_itself
@@ -36,8 +37,9 @@ class Load:
         """The end of the durable events when the rows of the group were read."""
 
     def step(self, effects: Effects, budget: int) -> int:
-        """Go on until the budget is used up or all groups are loaded; returns what is left of the
-        budget."""
+        """Continue until the budget is used up or all groups are loaded; return the rest of the
+        budget.
+        """
         if self._shard.leaving:
             budget = unload.go_on(self._shard, effects, budget)
             if self._shard.leaving:
@@ -67,7 +69,9 @@ class Load:
         self._end = self._shard.durable.end
 
     def _go_on(self, effects: Effects, budget: int) -> int:
-        """Fold events of the group; when there are no more, take it over. Returns the cost."""
+        """Fold events of the current group, and take it over when there are no more. Return the
+        cost.
+        """
         group, cost = self._group, 1
         if group is None:
             return cost

@@ -1,9 +1,8 @@
-"""The partitions of __consumer_offsets as one coordinator serves them: their shards, and how they
-come and go.
+"""The partitions of __consumer_offsets that one coordinator serves: their shards, and loading,
+unloading and deletion.
 
-Partitions are loaded, unloaded and emptied, each change of what is served being an event
-(`availability`). A shard is made when it is first needed. What requests do to groups is the group
-coordinator's, which is made of this. Time is an argument.
+Each change of what is served is an event (`availability`). A shard is created when first needed.
+Requests are served by the group coordinator, a subclass. Time is an argument.
 """
 
 from __future__ import annotations
@@ -57,8 +56,9 @@ class Partitions:
         self._agenda = Agenda(self._shards)  # type: ignore[arg-type]
 
     def share(self, durable: Callable[[int], DurableEvents]) -> None:
-        """Be one of several coordinators, before anything else: it serves nothing until it loads a
-        partition, and `durable` finds what a partition keeps of its groups, whoever led it before.
+        """Make this one of several coordinators, before any other call: it serves no partition
+        until it loads one, and `durable` returns a partition's durable events, whichever broker
+        led it before.
         """
         assert not self._shards, "a coordinator is shared from the start or never"
         self.availability = Availability(leads_all=False)
@@ -66,7 +66,7 @@ class Partitions:
 
     @property
     def shards(self) -> dict[int, Shard]:
-        """The shards that were needed so far, by partition. Not to be changed by the caller."""
+        """The shards created so far, by partition. The caller must not change them."""
         return self._shards
 
     @property
@@ -80,21 +80,17 @@ class Partitions:
         return bool(self._unloading)
 
     def partition_for(self, group_id: str) -> int:
-        """The partition of __consumer_offsets that holds a group (CFG-2).
-
-        The number of partitions is the one at the start: Kafka's coordinator does not follow the
-        topic when it grows.
+        """Return the partition of __consumer_offsets that holds a group (CFG-2). The number of
+        partitions is that at start: Kafka's coordinator does not follow the topic when it grows.
         """
         return coordinator_partition(group_id, self.config.offsets_topic_partitions)
 
     # -- what is served
 
     def unload(self, now: int, partition: int | tuple[int, ...] | None = None) -> Outcome:
-        """Lose one partition of __consumer_offsets, several, or all: parked requests get
-        NOT_COORDINATOR, so do later ones (ERR-5, ERR-6).
-
-        Nothing of it is served from now on. Its groups are unloaded, and parked requests answered,
-        in slices: the first at once, the others with every `tick`.
+        """Stop serving one partition of __consumer_offsets, several, or all: parked and later
+        requests get NOT_COORDINATOR (ERR-5, ERR-6). Groups are unloaded and parked requests
+        answered in slices, the first at once, the others with every `tick`.
         """
         effects = Effects(now)
         self._unload(
@@ -108,10 +104,8 @@ class Partitions:
         return effects.outcome()
 
     def empty(self, now: int, partition: int | None = None) -> Outcome:
-        """One partition of __consumer_offsets, or all, was deleted with everything it held: its
-        groups are gone for good.
-
-        Who waits is told so in slices, as by `unload`.
+        """Drop the groups of one partition of __consumer_offsets, or all, which was deleted. Parked
+        requests are answered in slices, as by `unload`.
         """
         effects = Effects(now)
         partitions = tuple(self._partitions(partition))
@@ -127,8 +121,9 @@ class Partitions:
         return effects.outcome()
 
     def take_out(self, now: int, cause: int | None = None) -> tuple[tuple[int, ...], Outcome]:
-        """Unload every partition that is served, and delete its groups: `put_back` is to follow.
-        Answers which partitions those are."""
+        """Unload every served partition and delete its groups; return the partitions. `put_back`
+        must follow.
+        """
         effects = Effects(now, cause)
         self._finish_unloading(effects)
         served = tuple(
@@ -152,8 +147,9 @@ class Partitions:
         groups: Mapping[str, Sequence[ev.Event]],
         cause: int | None = None,
     ) -> Outcome:
-        """Write the durable events of groups into the partitions that `take_out` answered, and load
-        them (ERR-7)."""
+        """Write durable events of groups into the partitions that `take_out` returned, and load
+        them (ERR-7).
+        """
         effects = Effects(now, cause)
         for group_id, events in groups.items():
             index = self.partition_for(group_id)
@@ -168,10 +164,8 @@ class Partitions:
         self, now: int, partition: int | None = None, *, by_itself: bool = False, after_ms: int = 0
     ) -> Outcome:
         """Start to load one partition, or all: requests get COORDINATOR_LOAD_IN_PROGRESS until it
-        is loaded (ERR-4).
-
-        A partition that is led is unloaded first. `by_itself`: the load goes on with every `tick`,
-        from `after_ms` on, until it is done; otherwise `finish_load` ends it.
+        is finished (ERR-4). A led partition is unloaded first. `by_itself`: every `tick`
+        continues the load, from `after_ms` on; otherwise `finish_load` ends it.
         """
         effects = Effects(now)
         self._unload(self.availability.only(self._partitions(partition), Leadership.LED), effects)
@@ -205,8 +199,9 @@ class Partitions:
                 )
 
     def finish_load(self, now: int, partition: int | tuple[int, ...] | None = None) -> Outcome:
-        """Take over the groups of one partition, of several, or of all, as their durable events
-        left them (ERR-7), at once."""
+        """Load the groups of one partition, of several, or of all from their durable events
+        (ERR-7), at once.
+        """
         effects = Effects(now)
         self._begin_loads(partition, effects, by_itself=False)
         loads = {
@@ -221,10 +216,9 @@ class Partitions:
         return effects.outcome()
 
     def shutdown(self, now: int, *, in_slices: bool = False) -> Outcome:
-        """Stop: parked requests get NOT_COORDINATOR as at any unload, later requests
-        COORDINATOR_NOT_AVAILABLE (ENT-3, ENT-5, ERR-6).
-
-        `in_slices`: groups of which nobody waits for an answer are unloaded with every `tick`.
+        """Stop: parked requests get NOT_COORDINATOR as at any unload, later ones
+        COORDINATOR_NOT_AVAILABLE (ENT-3, ENT-5, ERR-6). `in_slices`: groups without parked
+        requests are unloaded with every `tick`.
         """
         effects = Effects(now)
         self._change(CoordinatorStopped(), effects)
@@ -236,7 +230,7 @@ class Partitions:
         return effects.outcome()
 
     def finish_unload(self, now: int) -> Outcome:
-        """Unload at once what `unload` has left."""
+        """Finish unloads at once."""
         effects = Effects(now)
         self._finish_unloading(effects)
         return effects.outcome()
@@ -278,8 +272,7 @@ class Partitions:
             self._unloaded(shard)
 
     def _finish_emptied(self, effects: Effects) -> None:
-        """Unload at once what is left of partitions that were deleted: new groups may get the ids
-        of theirs."""
+        """Finish the unload of deleted partitions at once, because new groups may use the same ids."""
         for shard in list(self._emptied):
             unload.finish(shard, effects)
             self._unloaded(shard)
@@ -298,7 +291,7 @@ class Partitions:
             self._shards[partition].serve(effects.now)
 
     def _change(self, event: AvailabilityEvent, effects: Effects) -> None:
-        """Availability changes. What follows from that is caused by it."""
+        """Fold and log an event of availability, which causes the events that follow."""
         self.availability.evolve(event)
         effects.events.append((None, event))
         if self._log is not None:
@@ -307,7 +300,7 @@ class Partitions:
     # -- shards
 
     def partition_shard(self, partition: int) -> Shard:
-        """The shard of a partition, made if nobody needed it before."""
+        """Return the shard of a partition, created if it was not needed before."""
         shard = self._shards.get(partition)
         if shard is None:
             durable = DurableEvents() if self._durable is None else self._durable(partition)

@@ -1,5 +1,6 @@
-"""A shard's groups made again from the events of a log. Sessions and parked requests are not in a
-log: sessions begin anew."""
+"""Reconstruction of a shard's groups from the events of a log. Sessions and parked requests are not
+logged: sessions start anew.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +12,9 @@ from .shard import ENDS, Shard
 
 
 def refold(shard: Shard, at_ms: int, group_id: str, event: ev.Event, *, served: bool) -> None:
-    """Fold an event of a log again. `served`: the shard's partition was led and loaded then;
-    otherwise a new group is stored only."""
+    """Fold a logged event again. `served`: the shard's partition was led and loaded then; otherwise
+    a new group is only stored.
+    """
     kind, group = type(event), shard.groups.get(group_id)
     if kind is ev.GroupCreated and served:
         group = shard.groups[group_id] = Group(group_id, at_ms)
@@ -27,8 +29,9 @@ def refold(shard: Shard, at_ms: int, group_id: str, event: ev.Event, *, served: 
 
 
 def resume(shard: Shard, now: int) -> None:
-    """All events are folded: every session has its whole timeout again, and phases go on. Groups
-    that are to be unloaded have none."""
+    """After all events are folded, start every session with its whole timeout, and all phases.
+    Groups that are to be unloaded have none.
+    """
     if shard.leaving:
         return
     for group in shard.groups.values():

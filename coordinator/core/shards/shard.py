@@ -1,12 +1,12 @@
 """Shard: one partition of __consumer_offsets as its leader serves it.
 
-It owns the partition's groups (hard state: what their events fold to), sessions and parked requests
-(soft state: lost when the partition moves, as in Kafka), and what is due next. Its durable events
+Owns the partition's groups (hard state: the fold of their events), sessions and parked requests
+(soft state: lost when the partition moves, as in Kafka), and deadlines. Its durable events
 belong to the partition and outlive the shard. Time is an argument, clients are opaque tokens.
-Whether the partition is led at all is not asked here.
+Does not know whether the partition is led.
 
-The order of one event: the parked requests it answers are found, it is folded, deadlines follow, it
-is kept if it is durable, and it is written down. `evolve` is the only writer of a group, so a
+The order for one event: the parked requests it answers are found, it is folded, deadlines
+follow, it is stored if durable, and it is logged. `evolve` is the only writer of a group, so a
 replay of the events gives the same groups.
 """
 
@@ -79,8 +79,9 @@ _BEYOND_CLASSIC = frozenset({*get_args(ev.ConsumerEvent), *get_args(ev.ShareEven
 
 
 class Shard:
-    """The groups of one partition. `index` finds the shard of a group that is served; all shards of
-    a coordinator share it."""
+    """Groups of one partition. `index`: the shard of each served group, shared by all shards of a
+    coordinator.
+    """
 
     def __init__(
         self,
@@ -91,13 +92,14 @@ class Shard:
         wake: Callable[[int], None],
         looks_since: int,
     ) -> None:
-        """`looks_since`: what has expired is looked for at whole intervals after this instant
-        (EXP-5)."""
+        """`looks_since`: expired offsets are looked for at whole intervals after this instant
+        (EXP-5).
+        """
         self.groups: dict[str, Group] = {}
         self.durable = durable
         self.timers = Timers(config, wake)
         self.parked: dict[tuple[str, str, Parked], tuple[Hashable, int]] = {}
-        """(group, member, which request) -> (whom to answer, version)."""
+        """(group, member, kind of request) -> (token of the client, API version)."""
         self.config = config
         self._looks_since = looks_since
         self._index = index
@@ -114,7 +116,7 @@ class Shard:
 
     @property
     def consumer(self) -> ConsumerGroups:
-        """The consumer groups among the groups, made at first use."""
+        """The consumer groups of the shard, created at first use."""
         if self._consumer is None:
             from .consumer_groups import (
                 ConsumerGroups,  # at first use, so that start-up does not load it
@@ -126,7 +128,7 @@ class Shard:
 
     @property
     def share(self) -> ShareGroups:
-        """The share groups among the groups, made at first use."""
+        """The share groups of the shard, created at first use."""
         if self._share is None:
             from .share_groups import ShareGroups  # at first use, so that start-up does not load it
 
@@ -137,8 +139,9 @@ class Shard:
     # -- requests
 
     def heartbeat(self, request: HeartbeatRequest, now: int) -> HeartbeatResponse:
-        """The short way for the request that comes most, for a group that is served. The response
-        is not to be changed."""
+        """Serve the most frequent request fast, for a served group. The response must not be
+        changed.
+        """
         group = self.groups[request.group_id].membership
         if isinstance(group, ShareMembership):
             return HeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID)
@@ -154,8 +157,9 @@ class Shard:
     def renew_consumer(
         self, request: ConsumerGroupHeartbeatRequest, client_id: str, client_host: str, now: int
     ) -> Renewal | None:
-        """The short way of a member of a consumer group that says nothing new; None: it has to take
-        the long way."""
+        """Serve a consumer group member's heartbeat without news fast; return None if `handle`
+        must.
+        """
         membership, environment = self.groups[request.group_id].membership, self.config.consumer
         if environment is None or type(membership) is not ConsumerMembership:
             return None
@@ -171,8 +175,7 @@ class Shard:
     def renew_share(
         self, request: ShareGroupHeartbeatRequest, client_id: str, client_host: str, now: int
     ) -> ShareRenewal | None:
-        """The short way of a member of a share group that says nothing new; None: it has to take the
-        long way."""
+        """Serve a share group member's heartbeat without news fast; return None if `handle` must."""
         membership, environment = self.groups[request.group_id].membership, self.config.share
         if environment is None or type(membership) is not ShareMembership:
             return None
@@ -186,7 +189,7 @@ class Shard:
         return renewed
 
     def find(self, group_id: str, effects: Effects) -> Group | None:
-        """A group as a request meets it: what was begun for all is done for it first."""
+        """Return a group, after carrying out sweeps on it that must come before its requests."""
         for sweep in self._sweeps:
             if sweep.comes_before_requests and group_id in sweep.waiting and self.writable():
                 sweep.visit(self.groups, group_id, effects)
@@ -195,7 +198,7 @@ class Shard:
     def handle(
         self, message: RequestMessage, context: RequestContext, effects: Effects
     ) -> Response | None:
-        """Serve a request that names one group of this shard; None if it is parked."""
+        """Serve a request that names one group of this shard; return None if it is parked."""
         now, group_id = effects.now, message.group_id  # type: ignore[attr-defined]
         group = self.find(group_id, effects) if self._sweeps else self.groups.get(group_id)
         if group is not None:
@@ -231,14 +234,14 @@ class Shard:
     def consumer_heartbeat(
         self, message: ConsumerGroupHeartbeatRequest, context: RequestContext, effects: Effects
     ) -> Response:
-        """Serve a heartbeat of the consumer protocol."""
+        """Serve a ConsumerGroupHeartbeat."""
         self.find(message.group_id, effects)
         return self.consumer.heartbeat(message, context, effects)
 
     def share_heartbeat(
         self, message: ShareGroupHeartbeatRequest, context: RequestContext, effects: Effects
     ) -> Response:
-        """Serve a heartbeat of the share group protocol."""
+        """Serve a ShareGroupHeartbeat."""
         self.find(message.group_id, effects)
         return self.share.heartbeat(message, context, effects)
 
@@ -247,7 +250,7 @@ class Shard:
     def fold(
         self, group: Group, event: ev.Event, effects: Effects, before: int | None = None
     ) -> int | None:
-        """Fold one event and write it down; returns its number in the log."""
+        """Fold and log one event; return its number in the log."""
         return self._fold(group, event, effects, before)
 
     def rebalance(self, group: Group, reason: str, effects: Effects, before: int | None) -> None:
@@ -260,17 +263,17 @@ class Shard:
         )
 
     def add_group(self, group: Group, effects: Effects) -> None:
-        """Serve a group that is not there yet; its first event follows."""
+        """Add a new group; its first event follows."""
         self.groups[group.group_id] = group
         self._index[group.group_id] = self
         self._arm_cleanup(effects.now)
 
     def writable(self) -> bool:
-        """True if events can be written down now. Where they cannot, nothing may change."""
+        """Return True if events can be logged now; if not, nothing may change."""
         return self.log is None or self.log.writable
 
     def _arm_cleanup(self, now: int) -> None:
-        """See to the next look for what has expired, if there is something to look at (EXP-5)."""
+        """Schedule the next look for expired offsets, if there are groups (EXP-5)."""
         if self.groups and self.timers.get(CLEANUP) is None:
             interval_ms = self.config.offsets_retention_check_interval_ms
             self.timers.arm(CLEANUP, now + interval_ms - (now - self._looks_since) % interval_ms)
@@ -283,8 +286,7 @@ class Shard:
         context: RequestContext,
         effects: Effects,
     ) -> Response | None:
-        """Fold a decision and what follows from it; returns the response, or None if the request is
-        parked."""
+        """Fold a decision and settle; return the response, or None if the request is parked."""
         if decision.events:
             if (
                 self.log is not None and not self.log.writable
@@ -311,7 +313,7 @@ class Shard:
         return in_version(reply, context.api_version) if type(reply) is JoinGroupResponse else reply
 
     def delete(self, group_id: str, effects: Effects) -> ErrorCode:
-        """Delete a group that DeleteGroups names, or say why it may not be (DG-1)."""
+        """Delete a group for DeleteGroups, or return the error (DG-1)."""
         group = self.find(group_id, effects)
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
@@ -325,9 +327,10 @@ class Shard:
     # -- what happens around the groups
 
     def end_transaction(self, producer_id: int, committed: bool, effects: Effects) -> None:
-        """A marker was written to this partition: the producer's pending offsets come to count, or
-        go (TXN-5). A group that is not loaded (yet) is told by an event as well: whoever loads it
-        finds that among its durable events."""
+        """Apply a marker in this partition: the producer's pending offsets are committed or dropped
+        (TXN-5). For a group that is not loaded (yet) the event is stored, so that a load finds
+        it.
+        """
         for group_id in self.durable.waiting_for(producer_id):
             group = self.groups.get(group_id)
             if group is not None:
@@ -337,15 +340,17 @@ class Shard:
             self.store(stored, transaction_ended(stored, producer_id, committed), effects)
 
     def store(self, stored: Group, event: ev.Event, effects: Effects) -> None:
-        """Write down a durable event of a group that is not served: `stored` is what the durable
-        events before it make."""
+        """Store and log a durable event of a group that is not served. `stored`: the group folded
+        from its earlier durable events.
+        """
         evolve(stored, event, effects.now)
         self.durable.append(effects.now, stored.group_id, event)
         self._write(stored, event, effects, None)
 
     def partitions_deleted(self, partitions: Collection[tuple[str, int]], effects: Effects) -> None:
-        """Topics or partitions were deleted: their committed offsets go, in all groups (EXP-7), as
-        `tick` comes to them."""
+        """Start to remove the committed offsets of deleted topics or partitions in all groups
+        (EXP-7); `tick` continues.
+        """
         if not self.leaving:
             work = removing_offsets(partitions, self._fold, self._forget_topics)
             self._sweep(
@@ -355,7 +360,7 @@ class Shard:
     def _forget_topics(
         self, group: Group, partitions: Collection[tuple[str, int]], effects: Effects
     ) -> None:
-        """A share group forgets the share partitions of topics that are gone."""
+        """Let a share group forget the share partitions of deleted topics."""
         if group.share is not None:
             self.share.forget_topics(group, {topic for topic, _ in partitions}, effects)
 
@@ -366,8 +371,7 @@ class Shard:
             self.timers.wake(now)
 
     def stop_serving(self, effects: Effects) -> None:
-        """The partition is led no longer: requests find none of its groups, and nothing falls due
-        (ERR-5)."""
+        """Stop serving the partition: requests find none of its groups, and all timers end (ERR-5)."""
         # what was begun for all groups is in their durable events before somebody else loads them
         for sweep in self._sweeps:
             while sweep.comes_before_requests and sweep.waiting:
@@ -390,32 +394,31 @@ class Shard:
             self.settle(group, loaded(group.classic, effects.now, self.config), effects)
 
     def serve(self, now: int) -> None:
-        """The partition is led and loaded: requests find its groups, and what expires is looked for
-        from now on."""
+        """Serve the partition, which is loaded now, and start to look for expired offsets."""
         self._looks_since = now
         self.take_up(now)
 
     def take_up(self, now: int) -> None:
-        """Requests find the groups, and what expires is looked for."""
+        """Let requests find the groups, and schedule the look for expired offsets."""
         self._index.update(dict.fromkeys(self.groups, self))
         self._arm_cleanup(now)
 
     # -- time
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has to be called next, if nothing happens before."""
+        """Return the instant at which `tick` is due, or None."""
         return self._sweeps_since if self._sweeps else self.timers.next()
 
     def only_looks(self, now: int) -> bool:
-        """Return whether nothing is due but the periodic removal of expired offsets, which no
-        member notices."""
+        """Return True if nothing is due but the periodic removal of expired offsets, which no
+        member notices.
+        """
         return not any(sweep.comes_before_requests for sweep in self._sweeps) and all(
             key == CLEANUP for key in self.timers.due_keys(now)
         )
 
     def tick(self, effects: Effects, budget: int) -> int:
-        """Let happen what is due, as far as `budget` goes; returns what is left of it. What remains
-        is due still."""
+        """Run what is due, within `budget`; return the rest of it. What remains stays due."""
         budget = self.sweep(effects, budget)
         if self._sweeps:
             return budget
@@ -426,8 +429,7 @@ class Shard:
         return budget
 
     def sweep(self, effects: Effects, budget: int) -> int:
-        """Go on with what is to be done for every group, as far as `budget` goes; returns what is
-        left of it."""
+        """Continue the sweeps over all groups, within `budget`; return the rest of it."""
         while self._sweeps and budget > 0:
             if self._sweeps[0].waiting:
                 budget -= self._sweeps[0].visit(
@@ -438,7 +440,7 @@ class Shard:
         return budget
 
     def ran_out(self, kind: int, group_id: str, member_id: str, effects: Effects) -> int:
-        """A timer of a group ran out; returns what that cost."""
+        """Handle an expired timer; return the cost."""
         now, config = effects.now, self.config
         if kind == CLEANUP.kind:
             self._arm_cleanup(now)
@@ -463,15 +465,16 @@ class Shard:
     def settle(
         self, group: Group, steps: Iterator[ev.Event], effects: Effects, before: int | None = None
     ) -> None:
-        """Fold events one by one, each proposed on what the one before made of the group."""
+        """Fold events one by one, each proposed on the state that the one before left."""
         for event in steps:
             before = self._fold(group, event, effects, before)
 
     def _fold(
         self, group: Group, event: ev.Event, effects: Effects, before: int | None = None
     ) -> int | None:
-        """One event. Returns its number in the log; `before` is the number of the event that it
-        follows from."""
+        """Fold one event of any group; return its number in the log. `before`: the number of the
+        event that it follows from.
+        """
         now, membership, kind = effects.now, group.membership, type(event)
         if (
             kind in _PLAIN and type(membership) is ClassicGroup
@@ -516,8 +519,9 @@ class Shard:
     def _fold_beyond_classic(
         self, group: Group, event: ev.Event, effects: Effects, before: int | None
     ) -> int | None:
-        """One event of a consumer or share group, which has no parked requests; its timers follow
-        from decisions."""
+        """Fold one event of a consumer or share group, which has no parked requests; its timers are
+        set by decisions.
+        """
         membership, kind = group.consumer, type(event)
         at = effects.now + self.config.clock_ms if kind in ev.DATED else effects.now
         evolve(group, event, at)
@@ -532,7 +536,7 @@ class Shard:
         return self._write(group, event, effects, before)
 
     def end(self, group_id: str) -> None:
-        """A group has ended, or is gone from here."""
+        """Remove a group that was deleted or is no longer served here."""
         del self.groups[group_id]
         self._index.pop(group_id, None)
         if self.leaving and self.leaving[-1] == group_id:
@@ -561,8 +565,9 @@ class Shard:
         return seq
 
     def _answer(self, group: ClassicGroup, event: ev.Event, effects: Effects) -> list[str]:
-        """Answer the parked requests that `event` ends; returns the members whose sessions that
-        renews."""
+        """Answer the parked requests that `event` ends; return the members whose sessions are
+        renewed by that.
+        """
         renewed: list[str] = []
         renewing = type(event) in _RENEWING
         for member_id, kind, response in responses_to_parked(group, event):

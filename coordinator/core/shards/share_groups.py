@@ -1,8 +1,9 @@
-"""Share groups (KIP-932) of a shard: requests to decisions, decisions to events, sessions and
-replies.
+"""Share groups (KIP-932) of a shard: passes requests to decisions, and decisions to events,
+sessions and replies.
 
-Owns the routing only: which group a request means, whether it is made or refused, and what is done
-with a decision. The rules stand in `core.groups.share`. It depends on the shard through `Host` alone.
+Owns the routing only: which group a request means, whether it is created or refused, and
+carrying out a decision. The rules are in `core.groups.share`. Depends on the shard through
+`Host` alone.
 """
 
 from __future__ import annotations
@@ -56,14 +57,14 @@ unknown."""
 
 
 def heartbeat_error(error: ErrorCode, message: str | None = None) -> ShareGroupHeartbeatResponse:
-    """A refused heartbeat; Kafka tells no text with UNKNOWN_SERVER_ERROR (ERR-1)."""
+    """Return a refused heartbeat; as in Kafka, UNKNOWN_SERVER_ERROR has no text (ERR-1)."""
     return ShareGroupHeartbeatResponse(
         error_code=error, error_message=None if error is ErrorCode.UNKNOWN_SERVER_ERROR else message
     )
 
 
 def check(request: ShareGroupHeartbeatRequest) -> ShareGroupHeartbeatResponse | None:
-    """The answer to a heartbeat that is none at all (SH-HB-1); None: it may be looked at."""
+    """Return the refusal of an invalid heartbeat (SH-HB-1), or None if it is valid."""
     try:
         validation.check(request)
     except Refused as refused:
@@ -72,7 +73,7 @@ def check(request: ShareGroupHeartbeatRequest) -> ShareGroupHeartbeatResponse | 
 
 
 class ShareGroups:
-    """The share groups among the groups of a host."""
+    """The share groups of a shard."""
 
     def __init__(self, host: Host, environment: ShareEnvironment) -> None:
         self.host = host
@@ -104,7 +105,7 @@ class ShareGroups:
         client_id: str,
         client_host: str,
     ) -> Renewal | None:
-        """The answer to a heartbeat that says nothing new; None: it has to take the long way."""
+        """Return the response to a heartbeat without news; None if `heartbeat` must serve it."""
         return renewal(membership, request, client_id, client_host, self.environment)
 
     def _known(self, group_id: str) -> tuple[Group, ShareMembership]:
@@ -122,8 +123,9 @@ class ShareGroups:
         context: RequestContext,
         effects: Effects,
     ) -> Response | None:
-        """The group is made for its first member; nothing of that happens if the member is refused
-        (SH-TYP-1)."""
+        """Find the group, or create it for its first member; if the member is refused, nothing is
+        created (SH-TYP-1).
+        """
         group_id, now = request.group_id, effects.now
         if group is not None:
             _, membership = self._known(group_id)
@@ -139,8 +141,9 @@ class ShareGroups:
         return self._carry_out(group, decision, effects, before)
 
     def create(self, group_id: str, by: str, effects: Effects) -> tuple[Group, int | None]:
-        """A new share group without members; also the number of its event. Raises Refused if nothing
-        can be written (ERR-1)."""
+        """Create a share group without members; return it and its event's number. Raises Refused if
+        nothing can be logged (ERR-1).
+        """
         self._refuse_unwritable(True)
         group = Group(group_id, effects.now)
         self.host.add_group(group, effects)
@@ -148,7 +151,7 @@ class ShareGroups:
         return group, self.host.fold(group, ShareGroupCreated(), effects, before)
 
     def serve_other(self, message: RequestMessage, context: RequestContext) -> Response:
-        """The answer to a request of another protocol that meets a share group (SH-TYP-1)."""
+        """Return the response to a request of another protocol to a share group (SH-TYP-1)."""
         if isinstance(message, LeaveGroupRequest):
             from ..groups.classic.decide.leave import leave_without_group
 
@@ -159,8 +162,7 @@ class ShareGroups:
     # -- what the share coordinator says
 
     def answered(self, asked: StateRequest, error: ErrorCode, effects: Effects) -> None:
-        """The share coordinator made the state of share partitions, or could not. Nobody waits for a
-        deletion."""
+        """Apply the share coordinator's answer to an initialization. Deletions need nothing."""
         group = self.host.groups.get(asked.group_id)
         if group is None or group.share is None or isinstance(asked, Deletion):
             return
@@ -173,7 +175,7 @@ class ShareGroups:
             self.host.fold(group, event, effects)
 
     def forget_topics(self, group: Group, names: Collection[str], effects: Effects) -> None:
-        """Topics of these names are gone, and what was kept of their share partitions with them."""
+        """Remove deleted topics and their share partitions from a group."""
         assert group.share is not None
         event = initializing.gone(group.share, names, self.environment.topics)
         if event is not None:
@@ -184,8 +186,9 @@ class ShareGroups:
     def offsets_set(
         self, group_id: str, topics: Collection[TopicPartitions], effects: Effects
     ) -> None:
-        """Somebody set where a group starts; a group that there is not is made (SH-OFF-3). Raises
-        Refused if nothing can be written."""
+        """Record that start offsets of a group were set; create the group if it is missing
+        (SH-OFF-3). Raises Refused if nothing can be logged.
+        """
         self._refuse_unwritable(True)
         group = self.host.groups.get(group_id)
         before = None
@@ -200,7 +203,9 @@ class ShareGroups:
     def offsets_deleted(
         self, group_id: str, topic_ids: Collection[bytes], effects: Effects
     ) -> None:
-        """Nothing is kept of these topics any more. Raises Refused if nothing can be written."""
+        """Record that a group's state of these topics was deleted. Raises Refused if nothing can be
+        logged.
+        """
         self._refuse_unwritable(True)
         group = self.host.groups[group_id]
         assert group.share is not None
@@ -213,21 +218,22 @@ class ShareGroups:
     def session_ended(
         self, group: Group, member_id: str, effects: Effects, *, by_hand: bool = False
     ) -> None:
-        """A member was silent for too long, or somebody ended its session (SH-HB-4)."""
+        """Remove a member whose session expired, or was ended by a test (SH-HB-4)."""
         assert group.share is not None
         decision = session_ended(group.share, member_id, self.environment, by_hand=by_hand)
         self._carry_out(group, decision, effects)
 
     def start_timers(self, group: Group, now: int) -> None:
-        """A coordinator took the group over: every member has its whole session again (ERR-7)."""
+        """Start every member's session anew after a load (ERR-7)."""
         assert group.share is not None
         timeout_ms = self.environment.settings(group.group_id).session_timeout_ms
         for member_id in group.share.members:
             self.host.timers.arm((_SESSION, group.group_id, member_id), now + timeout_ms)
 
     def ended(self, group: Group, deleted: bool, effects: Effects) -> None:
-        """The group is gone from here; `deleted`: for good, and the state of its share partitions
-        goes with it (SH-DEL-1)."""
+        """Clean up after a group that is no longer served here. `deleted`: for good, so the state
+        of its share partitions is deleted too (SH-DEL-1).
+        """
         assert group.share is not None
         if deleted and (topics := initializing.all_known(group.share)):
             effects.share_states.append(Deletion(group.group_id, topics))
@@ -237,7 +243,7 @@ class ShareGroups:
     # -- carrying out
 
     def _refuse_unwritable(self, writes: bool) -> None:
-        """Nothing changes that is not logged (ERR-1)."""
+        """Raise Refused if an event must be logged and cannot be (ERR-1)."""
         if writes and not self.host.writable():
             raise Refused(client_operation_error(ErrorCode.KAFKA_STORAGE_ERROR))
 

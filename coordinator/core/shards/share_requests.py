@@ -1,8 +1,8 @@
-"""The two requests of the share group protocol (KIP-932) as the group coordinator gets them:
-heartbeats, and descriptions across groups.
+"""The two requests of the share group protocol (KIP-932) at the group coordinator: heartbeat and
+describe.
 
-Owns what comes before a group is looked at: whether the coordinator serves, the request's own
-checks, the group's partition.
+Owns the checks before a group is looked up: whether the coordinator serves, the request's own
+validity, the group's partition. `share_groups` goes on.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ def heartbeat(
     context: RequestContext,
     effects: Effects,
 ) -> Response:
-    """ShareGroupHeartbeat, after the checks in Kafka's order: 15, the request itself, then 16 or
-    14."""
+    """Serve a ShareGroupHeartbeat after the checks in Kafka's order: 15, the request's own
+    validity, then 16 or 14.
+    """
     if coordinator.availability.stopped:
         return heartbeat_error(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     if coordinator.config.share is None:
@@ -50,7 +51,7 @@ def heartbeat(
 def describe(
     coordinator: Coordinator, request: ShareGroupDescribeRequest, effects: Effects
 ) -> Slices[Response]:
-    """ShareGroupDescribe, one entry a group (SH-DSC-1)."""
+    """Serve a ShareGroupDescribe, one entry for each group (SH-DSC-1)."""
     rows = yield from described_groups(coordinator, request, effects, _describe, not_described)
     return ShareGroupDescribeResponse(groups=rows)
 

@@ -1,7 +1,5 @@
-"""The work done once for every group of a shard, in slices: offsets that expired, or whose topics
-were deleted, go.
-
-Each piece of work proposes events, and the shard folds them. It does not depend on shards.
+"""Sweeps: work done once for every group of a shard, in slices, such as removing offsets that
+expired or whose topics were deleted. A sweep proposes events, and the shard folds them.
 """
 
 from __future__ import annotations
@@ -24,9 +22,8 @@ Work = Callable[[Group, Effects], int]
 
 
 class Sweep:
-    """Something to be done once for every group of a shard, a few groups at a time.
-
-    `comes_before_requests`: a request must not meet a group for which it was not done yet.
+    """Work to do once for every group of a shard, a few groups at a time. `comes_before_requests`:
+    a request to a group must wait until the work is done for it.
     """
 
     __slots__ = ("_cause", "_do", "comes_before_requests", "waiting")
@@ -46,8 +43,9 @@ class Sweep:
         self._cause = cause
 
     def visit(self, groups: Mapping[str, Group], group_id: str, effects: Effects) -> int:
-        """Do it for one group, if it is there still; returns what that cost. The cause is what
-        began the sweep."""
+        """Do the work for one group, if it still exists; return the cost. The events' cause is that
+        of the sweep.
+        """
         del self.waiting[group_id]
         group = groups.get(group_id)
         if group is None:
@@ -61,8 +59,9 @@ class Sweep:
 def removing_offsets(
     partitions: Collection[tuple[str, int]], fold: Fold, forget_topics: ForgetTopics
 ) -> Work:
-    """Drop what groups committed for partitions that are gone (EXP-7), and what share groups keep of
-    their topics."""
+    """Return work that removes committed offsets of deleted partitions (EXP-7), and the share
+    groups' state of their topics.
+    """
 
     def remove(group: Group, effects: Effects) -> int:
         cost = 1 + min(len(partitions), len(group.offsets))
@@ -76,8 +75,9 @@ def removing_offsets(
 
 
 def cleaning_up(config: GroupConfig, fold: Fold) -> Work:
-    """Drop a group's expired offsets, then an Empty group that neither has any nor waits for some
-    (EXP-5, EXP-6)."""
+    """Return work that removes a group's expired offsets, then an Empty group that has no offsets
+    and no pending ones (EXP-5, EXP-6).
+    """
 
     def clean_up(group: Group, effects: Effects) -> int:
         cost = 1 + len(group.offsets)

@@ -1,9 +1,9 @@
-"""The deadlines of a shard's groups: sessions, pending ids, join phases, sync phases, and the look
-for what has expired.
+"""Deadlines of a shard's groups: sessions, pending members, join phases, sync phases, and the look
+for expired offsets.
 
-Deadlines are data. `follow` brings them in line with an event that was folded; whoever owns the
-shard asks `next` and takes what is `due`. Sessions are soft state: only here and in no event. Does
-not decide anything.
+Deadlines are data. `follow` updates them after an event was folded; the shard's owner asks
+`next` and takes what is `due`. Sessions are soft state: they exist only here and in no event.
+Decides nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..groups.consumer.requests import TimerKind as ConsumerTimerKind
 
 
 class TimerKind(IntEnum):
-    """Kinds of timers."""
+    """Kind of a timer."""
 
     SESSION = 0  # of a member, or the time of a pending id
     JOIN_PHASE = 1
@@ -70,7 +70,7 @@ class Timers(Deadlines[tuple[int, str, str]]):
     __slots__ = ("_config", "wake")
 
     def __init__(self, config: GroupConfig, wake: Callable[[int], None]) -> None:
-        """`wake` is told the instant of each deadline that may be the earliest now."""
+        """`wake` is called with each deadline that may be the earliest now."""
         super().__init__()
         self._config = config
         self.wake = wake
@@ -83,11 +83,11 @@ class Timers(Deadlines[tuple[int, str, str]]):
             self.wake(at)
 
     def arm_session(self, group_id: str, member_id: str, at: int) -> None:
-        """Let the session of a member end at an instant."""
+        """Let a member's session end at an instant."""
         self.arm((_SESSION, group_id, member_id), at)
 
     def set_timer(self, group_id: str, timer: Timer) -> None:
-        """Arm or cancel a timer of a member of a consumer group."""
+        """Start or cancel a timer of a consumer group's member."""
         key = (CONSUMER_TIMERS[timer.kind], group_id, timer.member_id)
         if timer.deadline_ms is None:
             self.cancel(key)
@@ -95,20 +95,21 @@ class Timers(Deadlines[tuple[int, str, str]]):
             self.arm(key, timer.deadline_ms)
 
     def renew(self, group: ClassicGroup, member_id: str, now: int) -> None:
-        """A member proved that it lives: its whole session timeout begins again (SES-1)."""
+        """Renew a member's session: its whole session timeout starts again (SES-1)."""
         self.arm(
             (_SESSION, group.group_id, member_id), now + group.members[member_id].session_timeout_ms
         )
 
     def follow(self, group: ClassicGroup, event: ev.Event, now: int) -> None:
-        """Bring the deadlines of a group in line with an event that was just folded into it."""
+        """Update a group's deadlines after an event was folded into it."""
         change = FOLLOW.get(type(event))
         if change is not None:
             change(self, group, event, now)
 
     def arm_sessions(self, group: ClassicGroup, now: int) -> None:
-        """The whole session timeout for every member, and each pending id's own deadline (ERR-7,
-        SES-3)."""
+        """Start every member's session with its whole timeout, and each pending member's deadline
+        (ERR-7, SES-3).
+        """
         for member in group.members.values():
             timeout_ms = (
                 self._config.new_member_join_timeout_ms
@@ -120,7 +121,7 @@ class Timers(Deadlines[tuple[int, str, str]]):
             self.arm((_SESSION, group.group_id, member_id), deadline)
 
     def arm_phases(self, group: ClassicGroup) -> None:
-        """Bring the join and the sync timer of a group in line with its state."""
+        """Set or cancel the join and sync timers of a group by its state."""
         for kind, deadline in ((_JOIN, group.join_deadline), (_SYNC, group.sync_deadline)):
             if deadline is None:
                 self.cancel((kind, group.group_id, ""))

@@ -1,9 +1,9 @@
-"""Unload: a partition is led no longer, and its groups go one after the other (ERR-6), in slices.
+"""Unloading of a partition that is no longer led: its groups go one after the other (ERR-6), in
+slices.
 
-From the beginning nothing of the partition is served: requests are told NOT_COORDINATOR, and no
-deadline of its groups falls due. What is left to be done for each group is to tell who waits, by
-its GroupUnloaded event. If the partition is led again meanwhile, its load begins with the rest of
-the unload.
+Nothing of the partition is served from the start: requests get NOT_COORDINATOR, and its timers
+are stopped. For each group, its GroupUnloaded event answers the parked requests. If the
+partition is led again meanwhile, its load starts with the rest of the unload.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ _COST = 2
 
 
 def begin(shard: Shard, effects: Effects) -> None:
-    """Stop serving the groups of a shard; `go_on` follows."""
+    """Stop serving the groups of a shard; `go_on` must follow."""
     shard.stop_serving(effects)
     mark(shard)
     shard.leaving_cause = effects.cause
 
 
 def mark(shard: Shard) -> None:
-    """All groups that there are now are to be unloaded: of a replay that is all that a
-    PartitionsUnloaded does to a shard."""
+    """Mark all present groups to be unloaded. In a replay, that is all that PartitionsUnloaded does
+    to a shard.
+    """
     shard.leaving = list(reversed(shard.groups))
 
 
 def go_on(shard: Shard, effects: Effects, budget: int) -> int:
-    """Unload groups until the budget is used up or none is left; returns what is left of the
-    budget."""
+    """Unload groups until the budget is used up or none is left; return the rest of the budget."""
     cause, effects.cause = effects.cause, shard.leaving_cause
     while shard.leaving and budget > 0:
         group = shard.groups.get(shard.leaving[-1])
@@ -47,7 +47,7 @@ def go_on(shard: Shard, effects: Effects, budget: int) -> int:
 
 
 def answer(shard: Shard, effects: Effects) -> None:
-    """Unload those groups at once of which somebody waits for an answer."""
+    """Unload those groups at once that have parked requests."""
     cause, effects.cause = effects.cause, shard.leaving_cause
     for group_id in dict.fromkeys(group_id for group_id, _, _ in shard.parked):
         shard.fold(shard.groups[group_id], ev.GroupUnloaded(ErrorCode.NOT_COORDINATOR), effects)
@@ -55,6 +55,6 @@ def answer(shard: Shard, effects: Effects) -> None:
 
 
 def finish(shard: Shard, effects: Effects) -> None:
-    """Unload all groups that are left, at once."""
+    """Unload all remaining groups at once."""
     while shard.leaving:
         go_on(shard, effects, 1)

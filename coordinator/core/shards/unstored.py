@@ -1,8 +1,5 @@
-"""The outcome of a generation whose assignments were appended to the group's partition, but not
-replicated in time (ERR-2).
-
-The leader's SyncGroup is answered with the error, and the group rebalances. Does not depend on how
-writes are replicated.
+"""Reaction to a generation whose assignments were appended to the group's partition, but not
+replicated in time (ERR-2): the leader's SyncGroup gets the error, and the group rebalances.
 """
 
 from __future__ import annotations
@@ -19,8 +16,7 @@ from .shard import Shard
 
 
 def rebalance(shard: Shard, request: SyncGroupRequest, effects: Effects) -> None:
-    """Rebalance the group of a leader's SyncGroup, if it is at that generation still and does not
-    rebalance already."""
+    """Rebalance the group of a leader's SyncGroup, if it is still in that generation and Stable."""
     group = shard.groups[request.group_id]
     if not isinstance(group.membership, ClassicGroup) or group.classic.state is not STABLE:
         return

@@ -1,9 +1,9 @@
-"""Outcome of acknowledgements for a share partition: an event, or Kafka's error (SH-ACK-1 to
+"""Decision about acknowledgements in a share partition: an event, or Kafka's error (SH-ACK-1 to
 SH-ACK-9).
 
-The ranges of one request are taken whole or not at all. What lies below the start offset is long
-done with, and changes nothing. Order of checks and texts as in Kafka 4.4.0. Time and memory grow
-with the ranges of the request and with what is in flight, never with how far apart offsets lie.
+The ranges of one request are accepted together or not at all. Offsets below the start offset are
+ignored. Order of checks and texts as in Kafka 4.4.0. Time and memory grow with the number of
+ranges and of records in flight, never with the distance of offsets.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NOT_RENEWED = "Renewing acquisition locks is not enabled for the group."
 
 
 class Acknowledged(NamedTuple):
-    """One range of a request: one type for all of its offsets, or one for each."""
+    """One range of a request: one acknowledgement type for all of its offsets, or one for each."""
 
     first_offset: int
     last_offset: int
@@ -51,9 +51,9 @@ whole request fails (SH-ACK-9)."""
 
 
 def are_wrong(ranges: Sequence[Acknowledged], *, renewing: bool, renewal_known: bool) -> bool:
-    """True if it can be seen of ranges by themselves that they are wrong (SH-ACK-3); Kafka has no
-    text for it. `renewing`: the request says that it renews locks; `renewal_known`: its version
-    knows how to."""
+    """Return True if ranges are invalid by themselves (SH-ACK-3); Kafka has no text for it.
+    `renewing`: the request says that it renews locks; `renewal_known`: its version can.
+    """
     allowed = _KNOWN if renewing and renewal_known else _KNOWN - {RENEW}
     behind = -1
     for of in ranges:
@@ -78,9 +78,9 @@ def acknowledge(
     deliveries: Deliveries,
     renewed_until_ms: int | None,
 ) -> ev.RecordsAcknowledged | Refused | None:
-    """The event, or why there is none; None: everything in the request is long done with.
-
-    Ranges were looked at by `are_wrong`. `renewed_until_ms`: None if the group renews no locks.
+    """Return the event, a refusal, or None if the request concerns only offsets below the start
+    offset. The ranges have passed `are_wrong`. `renewed_until_ms`: None if the group does not
+    renew locks.
     """
     may_renew = renewed_until_ms is not None
     records: list[ev.AcknowledgedRange] = []
@@ -113,7 +113,7 @@ def acknowledge(
 
 
 def fails(partition: SharePartition, ranges: Sequence[Acknowledged]) -> bool:
-    """True if acknowledgements make their whole request fail (SH-ACK-9)."""
+    """Return True if acknowledgements make their whole request fail (SH-ACK-9)."""
     start = partition.start_offset
     return partition.batch_at_or_before(start) is None and any(
         of.first_offset < start <= of.last_offset
@@ -123,8 +123,9 @@ def fails(partition: SharePartition, ranges: Sequence[Acknowledged]) -> bool:
 
 
 def _look_up(partition: SharePartition, of: Acknowledged) -> Span | Refused:
-    """The first batch that a range concerns, if what is in flight reaches as far as the range.
-    Kafka counts the batch before a range among those that it concerns."""
+    """Return the first batch that a range concerns, or a refusal if the range reaches beyond the
+    records in flight. Kafka includes the batch before a range.
+    """
     floor = partition.batch_at_or_before(of.first_offset)
     if floor is None:
         if not of.first_offset < partition.start_offset <= of.last_offset:
@@ -142,7 +143,7 @@ def _look_up(partition: SharePartition, of: Acknowledged) -> Span | Refused:
 
 
 def _part(partition: SharePartition, batch: Span, of: Acknowledged) -> Span:
-    """The offsets of a batch that a range names, from the start offset on."""
+    """Return the offsets of a batch that a range contains, from the start offset on."""
     first = max(batch.first_offset, of.first_offset, partition.start_offset)
     return Span(first, min(batch.last_offset, of.last_offset))
 
@@ -156,9 +157,10 @@ def _refuse(
     *,
     may_renew: bool,
 ) -> Refused | None:
-    """Records have to be the member's. `before`: what the request has said last, of records that
-    this range may name once more. Of a batch that is followed as a whole all of it has to be the
-    member's, and Kafka says so in other words."""
+    """Return a refusal if records are not held by the member, else None. `before`: the request's
+    previous range, if this one may contain records of it again. A batch tracked as a whole must
+    be held entirely, with another text in Kafka.
+    """
     part = _part(partition, batch, of)
     said = -1
     if before is not None and before.state != str(RecordState.ACQUIRED):
@@ -191,7 +193,9 @@ def _refuse(
 
 
 def _refuse_renewal(of: Acknowledged, first: int, last: int) -> Refused | None:
-    """True if these records are to be locked for longer, in a group that does not."""
+    """Return a refusal if these records' locks are to be renewed in a group that does not renew
+    locks.
+    """
     types = of.types
     if len(types) > 1:
         types = types[first - of.first_offset : last - of.first_offset + 1]
@@ -199,7 +203,7 @@ def _refuse_renewal(of: Acknowledged, first: int, last: int) -> Refused | None:
 
 
 def _changed(run: Run, of: Acknowledged, deliveries: Deliveries) -> Iterator[ev.AcknowledgedRange]:
-    """The run, or what a range says of it, in stretches of one acknowledgement."""
+    """Yield the parts of a run, each with one acknowledgement type, as a range asks for."""
     count = run.condition.delivery_count
     for first, last, kind in _stretches(run, of):
         state = deliveries.after(kind, count)
@@ -220,7 +224,7 @@ def _stretches(run: Run, of: Acknowledged) -> Iterator[tuple[int, int, int]]:
 
 
 def _joined(records: list[ev.AcknowledgedRange]) -> Iterator[ev.AcknowledgedRange]:
-    """Neighbours of which the same is said are one range."""
+    """Yield the ranges, neighbours with equal values merged."""
     before = records[0]
     for of in records[1:]:
         if before.last_offset + 1 == of.first_offset and before[2:] == of[2:]:

@@ -1,10 +1,9 @@
-"""Acquisition: the records that a member of a share group receives of those that were read from the
-log (SH-FT-2, SH-FT-6, SH-FT-8).
+"""Acquisition: which of the records read from the log a member of a share group gets (SH-FT-2,
+SH-FT-6, SH-FT-8).
 
-Records that are available come first, batch by batch as they came into flight; then new ones, in
-whole batches of the log. Of a batch whose records were delivered often, a part is given at a time,
-so that one record which nobody can process takes no others with it. Does not depend on what
-records hold.
+Available records in flight come first, batch by batch; then new ones, in whole batches of the
+log. A batch whose records were delivered often is given in parts, so that one record that cannot
+be processed does not take others with it. Does not look into records.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ ABORTED = "their transaction was aborted"
 
 
 class Read(NamedTuple):
-    """The data read from the log: the batches, and those of aborted transactions among them."""
+    """Data read from the log: the batches, and the spans of aborted transactions."""
 
     offset: int
     batches: Sequence[Span]
@@ -32,9 +31,10 @@ class Read(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """A request's wishes, and what the group allows. `exact`: no more than `max_records`,
-    though a batch has more; else whole batches. `batch_size`: how many records are told together,
-    where batches of the log end there."""
+    """Limits of a request and of the group. `exact`: not more than `max_records`, even within a
+    batch; else whole batches. `batch_size`: how many records make one range of the response, at
+    ends of log batches.
+    """
 
     max_records: int
     batch_size: int
@@ -45,7 +45,7 @@ class Wanted(NamedTuple):
 
 
 class _Taken:
-    """Records given so far."""
+    """Records acquired so far."""
 
     __slots__ = ("batches", "count", "records")
 
@@ -55,7 +55,7 @@ class _Taken:
         self.count = 0
 
     def take(self, first: int, last: int, delivery_count: int) -> None:
-        """One more range."""
+        """Add one range."""
         state = str(RecordState.ACQUIRED)
         self.records.append(RecordRange(first, last, state, delivery_count))
         self.count += last - first + 1
@@ -64,7 +64,7 @@ class _Taken:
 def acquire(
     partition: SharePartition, member_id: str, read: Read, wanted: Wanted
 ) -> tuple[ev.Event, ...]:
-    """The events; a RecordsAcquired among them says what the member is given."""
+    """Return the events; a RecordsAcquired among them has the member's records."""
     if not read.batches:
         return ()
     last = read.batches[-1].last_offset
@@ -85,7 +85,7 @@ def acquire(
 
 
 def _gone(partition: SharePartition, read: Read) -> list[RecordRange]:
-    """Available records that the log does not have any more: it was read from behind them."""
+    """Return the available records that the log no longer has, since it was read from behind them."""
     return [
         RecordRange(run.first, run.last, str(RecordState.ARCHIVED), run.condition.delivery_count)
         for run in partition.runs.between(read.offset, read.batches[0].first_offset - 1)
@@ -96,8 +96,9 @@ def _gone(partition: SharePartition, read: Read) -> list[RecordRange]:
 def _take_known(
     partition: SharePartition, read: Read, last: int, wanted: Wanted, most: int, taken: _Taken
 ) -> tuple[int, bool]:
-    """Take what is available of the batches in flight, and of what lies between them after a load.
-    Where new records begin, and whether more may be taken."""
+    """Acquire available records of the batches in flight, and those between them after a load.
+    Return where new records begin, and whether more may be acquired.
+    """
     lowest = read.batches[0].first_offset
     floor = partition.batch_at_or_before(lowest)
     if floor is None:
@@ -146,15 +147,18 @@ def _is_whole(available: list[Run], batch: Span) -> bool:
 
 
 def _often(delivery_limit: int) -> int:
-    """From which delivery count on a batch is given in parts: half the limit, at least 2."""
+    """Return the delivery count from which on a batch is given in parts: half the limit, at least
+    2.
+    """
     return max(2, (delivery_limit + 1) // 2)
 
 
 def _part(
     available: list[Run], batch: Span, wanted: Wanted, room: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Ranges of a batch that are given, with their delivery count. A record's last delivery is its
-    own; before that, each delivery of a batch is half as large as the one before."""
+    """Yield the ranges of a batch to give, with their delivery counts. A record's last delivery is
+    alone; before that, each delivery of a batch is half as large as the previous one.
+    """
     limit, often = wanted.delivery_limit, _often(wanted.delivery_limit)
     size = batch.last_offset - batch.first_offset + 1
     given, most = 0, size
@@ -179,7 +183,9 @@ def _part(
 def _take_between(
     partition: SharePartition, read: Read, span: Span, wanted: Wanted, most: int, taken: _Taken
 ) -> None:
-    """Records between batches of which nothing was stored (after a load): new ones."""
+    """Acquire records between batches of which nothing was stored (after a load): they are new
+    ones.
+    """
     unknown = [
         run for run in partition.runs.between(*span) if run.condition.state is RecordState.AVAILABLE
     ]
@@ -191,7 +197,7 @@ def _take_between(
 def _take_new(
     partition: SharePartition, read: Read, span: Span, wanted: Wanted, room: int, taken: _Taken
 ) -> None:
-    """Take records that come into flight by it."""
+    """Acquire records that were not in flight."""
     first, last = span
     if partition.last_batch is None:
         first = max(first, partition.next_offset)
@@ -210,7 +216,8 @@ def _take_new(
 
 def _batch_end(batches: Sequence[Span], offset: int) -> int:
     """Return the last offset of the batch that contains an offset, or the offset itself if none
-    does."""
+    does.
+    """
     for batch in batches:
         if batch.first_offset <= offset <= batch.last_offset:
             return batch.last_offset
@@ -218,7 +225,7 @@ def _batch_end(batches: Sequence[Span], offset: int) -> int:
 
 
 def _pieces(batches: Sequence[Span], first: int, last: int, size: int) -> Iterator[Span]:
-    """The records in pieces of `size` or more, each of whole batches."""
+    """Yield the records in pieces of at least `size`, each of whole batches."""
     if last - first + 1 > size:
         for batch in batches:
             if batch.first_offset > last:
@@ -237,7 +244,7 @@ def _told(
     gone: list[RecordRange],
     taken: _Taken,
 ) -> Iterator[ev.Event]:
-    """The outcome, as events."""
+    """Yield the events for the acquired records."""
     start = partition.start_offset
     if gone:
         yield ev.RecordsArchived(GONE, tuple(gone), start)
@@ -257,7 +264,7 @@ def _told(
 def _without(
     records: list[RecordRange], aborted: Sequence[Span]
 ) -> tuple[list[RecordRange], list[RecordRange]]:
-    """Records that are given, and those among them whose transaction was aborted."""
+    """Split records into those to give and those of aborted transactions."""
     if not aborted:
         return records, []
     given, passed_over = [], []

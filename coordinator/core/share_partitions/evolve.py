@@ -1,5 +1,6 @@
-"""(share partition, event) -> share partition: the only writer of one. It holds no rule: every event
-says what became of its records."""
+"""Fold of events into a share partition: its only writer. Contains no rule: every event says the
+new state of its records.
+"""
 
 from __future__ import annotations
 

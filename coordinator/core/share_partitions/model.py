@@ -1,5 +1,6 @@
-"""SharePartition: what the events of a share partition fold into. Only `evolve` writes it; every
-rule lives in `acquire`, `acknowledge` and `release`."""
+"""Model of a share partition. Only `evolve` writes it; the rules are in `acquire`, `acknowledge`
+and `release`.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from .states import RecordState
 
 
 class SharePartitionKey(NamedTuple):
-    """Identity of a share partition: group, topic id and partition."""
+    """Identity of a share partition: group id, topic and partition."""
 
     group_id: str
     topic: str
@@ -28,17 +29,16 @@ class SharePartitionKey(NamedTuple):
 class SharePartition:
     """A partition as one share group reads it.
 
-    `start_offset` (SPSO): everything before it is done with. `next_offset`: behind the last record
-    that is in flight; the group has read nothing from there on.
+    `start_offset` (SPSO): all records before it are final. `next_offset`: behind the last record
+    in flight; the group has read nothing from there on.
 
-    Where the log's start overtakes the start offset, batches before it are known until
-    acknowledgements move the start offset again, as in Kafka: records that were acquired before
-    stay so, and hold it up.
+    If the log start offset passes the start offset, batches before it are kept until
+    acknowledgements move the start offset again, as in Kafka: records acquired before stay
+    acquired and hold it up.
 
-    Records of which an acknowledgement is being stored are their holder's no more, and nobody's
-    yet: no lock and no session that ends gives them back, and nothing else is said of them, until
-    the share coordinator has taken the acknowledgement or refused it. No event tells of that, so
-    it is not a part of `snapshot`.
+    While an acknowledgement of records is being stored, they are neither held nor available: no
+    expired lock or ended session releases them, and no other acknowledgement is accepted. No
+    event records that, so it is not part of `snapshot`.
     """
 
     __slots__ = (
@@ -70,13 +70,13 @@ class SharePartition:
     # -- batches: the records that came into flight together
 
     def add_batch(self, batch: Span) -> None:
-        """Records came into flight."""
+        """Add a batch of records in flight."""
         at = bisect_left(self._firsts, batch.first_offset)
         self._firsts.insert(at, batch.first_offset)
         self._lasts.insert(at, batch.last_offset)
 
     def forget_batches(self) -> None:
-        """Batches that end before the start offset are over."""
+        """Remove batches that end before the start offset."""
         gone = bisect_left(self._lasts, self.start_offset)
         self._followed.difference_update(self._firsts[:gone])
         del self._firsts[:gone], self._lasts[:gone]
@@ -85,20 +85,19 @@ class SharePartition:
         )
 
     def follow(self, batch: Span) -> None:
-        """A batch is followed record by record from now on: something was done to a part of it.
+        """Track a batch record by record from now on, because a part of it changed.
 
-        It decides nothing but in which words a refusal is told, and which refusal comes first
-        (SH-ACK-8). What a refused request did is no event, so that this is not a part of
-        `snapshot`.
+        This affects only the text of a refusal and which refusal comes first (SH-ACK-8). Refused
+        requests cause no event, so it is not part of `snapshot`.
         """
         self._followed.add(batch.first_offset)
 
     def is_followed(self, batch: Span) -> bool:
-        """True if a batch is followed record by record."""
+        """Return True if a batch is tracked record by record."""
         return batch.first_offset in self._followed
 
     def touched(self, first: int, last: int) -> None:
-        """Something was done to these records: a batch of which they are a part is followed."""
+        """Track the batches of which these records are only a part."""
         for offset in (first, last):
             batch = self.batch_at_or_before(offset)
             if (
@@ -109,40 +108,40 @@ class SharePartition:
                 self.follow(batch)
 
     def batches(self, first: int, last: int) -> Iterator[Span]:
-        """The batches that have offsets in this range."""
+        """Yield the batches with offsets in this range."""
         at = bisect_left(self._lasts, first)
         while at < len(self._firsts) and self._firsts[at] <= last:
             yield Span(self._firsts[at], self._lasts[at])
             at += 1
 
     def batch_at_or_before(self, offset: int) -> Span | None:
-        """The last batch that begins at an offset, or before it."""
+        """Return the last batch that begins at or before an offset, or None."""
         at = bisect_right(self._firsts, offset) - 1
         return None if at < 0 else Span(self._firsts[at], self._lasts[at])
 
     @property
     def last_batch(self) -> Span | None:
-        """The batch with the highest offsets."""
+        """The batch with the highest offsets, or None."""
         return Span(self._firsts[-1], self._lasts[-1]) if self._firsts else None
 
     @property
     def first_batch(self) -> Span | None:
-        """The batch with the lowest offsets."""
+        """The batch with the lowest offsets, or None."""
         return Span(self._firsts[0], self._lasts[0]) if self._firsts else None
 
     # -- acknowledgements that are being stored
 
     def stores(self, records: Iterable[Span]) -> None:
-        """An acknowledgement of these records, of which none is being stored, begins to be."""
+        """Mark records whose acknowledgement starts to be stored."""
         self._storing = sorted([*self._storing, *records])
 
     def settled(self, records: Iterable[Span]) -> None:
-        """That is over, however it ended."""
+        """Remove the mark: storing has ended, successfully or not."""
         over = set(records)
         self._storing = [of for of in self._storing if of not in over]
 
     def is_stored(self, first: int, last: int) -> bool:
-        """True if an acknowledgement of any of these records is being stored."""
+        """Return True if an acknowledgement of any of these records is being stored."""
         return any(True for _ in self._stored(first, last))
 
     def _stored(self, first: int, last: int) -> Iterator[Span]:
@@ -154,7 +153,7 @@ class SharePartition:
             at += 1
 
     def held(self, runs: Iterable[Run]) -> Iterator[Run]:
-        """The members' part of these runs."""
+        """Yield the parts of these runs that members hold."""
         for run in runs:
             if run.condition.state is RecordState.ACQUIRED:
                 first, last, condition = run
@@ -169,39 +168,39 @@ class SharePartition:
 
     @property
     def in_flight(self) -> int:
-        """Number of offsets from the start offset to the last record in flight."""
+        """The number of offsets from the start offset to the last record in flight."""
         return self.next_offset - self.start_offset
 
     @property
     def fetch_offset(self) -> int:
-        """Offset at which the next reader begins: the first available record, else the end."""
+        """The offset at which the next fetch reads: the first available record, else the end."""
         for run in self.runs:
             if run.condition.state is RecordState.AVAILABLE:
                 return run.first
         return self.next_offset
 
     def in_flight_runs(self) -> Iterator[Run]:
-        """Runs in flight, from the start offset on."""
+        """Yield the runs in flight, from the start offset on."""
         return self.runs.between(self.start_offset, self.next_offset - 1)
 
     @property
     def complete_count(self) -> int:
-        """Number of records from the start offset on that are acknowledged or archived
-        (KIP-1226)."""
+        """The number of records from the start offset on that are acknowledged or archived
+        (KIP-1226).
+        """
         return sum(
             run.last - run.first + 1 for run in self.in_flight_runs() if run.condition.state.final
         )
 
     def counts(self) -> dict[RecordState, int]:
-        """Return how many records are in flight in each state."""
+        """Return the number of records in flight in each state."""
         counts = dict.fromkeys(RecordState, 0)
         for run in self.in_flight_runs():
             counts[run.condition.state] += run.last - run.first + 1
         return counts
 
     def snapshot(self) -> tuple[object, ...]:
-        """Everything there is to know, shared with nobody: equal snapshots mean equal share
-        partitions."""
+        """Return the whole state, not shared: equal snapshots mean equal share partitions."""
         return (
             self.key,
             self.topic_id,

@@ -1,5 +1,6 @@
-"""Records that members lose without an acknowledgement: locks that end, sessions that end, members
-that are removed (SH-ACK-4, SH-SES-3). One event for each member."""
+"""Release of records without an acknowledgement: expired locks, ended sessions, removed members
+(SH-ACK-4, SH-SES-3). One event for each member.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ CONNECTION_LOST = "the connection was lost"
 def release(
     partition: SharePartition, member_id: str, reason: str, deliveries: Deliveries
 ) -> ev.RecordsReleased | None:
-    """Everything that a member holds is given back; None: it holds nothing."""
+    """Return the event that releases all records of a member, or None if it holds none."""
     events = _released(
         partition,
         partition.runs,
@@ -35,7 +36,7 @@ def release(
 def expire(
     partition: SharePartition, now: int, deliveries: Deliveries
 ) -> tuple[ev.RecordsReleased, ...]:
-    """Records whose lock has ended by now."""
+    """Return the events that release records whose lock has expired."""
     return _released(
         partition,
         partition.runs,
@@ -48,14 +49,16 @@ def expire(
 def give_back(
     partition: SharePartition, first: int, last: int, reason: str, deliveries: Deliveries
 ) -> tuple[ev.RecordsReleased, ...]:
-    """Records between these offsets, whoever holds them."""
+    """Return the events that release the records between these offsets, whichever member holds
+    them.
+    """
     return _released(
         partition, partition.runs.between(first, last), lambda run: True, reason, deliveries
     )
 
 
 def next_deadline(partition: SharePartition) -> int | None:
-    """Return the instant at which the next acquisition lock ends, or None if there is no lock."""
+    """Return the instant at which the next acquisition lock expires, or None."""
     return min((run.condition.deadline_ms for run in partition.held(partition.runs)), default=None)
 
 
@@ -66,7 +69,7 @@ def _released(
     reason: str,
     deliveries: Deliveries,
 ) -> tuple[ev.RecordsReleased, ...]:
-    """The start offset moves with the last of the events, which end at one instant."""
+    """Return the events that release the chosen runs. The start offset moves with the last of them."""
     found: dict[str, list[ev.RecordRange]] = {}
     for run in partition.held(runs):
         if chosen(run):

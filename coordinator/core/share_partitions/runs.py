@@ -1,8 +1,8 @@
-"""Runs: which condition each offset of a stretch is in, as runs of offsets that are in the same.
+"""Runs: the conditions of consecutive offsets, run-length encoded.
 
-Two flat sequences hold them, so that half a million alternating records cost some megabytes: where
-each run begins, and its condition. Conditions are shared values. Changes of one request are applied
-in one pass. An offset without a record (None) is a gap.
+Two flat sequences hold the first offset and the condition of each run, so that half a million
+alternating records cost some megabytes. Conditions are shared values. The changes of one request
+are applied in one pass. An offset without a record (None) is a gap.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ _NOTHING: Final = object()
 
 
 class Condition(NamedTuple):
-    """The known facts of a record: its state, how often it was delivered, who holds it, and until
-    when it is locked. Nobody holds a record that is not acquired."""
+    """Condition of a record: state, delivery count, and for an acquired record its holder and the
+    end of its lock.
+    """
 
     state: RecordState
     delivery_count: int
@@ -30,12 +31,12 @@ class Condition(NamedTuple):
 
 @lru_cache(maxsize=1_024)
 def unheld(state: str, delivery_count: int) -> Condition:
-    """The condition of records that nobody holds; one value, however many records are in it."""
+    """Return the condition of records without a holder; equal conditions share one value."""
     return Condition(RecordState(state), delivery_count)
 
 
 class Run(NamedTuple):
-    """Offsets that are in one condition."""
+    """Consecutive offsets in one condition."""
 
     first: int
     last: int
@@ -43,7 +44,7 @@ class Run(NamedTuple):
 
 
 class Runs:
-    """The runs from `start` to `end`; both are 0 where there is none. `end` is behind the last."""
+    """Runs from `start` to before `end`; both are 0 if there are none."""
 
     __slots__ = ("_conditions", "_starts", "end")
 
@@ -64,7 +65,7 @@ class Runs:
         return self._starts[0] if self._starts else 0
 
     def between(self, first: int, last: int) -> Iterator[Run]:
-        """The runs within these offsets, cut to them, without gaps."""
+        """Yield the runs within these offsets, cut to them, without gaps."""
         starts, conditions = self._starts, self._conditions
         at = max(bisect_right(starts, first) - 1, 0)
         while at < len(starts) and starts[at] <= last:
@@ -85,8 +86,9 @@ class Runs:
                 )
 
     def change(self, changes: Sequence[tuple[int, int, Condition | None]]) -> None:
-        """Put offsets into conditions: ranges (first, last, condition) in order, without overlaps.
-        What lies behind the end is added."""
+        """Set conditions: ranges (first, last, condition) in order, without overlaps. Offsets
+        behind the end are added.
+        """
         if not changes:
             return
         starts, conditions = self._starts, self._conditions
@@ -114,7 +116,7 @@ class Runs:
         conditions[low:high] = [condition for _, condition in made]
 
     def _kept(self, first: int, until: int) -> Iterator[tuple[int, Condition | None]]:
-        """The part between two changes, as it is: where each run begins, and its condition."""
+        """Yield first offset and condition of each unchanged run between two changes."""
         starts, conditions = self._starts, self._conditions
         at = bisect_right(starts, first) - 1
         while first < until:
@@ -126,7 +128,7 @@ class Runs:
             first = starts[at] if at < len(starts) else self.end
 
     def drop_before(self, offset: int) -> None:
-        """Forget what lies before an offset."""
+        """Remove the offsets before `offset`."""
         starts = self._starts
         if not starts or offset <= starts[0]:
             return

@@ -1,5 +1,6 @@
-"""Start offset of a share partition after records changed: it moves behind records that are
-acknowledged or archived, one after the other (SH-SPSO-1)."""
+"""Start offset of a share partition after records changed: it moves past records that are
+acknowledged or archived (SH-SPSO-1).
+"""
 
 from __future__ import annotations
 
@@ -14,8 +15,9 @@ Changed = Sequence[RecordRange | AcknowledgedRange]
 
 
 def start_after(partition: SharePartition, changed: Changed) -> int:
-    """The start offset once these records (in order) are in their new states. It never goes back;
-    a record before it that is acquired still holds it up."""
+    """Return the start offset after these records (in order) have changed. It never goes back; an
+    acquired record before it still holds it up.
+    """
     for first, state in _overlaid(partition, changed):
         if not state.final:
             return max(first, partition.start_offset)
@@ -23,8 +25,9 @@ def start_after(partition: SharePartition, changed: Changed) -> int:
 
 
 def _overlaid(partition: SharePartition, changed: Changed) -> Iterator[tuple[int, RecordState]]:
-    """Yield the first offset and the state of each stretch of records of one state, after the
-    changes."""
+    """Yield the first offset and the state of each stretch of records in one state, after the
+    changes.
+    """
     at = 0
     for run in partition.runs:
         first = run.first

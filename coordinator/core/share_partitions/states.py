@@ -1,8 +1,9 @@
-"""The states of a record in flight, and how an acknowledgement or the end of a lock changes them.
+"""States of a record in flight, and their changes by an acknowledgement or a release.
 
 A record is Available, Acquired, Acknowledged, Archiving or Archived, spelled as in KIP-932 and
-KIP-1191. Acknowledged and Archived are final: when every record from the start offset on is final,
-the start offset moves on. A record is Archiving while its dead letter is on its way.
+KIP-1191. Acknowledged and Archived are final: when all records from the start offset on are
+final, the start offset moves past them. A record is Archiving while its dead letter is being
+written.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Final, NamedTuple
 
 
 class RecordState(Enum):
-    """State of a record. `number`: as Kafka stores it."""
+    """State of a record in flight. `number`: its stored value in Kafka."""
 
     AVAILABLE = "Available"
     ACQUIRED = "Acquired"
@@ -32,7 +33,7 @@ class RecordState(Enum):
 
     @property
     def number(self) -> int:
-        """As Kafka stores it."""
+        """The stored value in Kafka."""
         return _NUMBERS[self]
 
 
@@ -52,26 +53,28 @@ ACKNOWLEDGEMENTS: Final = ("gap", "accept", "release", "reject", "renew")
 
 
 class Deliveries(NamedTuple):
-    """Limit of a record's delivery count, and whether a dead letter is written of an archived
-    record (SH-DLQ-1)."""
+    """Limit of a record's delivery count, and whether archived records get a dead letter
+    (SH-DLQ-1).
+    """
 
     limit: int
     dead_letters: bool = False
 
     def after_release(self, delivery_count: int) -> RecordState:
-        """The state of a record that is given back: one that was delivered as often as it may be
-        has no other delivery (SH-ACK-5)."""
+        """Return the state of a released record; at the limit of the delivery count it is not
+        delivered again (SH-ACK-5).
+        """
         return self.given_up if delivery_count >= self.limit else RecordState.AVAILABLE
 
     def after(self, acknowledgement: int, delivery_count: int) -> RecordState:
-        """The state of a record that a member says this of."""
+        """Return the state of a record after an acknowledgement."""
         if acknowledgement == RELEASE:
             return self.after_release(delivery_count)
         return self.given_up if acknowledgement == REJECT else _ENDS_IN[acknowledgement]
 
     @property
     def given_up(self) -> RecordState:
-        """The state of a record that nobody could process."""
+        """The state of a record that is rejected or was delivered too often."""
         return RecordState.ARCHIVING if self.dead_letters else RecordState.ARCHIVED
 
 

@@ -1,9 +1,9 @@
-"""State batches put together: older and newer ones of one share partition, into ranges that do not
+"""Combination of older and newer state batches of a share partition into ranges that do not
 overlap.
 
-Kafka's rule for an offset that is in several: the higher delivery count wins, then the higher state,
-whichever is newer. Neighbours in one state with one count become one range. What lies before the
-start offset is left out.
+Kafka's rule for an offset in several batches: the higher delivery count wins, then the higher
+state, whichever is newer. Neighbours with equal state and count are merged. Offsets before the
+start offset are dropped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _FIRST = attrgetter("first_offset")
 def combined(
     older: Iterable[StateBatch], newer: Iterable[StateBatch], start_offset: int
 ) -> tuple[StateBatch, ...]:
-    """The ranges, in order. A single batch is kept as it is, even one that ends before it begins."""
+    """Return the ranges in order. A single batch is kept as it is, even one that ends before it
+    begins.
+    """
     given = [*older, *newer]
     if start_offset != NO_OFFSET:
         given = [
@@ -36,7 +38,7 @@ def combined(
 
 
 def _apart(batches: list[StateBatch]) -> Iterator[StateBatch]:
-    """Ranges of offsets with the batch that counts in each. Batches come by their first offset."""
+    """Yield disjoint ranges with the winning batch's values. Batches are sorted by first offset."""
     open_: list[tuple[int, int, int]] = []  # (-count, -state, last offset): the first one counts
     at, position = 0, 0
     while position < len(batches) or open_:

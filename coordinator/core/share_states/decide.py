@@ -1,8 +1,8 @@
-"""A request's outcome for the stored state of a share partition: an event, or Kafka's error. Order
-of checks as in Kafka 4.4.0 (SH-ST-1 to SH-ST-5).
+"""Decisions about the stored state of a share partition: an event, or Kafka's error. Order of
+checks as in Kafka 4.4.0 (SH-ST-1 to SH-ST-5).
 
-`state` None: nothing is stored of the share partition, it is not initialized. Leader epochs fence:
-who read under a newer one shuts out who leads by an older one.
+`state` None: the share partition is not initialized. Leader epochs fence: a read in a newer
+epoch shuts out leaders of older ones.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ UNINITIALIZED = "{} operation on uninitialized share partition not allowed."
 
 
 class Decision(NamedTuple):
-    """An event to write, or none: then `error` says why, or that nothing needs to be written."""
+    """An event to write; without one, `error` is the refusal, or NONE if nothing needs to be
+    written.
+    """
 
     event: ev.Event | None = None
     error: ErrorCode = ErrorCode.NONE
@@ -36,10 +38,9 @@ class Decision(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """The share partition that a request names, and what decides beside its state.
-
-    `known`: the topic has such a partition. `now_ms` is the wall clock. `as_given`: older releases
-    take negative epochs, and starts and counts as they are written (SH-44-3).
+    """The share partition that a request names, and the circumstances. `known`: the topic has this
+    partition; `now_ms`: wall clock; `as_given`: older releases accept negative epochs, start
+    offsets and counts (SH-44-3).
     """
 
     topic_id: bytes
@@ -51,7 +52,7 @@ class Asked(NamedTuple):
 
 
 class Written(NamedTuple):
-    """A leader's write: its epochs, where the share partition starts, and what changed."""
+    """A leader's write: its epochs, the start offset, and the changed batches."""
 
     state_epoch: int
     leader_epoch: int
@@ -61,12 +62,12 @@ class Written(NamedTuple):
 
 
 def refused(error: ErrorCode, message: str = "") -> Decision:
-    """A request that changes nothing, with Kafka's text."""
+    """Return a refusal, with Kafka's text."""
     return Decision(None, error, message or error.message)
 
 
 def _is_behind(epoch: int, known: int) -> bool:
-    """True if an epoch is an old one; none given (-1) is not."""
+    """Return True if an epoch is outdated; a missing one (-1) is not."""
     return epoch != NO_EPOCH and epoch < known
 
 
@@ -77,9 +78,10 @@ def _fenced_state(as_given: bool) -> Decision:
 def decide_initialize(
     state: ShareState | None, asked: Asked, state_epoch: int, start_offset: int
 ) -> Decision:
-    """InitializeShareGroupState: what was stored is forgotten, but for the snapshots' epoch, the
-    updates that were counted, and who is fenced (SH-ST-1). Start offset -1: its leader finds out
-    where to start."""
+    """Decide InitializeShareGroupState: the stored state is replaced, except the snapshot epoch,
+    the count of updates, and the fencing epoch (SH-ST-1). Start offset -1: the leader chooses
+    it.
+    """
     if asked.partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
     if state_epoch < 0 and not asked.as_given:
@@ -105,14 +107,16 @@ def decide_initialize(
 
 
 def counted_on(state: ShareState | None, updates_a_snapshot: int) -> int:
-    """Return how many updates count towards the next snapshot: all, if they were not enough for
-    one."""
+    """Return the number of updates that count towards the next snapshot: 0 if they were enough for
+    one.
+    """
     return 0 if state is None or state.updates >= updates_a_snapshot else state.updates
 
 
 def decide_read(state: ShareState | None, asked: Asked, leader_epoch: int) -> Decision:
-    """ReadShareGroupState: a leader loads the state, and fences those before it (SH-ST-2). That is
-    written as any change is (SH-ST-3)."""
+    """Decide ReadShareGroupState: a leader loads the state and fences former ones (SH-ST-2), which
+    is written like any change (SH-ST-3).
+    """
     if asked.partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
     if leader_epoch < 0 and not asked.as_given:
@@ -137,8 +141,9 @@ def decide_read(state: ShareState | None, asked: Asked, leader_epoch: int) -> De
 
 
 def decide_write(state: ShareState | None, asked: Asked, written: Written) -> Decision:
-    """WriteShareGroupState: what a leader changed is stored, as an update or, after so many, in a
-    snapshot (SH-ST-3)."""
+    """Decide WriteShareGroupState: a leader's change is stored as an update or, after so many, in a
+    snapshot (SH-ST-3).
+    """
     if asked.partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
     if written.leader_epoch < 0 and not asked.as_given:
@@ -193,7 +198,7 @@ def _snapshot(
 
 
 def decide_delete(state: ShareState | None, asked: Asked) -> Decision:
-    """DeleteShareGroupState: what was never stored is deleted too (SH-ST-4)."""
+    """Decide DeleteShareGroupState; a state that was never stored is deleted too (SH-ST-4)."""
     if asked.partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
     if state is not None:
@@ -202,7 +207,7 @@ def decide_delete(state: ShareState | None, asked: Asked) -> Decision:
 
 
 def decide_summary(partition: int, *, known: bool) -> Decision:
-    """ReadShareGroupStateSummary: of what is not initialized, zeros and no offset (SH-ST-5)."""
+    """Decide ReadShareGroupStateSummary; an uninitialized state has zeros and no offset (SH-ST-5)."""
     if partition < 0:
         return refused(ErrorCode.INVALID_REQUEST, NEGATIVE_PARTITION)
     return Decision() if known else refused(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)

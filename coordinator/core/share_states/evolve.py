@@ -1,5 +1,6 @@
-"""(state, event) -> state: the only writer of a stored state. It holds no rule but how an update is
-put together with what is there."""
+"""Fold of events into a stored state: its only writer. Contains no rule except how an update is
+combined with the present batches.
+"""
 
 from __future__ import annotations
 

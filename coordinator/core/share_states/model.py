@@ -1,4 +1,4 @@
-"""ShareState: what the events of one share partition's state fold into. Only `evolve` writes it."""
+"""Model of the stored state of a share partition. Only `evolve` writes it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ NO_COUNT = -1
 
 
 class ShareStateKey(NamedTuple):
-    """Identity of a share partition whose state is stored. A topic that is created again under the
-    same name has another id."""
+    """Identity of a share partition whose state is stored. A topic created again under the same
+    name has another id.
+    """
 
     group_id: str
     topic_id: bytes
@@ -22,14 +23,15 @@ class ShareStateKey(NamedTuple):
 
     @property
     def for_coordinator(self) -> str:
-        """FindCoordinator's key: group, topic id and partition (SH-FC-1)."""
+        """The key for FindCoordinator: group, topic id and partition (SH-FC-1)."""
         topic_id = urlsafe_b64encode(self.topic_id).decode().rstrip("=")
         return f"{self.group_id}:{topic_id}:{self.partition}"
 
 
 class ShareState:
-    """The stored state of one share partition. `updates`: how many of them count towards the next
-    snapshot."""
+    """Stored state of one share partition. `updates`: the number that counts towards the next
+    snapshot.
+    """
 
     __slots__ = (
         "batches",
@@ -60,7 +62,7 @@ class ShareState:
         self.updates = 0
 
     def snapshot(self) -> tuple[object, ...]:
-        """Everything there is to know: equal snapshots mean equal states."""
+        """Return the whole state: equal snapshots mean equal states."""
         return tuple(getattr(self, name) for name in self.__slots__)
 
     def __repr__(self) -> str:

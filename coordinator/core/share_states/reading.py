@@ -1,7 +1,7 @@
-"""The records of `__share_group_state`, read: which event of which share partition each of them is.
+"""Decoding of records of `__share_group_state` into events of share partitions.
 
-A load folds them in the order of the log (SH-LD-2). What is no record of the share coordinator is
-passed over. Does not depend on batches and logs.
+A load folds them in the order of the log (SH-LD-2). Other records are skipped. Does not know
+batches or logs; `records` encodes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ _SNAPSHOT_KEY, _UPDATE_KEY = 0, 1
 
 def event_of(key: bytes, value: bytes | None) -> tuple[ShareStateKey, ev.Event] | None:
     """Return the share partition and the event of a stored record, or None for a record of another
-    kind."""
+    kind.
+    """
     try:
         return _event_of(key, value)
     except (struct.error, UnicodeDecodeError, WireError):
@@ -55,7 +56,7 @@ def _event_of(key: bytes, value: bytes | None) -> tuple[ShareStateKey, ev.Event]
 
 
 def _rest(value: bytes, at: int) -> tuple[tuple[StateBatch, ...], int]:
-    """State batches, and how many deliveries are complete."""
+    """Decode state batches and the number of completed deliveries."""
     count, at = read_uvarint(value, at)
     batches = []
     for _ in range(count - 1):

@@ -1,9 +1,8 @@
-"""The records of `__share_group_state`, byte for byte as Kafka writes them: key and value of each
-event.
+"""Encoding of events as records of `__share_group_state`, byte for byte as Kafka writes them.
 
-A key is a type (0 snapshot, 1 update), group, topic id and partition; a value is a version and the
-fields, with the count of completed deliveries as a tagged field where there is one. A tombstone has
-a snapshot's key. Does not depend on batches and logs.
+A key is a type (0 snapshot, 1 update), group, topic id and partition; a value is a version and
+the fields, with the count of completed deliveries as a tagged field if it is set. A tombstone
+has a snapshot's key. Does not know batches or logs; `reading` decodes.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ COMPLETE_TAG = 0
 
 
 def record(key: ShareStateKey, event: ev.Event) -> tuple[bytes, bytes | None]:
-    """Key and value of an event's record."""
+    """Return key and value of an event's record."""
     of = _key(key, 1 if isinstance(event, ev.ShareStateUpdated) else 0)
     if isinstance(event, ev.ShareStateDeleted):
         return of, None

@@ -1,7 +1,7 @@
-"""Transactions as their coordinator knows them (KIP-98, KIP-360, KIP-890): who produces under a
-transactional id, what is in the open transaction, and how it ends.
+"""Transactions at their coordinator (KIP-98, KIP-360, KIP-890): the producer of a transactional id,
+the partitions of its open transaction, and its end.
 
-The same four thoughts as in `groups`: requests and passing time only propose events (`decide`),
-events alone change a transaction (`evolve`), time is an argument, producer ids are drawn outside.
-What is written to partitions (markers) and to groups (offsets) is told to the caller, who has them.
+Requests and time only propose events (`decide`), events alone change a transaction (`evolve`),
+time is an argument, producer ids are drawn by the caller. Writes to partitions (markers) and
+groups (offsets) are returned to the caller. Begin with `states.py`, then `decide.py`.
 """

@@ -1,5 +1,6 @@
-"""The transaction coordinator's settings, in Kafka's own units. Plain values; who
-reads files or flags is elsewhere."""
+"""Settings of the transaction coordinator, in Kafka's units. Plain values; the server fills them
+from the broker's configuration.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +9,9 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class TransactionConfig:
-    """Settings with Kafka 4.4.0's defaults. May be changed while transactions are open."""
+    """Settings of the transaction coordinator, with Kafka 4.4.0's defaults. They may change at run
+    time.
+    """
 
     max_timeout_ms: int = 900_000  # transaction.max.timeout.ms
     id_expiration_ms: int = 604_800_000  # transactional.id.expiration.ms

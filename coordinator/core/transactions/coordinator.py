@@ -1,11 +1,10 @@
-"""The transaction coordinator: all transactional ids of one broker, and when their time is over.
+"""Transaction coordinator: all transactional ids of one broker, and their timeouts.
 
-It folds what `decide` proposes and keeps deadlines as data: `next_deadline` is a minimum, `tick`
-lets happen what is due. Kafka looks for overdue transactions and unused ids at fixed intervals;
-here the deadline of each is the first such look after its time is over, so an idle coordinator has
-nothing to wake up for. Ending a transaction takes two steps: `Ending` says what is to be written
-where (markers, offsets of groups); whoever wrote it says so with `complete`. Does not depend on
-logs, groups or clocks.
+Folds what `decide` proposes and keeps deadlines as data: `next_deadline` is a minimum, `tick`
+runs what is due. Kafka looks for timed-out transactions and unused ids at fixed intervals; here
+the deadline of each is the first such look after its time is over, so an idle coordinator has no
+timer. A transaction ends in two steps: `Ending` lists what must be written (markers, offsets of
+groups), and the caller confirms with `complete`. Does not know logs, groups or clocks.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _ABORT, _EXPIRE = range(2)
 
 
 class Ending(NamedTuple):
-    """A transaction that is being ended. `cause`: the log's number of the decision."""
+    """A transaction that is being ended. `cause`: the event log's number of the decision."""
 
     transactional_id: str
     producer_id: int
@@ -39,7 +38,7 @@ class Ending(NamedTuple):
 
 
 class TransactionResult(NamedTuple):
-    """The answer to a producer, and the transaction to be ended after that."""
+    """Answer to a producer, and the transaction to end afterwards, if any."""
 
     error: ErrorCode = ErrorCode.NONE
     producer: Producer = Producer(NO_PRODUCER_ID, -1)
@@ -47,28 +46,29 @@ class TransactionResult(NamedTuple):
 
 
 class EventSink(Protocol):
-    """Receiver of events, which are written before the replies to the requests that caused them are
-    sent."""
+    """Receiver of events, which are logged before the replies to the requests that caused them are
+    sent.
+    """
 
     @property
     def writable(self) -> bool:
-        """True if events can be written down now. Where they cannot, nothing may change."""
+        """True if events can be logged now; if not, nothing may change."""
         ...
 
     def transaction_event(self, event: ev.Event, at_ms: int, cause: int | None) -> int | None:
-        """Append one event; returns its number in the log, if there is one."""
+        """Log one event; return its number in the log, or None without a log."""
         ...
 
 
 class LoggedTransactionEvent(NamedTuple):
-    """An event of a transactional id as a log holds it."""
+    """An event of a transactional id, as in a log."""
 
     at_ms: int
     event: ev.Event
 
 
 class TransactionCoordinator:
-    """All transactional ids. `fresh` draws a producer id never given before."""
+    """All transactional ids of one broker. `fresh` draws an unused producer id."""
 
     def __init__(
         self, config: TransactionConfig, fresh: Callable[[], int], log: EventSink | None = None
@@ -100,7 +100,7 @@ class TransactionCoordinator:
         now: int,
         cause: int | None,
     ) -> TransactionResult:
-        """InitProducerId: 42, 50, 90, 51, or an id and an epoch."""
+        """Handle InitProducerId: errors 42, 50, 90, 51, or a producer id and epoch."""
         refused = self.refuse_timeout(transactional_id, timeout_ms)
         if refused:
             return TransactionResult(refused)
@@ -117,10 +117,8 @@ class TransactionCoordinator:
         return TransactionResult(producer=self._producer(transactional_id))
 
     def refuse_timeout(self, transactional_id: str, timeout_ms: int) -> ErrorCode:
-        """Return the error of an InitProducerId that is refused whoever coordinates its id: it
-        names none (42), or its timeout is out of bounds (50).
-
-        Kafka takes timeouts from 1 ms to transaction.max.timeout.ms.
+        """Return the error of an InitProducerId that any broker refuses: no transactional id (42),
+        or a timeout out of bounds (50). Kafka accepts 1 ms to transaction.max.timeout.ms.
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
@@ -138,8 +136,9 @@ class TransactionCoordinator:
         now: int,
         cause: int | None,
     ) -> ErrorCode:
-        """AddPartitionsToTxn, AddOffsetsToTxn, and what Produce and TxnOffsetCommit add by
-        themselves: 42, 49, 90, 51 or NONE."""
+        """Add partitions, for AddPartitionsToTxn, AddOffsetsToTxn, Produce and TxnOffsetCommit: 42,
+        49, 90, 51 or NONE.
+        """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
         decision = self._if_writable(
@@ -149,8 +148,9 @@ class TransactionCoordinator:
         return decision.error
 
     def verify(self, transactional_id: str, producer: Producer, partition: Partition) -> ErrorCode:
-        """True if a partition is in the producer's open transaction: 42, 49, 90, 51, 120 or
-        NONE."""
+        """Return NONE if a partition is in the producer's open transaction, else 42, 49, 90, 51 or
+        120.
+        """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
         known = self.transactions.get(transactional_id)
@@ -169,8 +169,9 @@ class TransactionCoordinator:
         now: int,
         cause: int | None,
     ) -> TransactionResult:
-        """EndTxn; `epoch_rises` from version 5 on (KIP-890): then the answer holds what the
-        producer goes on with."""
+        """Handle EndTxn. `epoch_rises`: from version 5 on (KIP-890); then the answer contains the
+        producer id and epoch to use next.
+        """
         if not transactional_id:
             return TransactionResult(ErrorCode.INVALID_REQUEST)
         known = self.transactions.get(transactional_id)
@@ -188,14 +189,15 @@ class TransactionCoordinator:
         return TransactionResult(producer=self._producer(transactional_id), ending=ending)
 
     def complete(self, ending: Ending, now: int) -> None:
-        """Everything that `ending` asked for is written."""
+        """Complete a transaction, whose markers and offsets are written."""
         self._fold(
             decide.decide_completion(self.transactions[ending.transactional_id]), now, ending.cause
         )
 
     def unfinished(self) -> list[Ending]:
-        """The transactions that are being ended. After a replay, whoever writes markers begins with
-        these."""
+        """Return the transactions that are being ended; after a replay their markers must be
+        written again.
+        """
         return [
             self._ending(one, None) for one in self.transactions.values() if one.state in ENDING
         ]
@@ -218,8 +220,9 @@ class TransactionCoordinator:
     # -- several coordinators
 
     def load(self, events: Iterable[tuple[int, ev.Event]]) -> list[Ending]:
-        """Take transactional ids over, as these events (instant, event) left them; those among them
-        that are being ended."""
+        """Load transactional ids from these events (instant, event); return the transactions among
+        them that are being ended.
+        """
         names: dict[str, None] = {}
         for at_ms, event in events:
             self._apply(event, at_ms)
@@ -231,7 +234,7 @@ class TransactionCoordinator:
         return [self._ending(one, None) for one in loaded if one.state in ENDING]
 
     def unload(self, transactional_ids: Collection[str]) -> None:
-        """Another coordinator serves these ids."""
+        """Stop serving these ids, which another coordinator serves now."""
         for name in transactional_ids:
             del self.transactions[name]
             self._loaded.discard(name)
@@ -240,8 +243,7 @@ class TransactionCoordinator:
             self._deadlines.cancel((_EXPIRE, name))
 
     def delete_all(self, now: int, cause: int | None) -> None:
-        """The topic that keeps the transactional ids was deleted: they are forgotten, open
-        transactions and all."""
+        """Delete all transactional ids, with open transactions, because their topic was deleted."""
         for name in list(self.transactions):
             self._fold(ev.TransactionalIdDeleted(name), now, cause)
             self._deadlines.cancel((_ABORT, name))
@@ -250,8 +252,9 @@ class TransactionCoordinator:
     def put_back(
         self, transactional_id: str, events: Iterable[ev.Event], now: int, cause: int | None
     ) -> list[Ending]:
-        """Let a transactional id be what these events make of it, and nothing else; what is to be
-        ended of it."""
+        """Restore a transactional id from these events; return its transaction if that is being
+        ended.
+        """
         for event in events:
             self._fold(event, now, cause)
         one = self.transactions[transactional_id]
@@ -260,12 +263,11 @@ class TransactionCoordinator:
     # -- time
 
     def next_deadline(self) -> int | None:
-        """The instant at which `tick` has something to do."""
+        """Return the instant at which `tick` is due, or None."""
         return self._deadlines.next()
 
     def tick(self, now: int) -> Iterator[Ending]:
-        """Let happen what is due: unused ids are forgotten, and each overdue transaction is given
-        to be ended."""
+        """Remove expired transactional ids, and yield each timed-out transaction to be ended."""
         for kind, transactional_id in self._deadlines.due(now):
             transaction = self.transactions[transactional_id]
             if self.append_error(transactional_id) or self.is_pending(transactional_id, now):
@@ -291,8 +293,9 @@ class TransactionCoordinator:
             yield ending
 
     def _arm(self, transaction: Transaction) -> None:
-        """Bring both deadlines of a transactional id in line with its state. Looks happen at whole
-        multiples of their interval."""
+        """Set both deadlines of a transactional id by its state. Looks are at whole multiples of
+        their interval.
+        """
         config, name = self.config, transaction.transactional_id
         if transaction.state is TransactionState.ONGOING:
             assert transaction.started_ms is not None, transaction
@@ -311,8 +314,9 @@ class TransactionCoordinator:
     # -- folding
 
     def _if_writable(self, decision: Decision) -> Decision:
-        """Nothing changes that is not logged: what needs an event is refused as Kafka tells a
-        failed write (ERR-1, ERR-2)."""
+        """Return the decision, or Kafka's error for a failed write if its event cannot be logged
+        (ERR-1, ERR-2).
+        """
         if decision.event is None:
             return decision
         if not self.writable:
@@ -322,7 +326,7 @@ class TransactionCoordinator:
 
     @property
     def writable(self) -> bool:
-        """True if events can be written down now."""
+        """True if events can be logged now."""
         return self._log is None or self._log.writable
 
     def _carry_out(self, decision: Decision, now: int, cause: int | None) -> Ending | None:
@@ -375,8 +379,9 @@ class TransactionCoordinator:
         events: Iterable[LoggedTransactionEvent],
         log: EventSink | None = None,
     ) -> TransactionCoordinator:
-        """The coordinator that these events lead to. Transactions in the middle of their end are
-        `unfinished`."""
+        """Return the coordinator that results from these events. Transactions that were being ended
+        are `unfinished`.
+        """
         coordinator = cls(config, fresh)
         for at_ms, event in events:
             coordinator._apply(event, at_ms)
@@ -395,9 +400,9 @@ def _never(transactional_id: str, now: int) -> bool:
 
 
 def _not_told(event: ev.Event, now: int) -> None:
-    """Nobody listens."""
+    """Do nothing: the default observer of events."""
 
 
 def _first_look(instant: int, interval_ms: int) -> int:
-    """The first look, at a whole multiple of the interval, that is not before an instant."""
+    """Return the first whole multiple of the interval that is not before an instant."""
     return -(-instant // interval_ms) * interval_ms

@@ -1,12 +1,9 @@
 """Decisions about a transactional id: a request or a deadline becomes an event, or Kafka's error.
-The order of checks is that of Kafka 4.4.0.
+Order of checks as in Kafka 4.4.0.
 
-The epoch behind `LAST_EPOCH` is used for fencing alone: no producer is ever told it, so none may
-speak under it.
-
-`transaction` None: nobody used the transactional id yet. PRODUCER_FENCED (90) is what the
-coordinator says; older versions of the requests are told INVALID_PRODUCER_EPOCH (47) by their
-handlers. A `fresh` producer id is drawn only where needed.
+The epoch behind `LAST_EPOCH` is for fencing only: no producer ever gets it. `transaction` None:
+the transactional id is unused. The coordinator says PRODUCER_FENCED (90); handlers translate it
+to INVALID_PRODUCER_EPOCH (47) for older versions. A `fresh` producer id is drawn only if needed.
 """
 
 from __future__ import annotations
@@ -26,14 +23,14 @@ Partition = tuple[str, int]
 
 
 class Producer(NamedTuple):
-    """A producer id and epoch, as a request names them."""
+    """Producer id and epoch, as in a request."""
 
     producer_id: int
     epoch: int
 
 
 class Decision(NamedTuple):
-    """An event to fold, or none: then `error` says why, or that nothing needs to change (NONE)."""
+    """An event to fold; without one, `error` is the refusal, or NONE if nothing needs to change."""
 
     event: ev.Event | None = None
     error: ErrorCode = ErrorCode.NONE
@@ -48,11 +45,11 @@ def decide_init(
     *,
     remembers: bool = True,
 ) -> Decision:
-    """A producer begins, or recovers as `expected` (KIP-360). An open transaction is aborted first,
-    and the client comes again (51).
+    """Decide an InitProducerId: a producer starts, or recovers as `expected` (KIP-360). An open
+    transaction is aborted first, and the client must retry (51).
 
-    `remembers`: the coordinator knows which epoch came before the present one, as it does until it
-    is another's turn.
+    `remembers`: the coordinator knows the epoch before the present one, as it does unless it
+    loaded the id from another coordinator.
     """
     if transaction is None:
         return Decision(
@@ -102,7 +99,7 @@ def _may_recover(transaction: Transaction, expected: Producer) -> bool:
 
 
 def fence(transaction: Transaction, reason: str) -> ev.TransactionPrepared:
-    """Abort an open transaction without its producer, under the next epoch."""
+    """Return the event that aborts an open transaction without its producer, under the next epoch."""
     epoch, started_ms = transaction.producer_epoch, transaction.started_ms
     assert started_ms is not None, transaction
     return ev.TransactionPrepared(
@@ -118,8 +115,9 @@ def fence(transaction: Transaction, reason: str) -> ev.TransactionPrepared:
 
 
 def refuse_partitions(transaction: Transaction | None, producer: Producer) -> ErrorCode:
-    """Return the error by which this producer may not add partitions to the transaction: 49, 90,
-    51; or NONE."""
+    """Return the error if this producer may not add partitions to the transaction (49, 90, 51), or
+    NONE.
+    """
     if transaction is None or transaction.producer_id != producer.producer_id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
     if transaction.producer_epoch != producer.epoch or producer.epoch > LAST_EPOCH:
@@ -132,7 +130,7 @@ def refuse_partitions(transaction: Transaction | None, producer: Producer) -> Er
 def decide_add(
     transaction: Transaction | None, producer: Producer, partitions: Collection[Partition], now: int
 ) -> Decision:
-    """Take partitions into the transaction; the first ones begin it, even none at all."""
+    """Add partitions to the transaction; the first ones start it, even none at all."""
     error = refuse_partitions(transaction, producer)
     if error or transaction is None:
         return Decision(error=error)
@@ -151,8 +149,9 @@ def decide_add(
 def decide_end(
     transaction: Transaction | None, producer: Producer, commit: bool, now: int
 ) -> Decision:
-    """End a transaction by EndTxn before version 5: the epoch stays; said again it is right, with
-    nothing open it is 48."""
+    """Decide an EndTxn before version 5: the epoch stays; a repetition succeeds; without an open
+    transaction 48.
+    """
     if transaction is None or transaction.producer_id != producer.producer_id:
         return Decision(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
     if transaction.producer_epoch != producer.epoch:
@@ -178,11 +177,11 @@ def decide_end(
 def decide_end_v2(
     transaction: Transaction | None, producer: Producer, commit: bool, now: int, fresh: Fresh
 ) -> Decision:
-    """End a transaction by EndTxn from version 5 on (KIP-890): the epoch rises with every end, so
-    an old one is a repetition.
+    """Decide an EndTxn from version 5 on (KIP-890): the epoch rises with every end, so an old one
+    is a repetition.
 
     An abort needs no transaction: a producer that does not know whether it has one may always
-    abort. One that has used up its epochs goes on under a fresh id.
+    abort. A producer that has used up its epochs gets a fresh id.
     """
     if transaction is None:
         return Decision(error=ErrorCode.INVALID_PRODUCER_ID_MAPPING)
@@ -231,7 +230,9 @@ def _ended(
 
 
 def decide_completion(transaction: Transaction) -> ev.TransactionCompleted:
-    """The markers are written: what its producer goes on with."""
+    """Return the event that completes a transaction after its markers are written, with the
+    producer id and epoch to use next.
+    """
     producer_id, epoch, previous = (
         transaction.producer_id,
         transaction.producer_epoch,

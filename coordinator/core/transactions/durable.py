@@ -1,11 +1,11 @@
-"""DurableTransactions: what one partition of __transaction_state keeps of its transactional ids,
-whoever leads the partition.
+"""Durable events of the transactional ids of one partition of __transaction_state. They belong to
+the partition, not to its leader.
 
-Whoever leads the partition appends; whoever loads it folds what stands here. Events have offsets,
-like records in Kafka. Below the high watermark they are compacted at once, as Kafka's cleaner does
-in the end: by what makes earlier ones superfluous. Events above it are kept as they are, because
-they may be truncated. Folding the events that are left gives the same transactional ids as folding
-all of them. Does not depend on coordinators, requests and time.
+The leader appends; a broker that loads the partition folds them. Events have offsets, like
+records in Kafka. Below the high watermark obsolete ones are compacted at once, as Kafka's
+cleaner does in the end. Events above it are kept, for they may be truncated. Folding the
+remaining events gives the same transactional ids as folding all. Does not know coordinators,
+requests or time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from coordinator.events import transactions as ev
 
 
 class StoredTransactionEvent(NamedTuple):
-    """An event of a transactional id, where it stands and when it was written."""
+    """An event of a transactional id, with its offset and time."""
 
     offset: int
     at_ms: int
@@ -25,19 +25,20 @@ class StoredTransactionEvent(NamedTuple):
 
 
 class DurableTransactions:
-    """The events of one partition of __transaction_state."""
+    """Durable events of one partition of __transaction_state."""
 
     def __init__(self) -> None:
         self._ids: dict[str, list[StoredTransactionEvent]] = {}
         self._tail: list[StoredTransactionEvent] = []
 
     def take(self, stored: StoredTransactionEvent) -> None:
-        """Keep an event that stands in the log."""
+        """Store an event of the log."""
         self._tail.append(stored)
 
     def commit_up_to(self, high_watermark: int) -> None:
-        """Every replica in sync has what stands before this offset: it is not truncated by a clean
-        election."""
+        """Raise the high watermark: every in-sync replica has the events before it, so a clean
+        election does not truncate them.
+        """
         reached = 0
         for stored in self._tail:
             if stored.offset >= high_watermark:
@@ -47,12 +48,12 @@ class DurableTransactions:
         del self._tail[:reached]
 
     def clear(self) -> None:
-        """Forget everything: the log begins anew."""
+        """Remove all events."""
         self._ids.clear()
         self._tail.clear()
 
     def events(self) -> Iterator[StoredTransactionEvent]:
-        """The rest of the events; those of one transactional id are in order."""
+        """Yield the remaining events; those of one transactional id are in order."""
         for rows in self._ids.values():
             yield from rows
         yield from self._tail

@@ -1,5 +1,6 @@
-"""(transaction, event) -> transaction: the only writer of one. It holds no rule: every event says
-what became of it."""
+"""Fold of events into a transaction: its only writer. Contains no rule: every event says the new
+state.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from .states import TransactionState
 
 def evolve(transaction: Transaction, event: ev.Event, at: int) -> None:
     """Fold `event`, which happened at the instant `at`. After one of `events.FORGETTING` the caller
-    drops the transaction."""
+    drops the transaction.
+    """
     _FOLDS[type(event)](transaction, event)
     transaction.updated_ms = at
 

@@ -1,5 +1,6 @@
-"""Transaction: what the events of a transactional id fold into. Only `evolve` writes it; every rule
-lives in `decide`."""
+"""Model of a transactional id and its transaction. Only `evolve` writes it; the rules are in
+`decide`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ LAST_EPOCH = 32_766
 
 
 class Transaction:
-    """A transactional id, its producer, and the transaction that is open or was last."""
+    """A transactional id, its producer, and its open or last transaction."""
 
     __slots__ = (
         "last_producer_epoch",
@@ -45,26 +46,25 @@ class Transaction:
 
     @classmethod
     def begun(cls, transactional_id: str, producer_id: int, timeout_ms: int) -> Transaction:
-        """A transactional id whose producer has no epoch yet."""
+        """Return a transactional id whose producer has no epoch yet."""
         one = cls(transactional_id)
         one.producer_id, one.timeout_ms = producer_id, timeout_ms
         return one
 
     @property
     def exhausted(self) -> bool:
-        """True if the producer id has no epoch left to give."""
+        """True if the producer id has no epoch left."""
         return self.producer_epoch >= LAST_EPOCH
 
     def snapshot(self) -> tuple[object, ...]:
-        """Everything there is to know, shared with nobody: equal snapshots mean equal
-        transactions."""
+        """Return the whole state, not shared: equal snapshots mean equal transactions."""
         return tuple(
             tuple(self.partitions) if name == "partitions" else getattr(self, name)
             for name in self.__slots__
         )
 
     def copy(self) -> Transaction:
-        """The same, shared with nobody."""
+        """Return an independent copy."""
         one = Transaction(self.transactional_id)
         for name in self.__slots__:
             setattr(one, name, getattr(self, name))

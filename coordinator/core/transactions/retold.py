@@ -1,5 +1,6 @@
-"""Transaction -> events: the fewest that make a transactional id what it is. What is written down
-so that it is that again."""
+"""Conversion of a transaction into the fewest events that reproduce it, for writing a restored
+state to the log.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from .states import ENDING, TransactionState
 
 
 def retold(one: Transaction, reason: str) -> Iterator[ev.Event]:
-    """The events. `reason`: why an end that is decided is told again."""
+    """Yield the events. `reason`: why a decided end is logged again."""
     name, state, producer_id, epoch = (
         one.transactional_id,
         one.state,

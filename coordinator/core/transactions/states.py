@@ -1,8 +1,7 @@
-"""The states of a transactional id, spelled as Kafka spells them in DescribeTransactions and
-ListTransactions.
+"""States of a transactional id, spelled as in Kafka's DescribeTransactions and ListTransactions.
 
 Prepare* last from the decision to end a transaction until its markers are written. Dead and
-PrepareEpochFence are states of Kafka that have no duration, and are known as filters only.
+PrepareEpochFence are states of Kafka without duration, used here as filters only.
 """
 
 from __future__ import annotations

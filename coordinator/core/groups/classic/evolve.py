@@ -1,9 +1,8 @@
-"""(group, event) -> group, for the events of classic membership: its only writer. It holds no rule:
-every event says what became of the group.
+"""Fold of classic membership events into a group: the only writer of a `ClassicGroup`. Contains no
+rule: every event says the new state.
 
 A group that is `loading` is folded from durable events alone (ERR-7): its members come from
-GenerationStored, because the events that brought them one by one are not durable. GroupLoaded ends
-that.
+GenerationStored, because the events of single members are not durable. GroupLoaded ends that.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def _answered_join(group: ClassicGroup, member: Member) -> None:
 
 
 def _created(group: ClassicGroup, event: ev.GroupCreated, at: int) -> None:
-    """A group is made Empty, so there is nothing to change."""
+    """Do nothing: a new group is Empty already."""
 
 
 def _pending(group: ClassicGroup, event: ev.MemberPending, at: int) -> None:
@@ -239,7 +238,7 @@ def _stored(group: ClassicGroup, event: ev.GenerationStored, at: int) -> None:
 
 
 def _load_as(group: ClassicGroup, state: GroupState, at: int) -> None:
-    """A loaded group has been in its state since its record was written (EXP-1)."""
+    """Set the state of a loaded group, which it has had since its record was written (EXP-1)."""
     group.state = state
     group.state_since_ms = at
 
@@ -247,8 +246,9 @@ def _load_as(group: ClassicGroup, state: GroupState, at: int) -> None:
 def _members_from(
     group: ClassicGroup, members: tuple[ev.StoredMember, ...], protocol_name: str
 ) -> None:
-    """The members of a loading group. Each offers the selected protocol only; a rebalance timeout
-    of -1, which records of old formats have, means the session timeout (ERR-7)."""
+    """Set the members of a loading group. Each offers the selected protocol only; a rebalance
+    timeout of -1, in records of old formats, means the session timeout (ERR-7).
+    """
     group.members = Members()
     group.support = {protocol_name: len(members)} if members else {}
     group.static_members = {}
@@ -283,7 +283,9 @@ def _died(group: ClassicGroup, event: ev.GroupDeleted | ev.GroupUnloaded, at: in
 
 
 def take_over(group: ClassicGroup, event: ConsumerGroupDowngraded, at: int) -> None:
-    """Become what a consumer group was whose last members use the classic protocol (K8-MIG-2)."""
+    """Take the state of a consumer group that became classic, because all remaining members use the
+    classic protocol (K8-MIG-2).
+    """
     group.generation = event.generation
     group.protocol_type, group.protocol_name, group.leader = (
         event.protocol_type,
@@ -317,7 +319,7 @@ def take_over(group: ClassicGroup, event: ConsumerGroupDowngraded, at: int) -> N
 
 
 def _loaded(group: ClassicGroup, event: ev.GroupLoaded, at: int) -> None:
-    """The group was folded from its durable events, and is served from now on (ERR-7)."""
+    """End the loading of a group: it is served from now on (ERR-7)."""
     group.loading = False
     if group.state is STABLE:
         group.subscribed_topics = topics_of(group, group.protocol_name)

@@ -1,10 +1,9 @@
-"""ClassicGroup and Member: the membership that the events of a classic group fold into. Only
-`evolve` writes it.
+"""Model of a classic group's membership: `ClassicGroup` and `Member`. Only `evolve` writes it.
 
-A member's `awaiting_join` and `awaiting_sync` say that a request of its is parked. Who is to be
-answered is soft state and is kept by the shard, as are the session deadlines. The rules stand in
-`decide` and `settle`; what a group's offsets and its administration ask of a membership is answered
-here, from the state alone.
+A member's `awaiting_join` and `awaiting_sync` say that its request is parked. Parked requests
+and session deadlines themselves are soft state and belong to the shard. The rules are in
+`decide` and `settle`; questions that offsets and administration have about a membership are
+answered here, from the state alone.
 """
 
 from __future__ import annotations
@@ -23,8 +22,9 @@ Protocols = tuple[tuple[str, bytes], ...]
 
 
 def metadata_of(protocols: Protocols, protocol_name: str | None) -> bytes:
-    """The bytes offered for one protocol; those of the first if it is named twice (PROTO-5), empty
-    if it is not named."""
+    """Return the metadata offered for one protocol; the first if it is named twice (PROTO-5), empty
+    if it is not named.
+    """
     for name, data in protocols:
         if name == protocol_name:
             return data
@@ -32,7 +32,7 @@ def metadata_of(protocols: Protocols, protocol_name: str | None) -> bytes:
 
 
 class Member:
-    """One participant of a group as the coordinator knows it."""
+    """A member of a classic group, as the coordinator knows it."""
 
     __slots__ = (
         "assignment",
@@ -78,11 +78,11 @@ class Member:
         Stable. None: a load found it there."""
 
     def metadata(self, protocol_name: str | None) -> bytes:
-        """The bytes this member sent for one protocol; empty if it did not name it."""
+        """Return the metadata that this member sent for one protocol; empty if it did not name it."""
         return metadata_of(self.protocols, protocol_name)
 
     def snapshot(self) -> tuple[object, ...]:
-        """Everything an observer could tell this member by, for comparing groups."""
+        """Return all observable values of the member, for comparing groups."""
         return tuple(
             getattr(self, name) for name in self.__slots__ if name not in ("spread_hash", "stored")
         )
@@ -92,11 +92,11 @@ class Member:
 
 
 class Members(dict[str, Member]):
-    """Members by id. Iterates in join order; `in_java_order` is the order a java.util.HashMap would
-    show (HM-3, HM-6).
+    """Members by id. Iterates in join order; `in_java_order` is the order of a java.util.HashMap
+    (HM-3, HM-6).
 
-    The Java order is computed when it is first asked for. Members that are removed afterwards only
-    leave gaps in it, so that removing many members one by one stays linear.
+    The Java order is computed when first needed. Members removed afterwards leave gaps in it, so
+    that removing many members one by one stays linear.
     """
 
     __slots__ = ("_first", "_gaps", "_ordered", "_peak")
@@ -110,24 +110,23 @@ class Members(dict[str, Member]):
         """No present member stands in `_ordered` before this index."""
 
     def add(self, member: Member) -> None:
-        """Put a member whose id is not present."""
+        """Add a member with a new id."""
         self[member.member_id] = member
         self._ordered = None
         if len(self) > self._peak:
             self._peak = len(self)
 
     def remove(self, member_id: str) -> Member:
-        """Take a member out and return it."""
+        """Remove and return a member."""
         self._gaps = True
         return self.pop(member_id)
 
     def first_in_java_order(self, without: Member) -> Member | None:
-        """The first of the other members in Java's order; None if there are no others."""
+        """Return the first of the other members in Java's order, or None."""
         return next((member for member in self.walk() if member is not without), None)
 
     def walk(self) -> Iterator[Member]:
-        """The members in Java's order, one after the other: for who needs the first few. None may
-        be added or removed meanwhile."""
+        """Yield the members in Java's order, lazily. None may be added or removed meanwhile."""
         if self._ordered is None:
             self.in_java_order()
         ordered, at = self._ordered, self._first
@@ -141,7 +140,7 @@ class Members(dict[str, Member]):
                 yield member
 
     def order_if_replaced(self, old_id: str, new_id: str) -> list[str]:
-        """The ids in Java's order as they would be if `new_id` took the place of `old_id`."""
+        """Return the ids in Java's order as if `new_id` had replaced `old_id`."""
         mask = capacity_for(self._peak) - 1
         others = [member for member in self.in_java_order() if member.member_id != old_id]
         ids = [member.member_id for member in others]
@@ -154,7 +153,7 @@ class Members(dict[str, Member]):
         return ids
 
     def in_java_order(self) -> list[Member]:
-        """The members as Kafka iterates over them. Not to be changed by the caller."""
+        """Return the members in Kafka's order of iteration. The caller must not change the list."""
         if self._ordered is None:
             mask = capacity_for(self._peak) - 1
             for member in self.values():
@@ -172,8 +171,7 @@ class Members(dict[str, Member]):
 
 
 class ClassicGroup:
-    """The membership of a classic group, and of a group that only has offsets. `evolve` is its only
-    writer."""
+    """Membership of a classic group, and of a group with offsets only. Only `evolve` writes it."""
 
     __slots__ = (
         "awaiting_join",
@@ -231,30 +229,32 @@ class ClassicGroup:
         self.subscribed_topics: frozenset[str] | None = None
 
     def all_joined(self) -> bool:
-        """Every member has a parked JoinGroup and no id is pending (REB-2)."""
+        """Return True if every member has a parked JoinGroup and no member id is pending (REB-2)."""
         return self.awaiting_join == len(self.members) and not self.pending
 
     def max_rebalance_timeout_ms(self) -> int:
-        """The longest rebalance timeout among the members; at least 0, whatever they sent
-        (REB-1)."""
+        """Return the longest rebalance timeout of the members; at least 0, whatever they sent
+        (REB-1).
+        """
         return max((0, *(m.rebalance_timeout_ms for m in self.members.values())))
 
     def uses_consumer_protocol(self) -> bool:
-        """True for groups of consumers, whose subscriptions the coordinator may read (EXP-8)."""
+        """Return True for groups of consumers, whose subscriptions the coordinator may decode
+        (EXP-8).
+        """
         return self.protocol_type == "consumer"
 
     # -- what a group's offsets and its administration ask of its membership (see
     # groups.group.Membership)
 
     def is_dead(self) -> bool:
-        """True if the group was unloaded or deleted while somebody held on to it."""
+        """Return True if the group was unloaded or deleted while a caller still holds the object."""
         return self.state is DEAD
 
     def refuse_member(self, member_id: str, group_instance_id: str | None) -> ErrorCode:
-        """NONE if a request's member is one of the group; else UNKNOWN_MEMBER_ID or
-        FENCED_INSTANCE_ID (VAL-1, STA-6).
-
-        A static member that leaves its instance id out is accepted on the member id alone.
+        """Return UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID if the request's member is not one of the
+        group, else NONE (VAL-1, STA-6). A static member that leaves its instance id out is
+        accepted by the member id alone.
         """
         if group_instance_id is not None:
             current = self.static_members.get(group_instance_id)
@@ -267,8 +267,9 @@ class ClassicGroup:
     def refuse_commit(
         self, member_id: str, group_instance_id: str | None, generation: int
     ) -> ErrorCode:
-        """The checks of OC-2, in their order. Nobody may commit while the leader's assignment is
-        awaited."""
+        """Return the error of an OffsetCommit, in the order of OC-2, or NONE. While the leader's
+        assignment is awaited, all commits are refused.
+        """
         if self.state is DEAD:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         if generation < 0 and self.state is EMPTY:
@@ -288,8 +289,9 @@ class ClassicGroup:
     def refuse_transactional_commit(
         self, member_id: str, group_instance_id: str | None, generation: int
     ) -> ErrorCode:
-        """As OC-2, but anonymous commits pass in any state, and so does everything during the sync
-        phase (TXN-2)."""
+        """Like `refuse_commit` (OC-2), but commits without a member pass in any state, and all do
+        during the sync phase (TXN-2).
+        """
         if self.state is DEAD:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         if generation < 0 and (
@@ -307,8 +309,9 @@ class ClassicGroup:
         )
 
     def refuse_offset_delete(self) -> ErrorCode:
-        """Offsets are deleted from Empty groups and from groups of consumers, which tell what they
-        subscribe to (OD-1)."""
+        """Return the error of an OffsetDelete, or NONE: the group must be Empty or of consumers,
+        whose subscriptions are known (OD-1).
+        """
         if self.state is DEAD:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return (
@@ -318,25 +321,29 @@ class ClassicGroup:
         )
 
     def refuse_delete(self) -> ErrorCode:
-        """Only an Empty group may be deleted; pending members do not count (DG-1, DG-3)."""
+        """Return the error of a DeleteGroups, or NONE: the group must be Empty; pending members do
+        not count (DG-1, DG-3).
+        """
         if self.state is DEAD:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.NONE if self.state is EMPTY else ErrorCode.NON_EMPTY_GROUP
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """True if members subscribe to a topic; subscriptions that are not known count as all
-        topics (EXP-3, OD-2)."""
+        """Return True if members subscribe to a topic; unknown subscriptions count as all topics
+        (EXP-3, OD-2).
+        """
         return self.state is not EMPTY and (
             self.subscribed_topics is None or topic in self.subscribed_topics
         )
 
     def commit_proves_life(self) -> bool:
-        """True if a member's commit renews its session now (OC-7)."""
+        """Return True if a member's commit renews its session now (OC-7)."""
         return self.state is STABLE or self.state is PREPARING_REBALANCE
 
     def offsets_may_expire(self) -> bool:
-        """Those of a group without members may, and those of a Stable group of consumers (EXP-1,
-        EXP-3)."""
+        """Return True if offsets may expire: in a group without members, or a Stable group of
+        consumers (EXP-1, EXP-3).
+        """
         return (
             self.protocol_type is None
             or self.state is EMPTY
@@ -344,15 +351,17 @@ class ClassicGroup:
         )
 
     def offsets_unused_since_ms(self) -> int | None:
-        """Since it became Empty, in a group that had members; None: each offset counts from its
-        commit (EXP-1, EXP-2)."""
+        """Return the instant at which a group that had members became Empty; None: retention counts
+        from each commit (EXP-1, EXP-2).
+        """
         return (
             self.state_since_ms if self.protocol_type is not None and self.state is EMPTY else None
         )
 
     def snapshot(self) -> dict[str, object]:
-        """The group's whole hard state as plain values, shared with nobody: equal snapshots mean
-        equal groups."""
+        """Return the group's whole hard state as plain values, not shared: equal snapshots mean
+        equal groups.
+        """
         values: dict[str, object] = {
             name: copy(getattr(self, name)) for name in self.__slots__ if name != "members"
         }

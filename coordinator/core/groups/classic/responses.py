@@ -1,7 +1,7 @@
 """Responses to parked requests: which of them an event answers, and with what.
 
-To be asked before the event is folded, while the group still shows who waits. Only the shard knows
-the waiting clients.
+Call it before the event is folded, while the group still shows the waiting members. Only the
+shard knows the clients.
 """
 
 from __future__ import annotations
@@ -24,36 +24,40 @@ ParkedResponse = tuple[str, Parked, Response]  # member id, which of its request
 def responses_to_parked(
     group: ClassicGroup, event: ev.Event
 ) -> Iterator[ParkedResponse] | tuple[()]:
-    """The parked requests of `group` that `event` answers, in Java's order of members (HM-3)."""
+    """Return the responses to the parked requests that `event` answers, in Java's order of members
+    (HM-3).
+    """
     find = _RESPONSES.get(type(event))
     return () if find is None else find(group, event)
 
 
 def join_error(error: int, member_id: str = "") -> JoinGroupResponse:
-    """A refused JoinGroup: generation -1, no leader, no members, null protocol (JOIN-9)."""
+    """Return a refused JoinGroup: generation -1, no leader, no members, null protocol (JOIN-9)."""
     return JoinGroupResponse(
         error_code=error, member_id=member_id, generation_id=-1, protocol_name=None
     )
 
 
 def in_version(response: Response, api_version: int) -> Response:
-    """A JoinGroup response as its version has it: an absent protocol name is "" before version 7
-    and null from then on; so is the name "" (JOIN-9). Other responses as they are."""
+    """Adapt a JoinGroup response to its version: an absent or empty protocol name is "" before
+    version 7 and null from then on (JOIN-9). Other responses are returned unchanged.
+    """
     if isinstance(response, JoinGroupResponse) and not response.protocol_name:
         response.protocol_name = "" if api_version < 7 else None
     return response
 
 
 def sync_error(error: int) -> SyncGroupResponse:
-    """A refused SyncGroup: no assignment, null protocol type and name (SYNC-1)."""
+    """Return a refused SyncGroup: no assignment, null protocol type and name (SYNC-1)."""
     return SyncGroupResponse(error_code=error)
 
 
 def members_for_leader(
     group: ClassicGroup, protocol_name: str | None
 ) -> list[JoinGroupResponseMember]:
-    """The member list a leader gets: everyone, in Java's order, with the metadata of the selected
-    protocol (JOIN-9)."""
+    """Return the member list for the leader: all members in Java's order, with the metadata of the
+    selected protocol (JOIN-9).
+    """
     return [
         JoinGroupResponseMember(
             member_id=m.member_id,
@@ -112,7 +116,7 @@ def _rejected(group: ClassicGroup, event: ev.AssignmentRejected) -> Iterator[Par
 
 
 def _removed(group: ClassicGroup, event: ev.MemberRemoved) -> Iterator[ParkedResponse]:
-    """A removed member's JoinGroup is answered; its SyncGroup never is (SYNC-7)."""
+    """Answer a removed member's JoinGroup; its SyncGroup is never answered (SYNC-7)."""
     if group.members[event.member_id].awaiting_join:
         yield event.member_id, Parked.JOIN, join_error(ErrorCode.UNKNOWN_MEMBER_ID)
 

@@ -1,5 +1,6 @@
-"""Choice of a group's protocol, and the topics that its members subscribe to (PROTO-1..PROTO-5,
-EXP-8)."""
+"""Selection of a classic group's protocol, and the topics that its members subscribe to
+(PROTO-1..PROTO-5, EXP-8).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from .states import EMPTY
 
 
 def supports(group: ClassicGroup, protocol_type: str, protocols: Protocols) -> bool:
-    """True if a JoinGroup with these protocols may enter the group (PROTO-1)."""
+    """Return True if a JoinGroup with these protocols may enter the group (PROTO-1)."""
     if group.state is EMPTY:
         return bool(protocol_type) and bool(protocols)
     size, support = len(group.members), group.support
@@ -23,15 +24,13 @@ def supports(group: ClassicGroup, protocol_type: str, protocols: Protocols) -> b
 
 
 def select_protocol(offers: Iterable[Protocols]) -> str:
-    """The name that wins the vote of members that make these offers, each in its order of
-    preference (PROTO-2..PROTO-4).
+    """Return the protocol name elected by members with these offers, each in order of preference
+    (PROTO-2..PROTO-4).
 
-    The offers are given in Java's order of members: it decides between equally voted names that
-    share a bucket.
-
-    Every member votes for the first of its names that all members offer; of equally voted names the
-    one that comes first in a Java HashMap wins. A name that one member lists twice counts once
-    (Kafka fails there, PROTO-5).
+    Every member votes for the first of its names that all members offer; among equal votes the
+    first in a Java HashMap wins. Offers are given in Java's order of members, which decides
+    between such names in the same bucket. A name that one member lists twice counts once (Kafka
+    fails there, PROTO-5).
     """
     counts: dict[
         Protocols, int
@@ -51,9 +50,8 @@ def select_protocol(offers: Iterable[Protocols]) -> str:
 
 
 def topics_of(group: ClassicGroup, protocol_name: str | None) -> frozenset[str] | None:
-    """The topics that the members of a group of consumers subscribe to under this protocol.
-
-    None (unknown) if the group is of another type or any subscription cannot be read (EXP-8).
+    """Return the topics that the members subscribe to under this protocol; None (unknown) if the
+    group is not of consumers or a subscription cannot be decoded (EXP-8).
     """
     if not group.uses_consumer_protocol():
         return None

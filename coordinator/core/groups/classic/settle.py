@@ -1,9 +1,8 @@
-"""Events from a group's state alone: the start of a rebalance, the end of a join phase,
-deadlines that fell due.
+"""Events that follow from a group's state alone: the start of a rebalance, the end of a join phase,
+deadlines that passed.
 
-Each function proposes one event at a time: it yields an event, the caller folds it, and the
-function reads the group as it is then. So every step is decided on what the steps before it made of
-the group.
+Each function yields one event at a time; the caller folds it, and the function then reads the
+new state. So every step is decided on the result of the steps before.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ LEAST_EXTENSION_MS = 100
 def settle(
     group: ClassicGroup, then: Then, reason: str, now: int, config: GroupConfig
 ) -> Iterator[ev.Event]:
-    """The events of a decision's `then`."""
+    """Yield the events that a decision's `then` asks for."""
     if then is Then.REBALANCE and group.state in CAN_REBALANCE:
         yield from start_rebalance(group, reason, now, config)
     elif then is not Then.NOTHING and group.state is PREPARING_REBALANCE and group.all_joined():
@@ -39,8 +38,9 @@ def settle(
 def start_rebalance(
     group: ClassicGroup, reason: str, now: int, config: GroupConfig
 ) -> Iterator[ev.Event]:
-    """Go to PreparingRebalance (REB-1, DLY-1), and on to the next generation if everybody has
-    joined already."""
+    """Go to PreparingRebalance (REB-1, DLY-1), and on to the next generation if all members have
+    joined already.
+    """
     timeout_ms = group.max_rebalance_timeout_ms()
     if group.state is EMPTY:
         delay_ms = config.initial_rebalance_delay_ms
@@ -52,8 +52,9 @@ def start_rebalance(
 
 
 def join_deadline_passed(group: ClassicGroup, now: int, config: GroupConfig) -> Iterator[ev.Event]:
-    """The join timer fired: an initial delay may run once more (DLY-2), otherwise the join phase
-    ends (REB-4)."""
+    """Handle the end of the join timer: an initial delay may be extended (DLY-2), else the join
+    phase ends (REB-4).
+    """
     if group.delay_ms is not None and group.new_member_added and group.delay_remaining_ms != 0:
         delay_ms = min(config.initial_rebalance_delay_ms, group.delay_remaining_ms)
         yield ev.DelayExtended(
@@ -64,8 +65,9 @@ def join_deadline_passed(group: ClassicGroup, now: int, config: GroupConfig) -> 
 
 
 def complete_join_phase(group: ClassicGroup, now: int) -> Iterator[ev.Event]:
-    """End the join phase: drop dynamic members that did not rejoin, settle who leads, begin a
-    generation (REB-4, REB-5)."""
+    """End the join phase: remove dynamic members that did not rejoin, choose the leader, start a
+    generation (REB-4, REB-5).
+    """
     if group.awaiting_join != len(group.members):
         for member in list(group):
             if not member.awaiting_join and member.group_instance_id is None:
@@ -84,7 +86,7 @@ def complete_join_phase(group: ClassicGroup, now: int) -> Iterator[ev.Event]:
 
 
 def next_generation(group: ClassicGroup, now: int) -> ev.GenerationStarted | ev.GroupEmptied:
-    """The event that begins the next generation, with or without members (REB-4, REB-7)."""
+    """Return the event that starts the next generation, with or without members (REB-4, REB-7)."""
     generation = group.generation + 1
     if not group.members:
         return ev.GroupEmptied(
@@ -104,8 +106,9 @@ def next_generation(group: ClassicGroup, now: int) -> ev.GenerationStarted | ev.
 
 
 def sync_deadline_passed(group: ClassicGroup, now: int, config: GroupConfig) -> Iterator[ev.Event]:
-    """The sync timer fired: whoever has not synced is removed, static members too, and a rebalance
-    starts (SYNC-6)."""
+    """Handle the end of the sync timer: members that have not synced are removed, static ones too,
+    and a rebalance starts (SYNC-6).
+    """
     for member_id in list(group.pending_sync):
         member = group.members.get(member_id)
         if (
@@ -118,8 +121,9 @@ def sync_deadline_passed(group: ClassicGroup, now: int, config: GroupConfig) -> 
 def session_expired(
     group: ClassicGroup, member_id: str, now: int, config: GroupConfig, *, by_hand: bool = False
 ) -> Iterator[ev.Event]:
-    """A session or pending timer fired for an id (SES-2, SES-3, JOIN-8, MID-5), or somebody ended
-    it."""
+    """Handle the end of a session or of a pending member's time, expired or ended by a test (SES-2,
+    SES-3, JOIN-8, MID-5).
+    """
     if member_id in group.pending:
         reason = Removal.ENDED_BY_HAND if by_hand else Removal.SESSION_EXPIRED
         yield ev.PendingMemberRemoved(member_id, reason)
@@ -142,7 +146,7 @@ def session_expired(
 
 
 def loaded(group: ClassicGroup, now: int, config: GroupConfig) -> Iterator[ev.Event]:
-    """A coordinator's events for a group it has just loaded (ERR-7)."""
+    """Yield the events of a group that was just loaded (ERR-7)."""
     yield ev.GroupLoaded(str(group.state), group.generation)
     if len(group.members) > config.max_size:
         yield from start_rebalance(group, "the group is larger than group.max.size", now, config)
@@ -151,8 +155,9 @@ def loaded(group: ClassicGroup, now: int, config: GroupConfig) -> Iterator[ev.Ev
 def removal(
     group: ClassicGroup, member: Member, reason: str, detail: str | None = None
 ) -> ev.MemberRemoved:
-    """The event that takes a member out; if it led, the first remaining one in Java's order leads
-    (LEAD-2)."""
+    """Return the event that removes a member. If it was the leader, the first remaining member in
+    Java's order leads (LEAD-2).
+    """
     leader = group.leader
     if leader == member.member_id:
         next_one = group.members.first_in_java_order(without=member)

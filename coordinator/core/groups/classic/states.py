@@ -1,4 +1,4 @@
-"""Group states and the transitions between them, as data (ST-1, ST-2, ST-3)."""
+"""States of a classic group, and the transitions between them as a table (ST-1, ST-2, ST-3)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class GroupState(Enum):
-    """The states of a classic group; the values are the names seen on the wire (ST-1)."""
+    """State of a classic group; the values are the names on the wire (ST-1)."""
 
     EMPTY = "Empty"
     PREPARING_REBALANCE = "PreparingRebalance"
@@ -45,5 +45,5 @@ CAN_REBALANCE = frozenset({EMPTY, STABLE, COMPLETING_REBALANCE})
 
 
 def may_follow(previous: GroupState, state: GroupState) -> bool:
-    """True if a group may go from `previous` to `state` (ST-2)."""
+    """Return True if a group may go from `previous` to `state` (ST-2)."""
     return previous in TRANSITIONS[state]

@@ -1,7 +1,6 @@
-"""Consumer groups of the KIP-848 protocol: model, events, decisions and views, as pure as the
-classic ones beside them.
+"""Consumer groups of the KIP-848 protocol: model, decisions and views.
 
-Rules: time is an argument; assignors, the topics of the cluster and the matcher of patterns are
-injected (`environment`). Only `evolve` changes a membership. This package does not depend on the
-classic membership, sockets, clocks or chance.
+Time is an argument; assignors, the cluster's topics and the matcher of patterns are injected
+(`environment`). Only `evolve` changes a membership. Does not know classic membership, sockets,
+clocks or randomness. Begin with `model.py` and `heartbeat.py`.
 """

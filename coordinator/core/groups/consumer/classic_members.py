@@ -1,8 +1,8 @@
-"""Members of the classic protocol inside a consumer group: JoinGroup, SyncGroup and Heartbeat
+"""Members of the classic protocol in a consumer group: JoinGroup, SyncGroup and Heartbeat
 (K8-CLS-1..6).
 
-Such a member follows the group's epochs as if they were generations. It is never parked: every
-request is answered at once.
+Such a member uses the group's epochs as generations. It is never parked: every request is
+answered at once.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def decide_join(
     now: int,
     environment: Environment,
 ) -> Decision:
-    """JoinGroup to a consumer group with members. Raises Refused (K8-CLS-1..3)."""
+    """Decide a JoinGroup to a consumer group with members. Raises Refused (K8-CLS-1..3)."""
     disabled = environment.migration is MigrationPolicy.DISABLED
     if disabled and environment.release.has("K8-MIG-42-1"):
         raise Refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
@@ -131,7 +131,7 @@ def decide_join(
 
 
 def _supports(group: ConsumerMembership, request: JoinGroupRequest) -> bool:
-    """True if the newcomer shares a protocol with all classic members there are (K8-CLS-1)."""
+    """Return True if the joining member shares a protocol with all classic members (K8-CLS-1)."""
     if request.protocol_type != PROTOCOL_TYPE:
         return False
     return any(
@@ -143,7 +143,7 @@ def _supports(group: ConsumerMembership, request: JoinGroupRequest) -> bool:
 def _joining(
     group: ConsumerMembership, member_id: str, instance_id: str | None, unknown: bool
 ) -> tuple[Member, Member | None]:
-    """The member as it was, and whom it replaces (K8-CLS-3)."""
+    """Return the member before the request, and the member that it replaces (K8-CLS-3)."""
     if instance_id is None:
         return group.members.get(member_id) or Member(member_id), None
     if not unknown:
@@ -155,7 +155,7 @@ def _joining(
 
 
 def _subscription(request: JoinGroupRequest, environment: Environment) -> Subscription:
-    """The member's subscription. Raises Refused for bytes that cannot be read (K8-CLS-44-3)."""
+    """Decode the member's subscription. Raises Refused if it cannot be decoded (K8-CLS-44-3)."""
     try:
         return Subscription.decode(bytes(request.protocols[0].metadata))
     except WireError:
@@ -167,7 +167,9 @@ def _subscription(request: JoinGroupRequest, environment: Environment) -> Subscr
 
 
 def _joined(member: Member, request: JoinGroupRequest) -> JoinGroupResponse:
-    """Everybody is a follower: no leader, no list of members (K8-CLS-2)."""
+    """Return the JoinGroup response, in which every member is a follower: no leader, no member list
+    (K8-CLS-2).
+    """
     return JoinGroupResponse(
         member_id=member.member_id,
         generation_id=member.member_epoch,
@@ -185,8 +187,9 @@ def _downgrade(
     owned: list[tuple[bytes, list[int]]],
     environment: Environment,
 ) -> Decision:
-    """The last member of the consumer protocol is replaced by a classic one, so the group becomes
-    classic (K8-MIG-2)."""
+    """Decide a replacement of the last member of the consumer protocol by a classic one, which
+    makes the group classic (K8-MIG-2).
+    """
     stale = group.assignment_epoch < group_epoch
     moved = new
     if not stale:
@@ -213,8 +216,9 @@ def _downgrade(
 def decide_sync(
     group: ConsumerMembership, request: SyncGroupRequest, now: int, topics: Topics
 ) -> Decision:
-    """SyncGroup of a classic member: its assignment in the client's form. Raises Refused
-    (K8-CLS-4)."""
+    """Decide the SyncGroup of a classic member: return its assignment in the classic format. Raises
+    Refused (K8-CLS-4).
+    """
     member = _classic_member(
         group, request.member_id, request.group_instance_id, request.generation_id
     )
@@ -246,8 +250,9 @@ def decide_sync(
 def decide_classic_heartbeat(
     group: ConsumerMembership, request: HeartbeatRequest, now: int, environment: Environment
 ) -> Decision:
-    """Heartbeat of a classic member: it is told to rejoin when there is something to do. Raises
-    Refused (K8-CLS-5, K8-CLS-43-5)."""
+    """Decide the Heartbeat of a classic member: it must rejoin if its assignment changes. Raises
+    Refused (K8-CLS-5, K8-CLS-43-5).
+    """
     member = _classic_member(
         group, request.member_id, request.group_instance_id, request.generation_id
     )
@@ -265,7 +270,7 @@ def decide_classic_heartbeat(
 
 
 def _waits(group: ConsumerMembership, member: Member) -> bool:
-    """True if a partition of its target is still held by somebody."""
+    """Return True if another member still holds a partition of the member's target."""
     held: Held = member.held
     return any(
         partition not in held.get(topic_id, {}) and group.owner_epoch(topic_id, partition) != -1
@@ -278,7 +283,8 @@ def _classic_member(
     group: ConsumerMembership, member_id: str, instance_id: str | None, generation: int
 ) -> Member:
     """Return the member that sent a request of the classic protocol. Raises Refused with 25, 82 or
-    22 (K8-CLS-4, K8-CLS-5)."""
+    22 (K8-CLS-4, K8-CLS-5).
+    """
     if instance_id is None:
         member = group.members.get(member_id)
     else:
@@ -293,8 +299,9 @@ def _classic_member(
 
 
 def assignment_blob(target: dict[bytes, tuple[int, ...]], metadata: bytes, topics: Topics) -> bytes:
-    """Partitions as SyncGroup carries them, in the version of the member's subscription; topics
-    that are gone are left out."""
+    """Encode partitions as in a SyncGroup response, in the version of the member's subscription;
+    deleted topics are left out.
+    """
     version = int.from_bytes(metadata[:2], "big", signed=True)
     named = {
         name: partitions

@@ -1,8 +1,8 @@
-"""Under which keys the events of a consumer group are kept, so that later ones take the place of
-earlier ones (PST-4).
+"""Keys of a consumer group's durable events, so that later events replace earlier ones (PST-4).
 
-The keys are those of Kafka's records: group epoch, member, target of a member, current assignment
-of a member, regular expression; and of a former instance id, until somebody takes it. Does not depend on where the events are kept.
+The keys are those of Kafka's records: group epoch, member, target of a member, current
+assignment of a member, regular expression; also a former member's instance id, until another
+member takes it. Does not know where events are kept.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _EPOCH, _ASSIGNMENT = "group epoch", "assignment epoch"
 
 
 def of_member(member_id: str) -> Keys:
-    """All keys of a member."""
+    """Return all keys of a member."""
     return [("member", member_id), ("current", member_id), ("target", member_id)]
 
 
 def _of_instance(said: ev.ConsumerMemberSubscribed) -> Keys:
-    """The key under which a former member's claim to the instance id is kept."""
+    """Return the key for a former member's claim to its instance id."""
     return [] if said.group_instance_id is None else [("instance", said.group_instance_id)]
 
 

@@ -1,8 +1,8 @@
-"""The outside needs of a consumer group's decisions: configuration, topics, assignors and a
-matcher of patterns.
+"""Interfaces that a consumer group's decisions need: configuration, topics, assignors, pattern
+matcher.
 
-Plain interfaces; who implements them (the cluster's metadata, the server-side assignors, the RE2
-binding) is elsewhere. Assignors are injected: this package does not depend on them.
+The server implements them (`server.environments`) and injects the assignors: this package knows
+none.
 """
 
 from __future__ import annotations
@@ -22,46 +22,48 @@ class Topics(Protocol):
 
     @property
     def version(self) -> int:
-        """A number that rises whenever anything about topics changes."""
+        """A number that rises with any change of topics."""
 
     @property
     def created(self) -> int:
-        """A number that rises whenever a topic is created (K8-RX-2)."""
+        """A number that rises with each created topic (K8-RX-2)."""
 
     def topic_id(self, name: str) -> bytes | None:
-        """The id of a topic, None if there is none of that name."""
+        """Return the id of a topic, or None if it does not exist."""
 
     def topic_name(self, topic_id: bytes) -> str | None:
-        """The name of a topic, None if there is none of that id."""
+        """Return the name of a topic id, or None if it does not exist."""
 
     def partition_count(self, topic_id: bytes) -> int:
-        """Return the number of partitions of a topic that exists."""
+        """Return the number of partitions of an existing topic."""
 
     def fingerprint(self, name: str) -> bytes:
-        """Bytes that differ whenever id, partitions or racks of a topic differ; empty if there is
-        no such topic."""
+        """Return bytes that differ whenever id, partitions or racks of a topic differ; empty if it
+        does not exist.
+        """
 
     def names(self) -> Collection[str]:
-        """The names of all topics."""
+        """Return the names of all topics."""
 
 
 class AssignorFailed(Exception):
-    """The error of `AssignorPort.assign` when there is no assignment; the text says why."""
+    """Error of `AssignorPort.assign` if there is no assignment; the text says why."""
 
 
 class AssignorPort(Protocol):
-    """A server-side assignor, behind a function that hides its own types."""
+    """Interface of a server-side assignor."""
 
     name: str
 
     def assign(self, wanted: AssignmentInput) -> Mapping[str, Mapping[bytes, Sequence[int]]]:
-        """Targets by member id; members that are left out get nothing. Raises AssignorFailed."""
+        """Return targets by member id; members left out get nothing. Raises AssignorFailed."""
 
 
 class SubscribedMember(NamedTuple):
-    """One member as an assignor sees it: `topics` are ids in Java's order, `unresolved` counts
-    names that no topic has, `assignment` is its target so far. The names are those of a member that
-    the assignors are given (`assignors.server_side.Member`)."""
+    """A member as an assignor sees it. `topics`: ids in Java's order; `unresolved`: number of names
+    without a topic; `assignment`: its target so far. The field names are those of
+    `assignors.server_side.Member`.
+    """
 
     topics: Sequence[bytes]
     unresolved: int
@@ -71,8 +73,10 @@ class SubscribedMember(NamedTuple):
 
 
 class AssignmentInput(NamedTuple):
-    """A group to assign: members in Java's order, partition counts, whether all subscribe alike,
-    what is assigned now (None: nobody asks), and, of a share group, what may be assigned at all."""
+    """Input of an assignor: members in Java's order, partition counts, whether all subscribe alike,
+    the current owners of partitions (None: unused), and for a share group the assignable
+    partitions.
+    """
 
     members: Mapping[str, SubscribedMember]
     partitions: Mapping[bytes, int]
@@ -82,8 +86,9 @@ class AssignmentInput(NamedTuple):
 
 
 class MigrationPolicy(Enum):
-    """group.consumer.migration.policy: which conversions of groups with members are allowed
-    (K8-CFG-1)."""
+    """Values of group.consumer.migration.policy: which conversions of groups with members are
+    allowed (K8-CFG-1).
+    """
 
     DISABLED = "disabled"
     UPGRADE = "upgrade"
@@ -102,19 +107,18 @@ class MigrationPolicy(Enum):
 
 
 class Pattern(Protocol):
-    """A regular expression."""
+    """Interface of a compiled regular expression."""
 
     @property
     def instructions(self) -> int:
-        """Steps of the engine, of some nanoseconds each, that one byte of a text may cost at
-        most."""
+        """Upper bound of the engine's steps, of some nanoseconds each, for each byte of a text."""
 
     def matches(self, text: str) -> object:
-        """Something true if the whole text matches."""
+        """Return a true value if the whole text matches."""
 
 
 class GroupSettings(NamedTuple):
-    """The settings of a single group (consumer.*); milliseconds."""
+    """Settings of a single group (consumer.*), in milliseconds."""
 
     session_timeout_ms: int = 45_000
     heartbeat_interval_ms: int = 5_000
@@ -123,13 +127,15 @@ class GroupSettings(NamedTuple):
 
 @dataclass(slots=True)
 class Environment:
-    """Everything that a decision may ask for. `classic_max_size` is group.max.size, `max_size`
-    group.consumer.max.size."""
+    """Everything that a decision may ask for. `classic_max_size`: group.max.size; `max_size`:
+    group.consumer.max.size.
+    """
 
     topics: Topics
     make_assignors: Callable[[], Mapping[str, AssignorPort]]
-    """Makes the assignors of group.consumer.assignors by name, the default first; called once, when
-    they are first needed."""
+    """Returns the assignors of group.consumer.assignors by name, the default first; called once,
+    when they are first needed.
+    """
     compile_pattern: Callable[[str], Pattern]
     """Makes a pattern; raises PatternRefused with RE2J's words."""
     settings: Callable[[str], GroupSettings] = lambda group_id: GroupSettings()
@@ -155,4 +161,4 @@ class Environment:
 
 
 class PatternRefused(ValueError):
-    """A regular expression that RE2J refuses; the text is what RE2J says about it."""
+    """Error for a regular expression that RE2J refuses; the text is RE2J's."""

@@ -1,8 +1,8 @@
-"""(membership, event) -> membership: the only writer of a consumer group. It holds no rule; every
-event says what became of it.
+"""Fold of events into a consumer group's membership: its only writer. Contains no rule; every event
+says the new state.
 
-The membership is changed in place. All events are durable, so a load is the same fold from an empty
-membership (PST-4).
+The membership is changed in place. All events are durable, so a load is the same fold from an
+empty membership (PST-4).
 """
 
 from __future__ import annotations
@@ -35,8 +35,9 @@ def evolve(group: ConsumerMembership, event: ev.ConsumerEvent, at: int) -> None:
 
 
 def held_of(topics: Iterable[ev.HeldPartitions]) -> Held:
-    """A record's account of a member's partitions, in the order of the maps that Kafka reads it
-    into."""
+    """Return an event's partitions of a member, in the order of the maps into which Kafka reads its
+    record.
+    """
     by_id = {of.topic_id: of for of in topics}
     held: dict[bytes, dict[int, int]] = {}
     for topic_id in uuid_order(list(by_id)):
@@ -46,7 +47,9 @@ def held_of(topics: Iterable[ev.HeldPartitions]) -> Held:
 
 
 def partitions_of(topics: Iterable[ev.TopicPartitions]) -> Partitions:
-    """A record's account of a target, in the order of the maps that Kafka reads it into."""
+    """Return an event's target partitions, in the order of the maps into which Kafka reads its
+    record.
+    """
     by_id = {of.topic_id: of.partitions for of in topics}
     return {
         t: tuple(int_order(by_id[t], set_capacity(len(by_id[t])))) for t in uuid_order(list(by_id))
@@ -54,7 +57,7 @@ def partitions_of(topics: Iterable[ev.TopicPartitions]) -> Partitions:
 
 
 def _created(group: ConsumerMembership, event: ev.ConsumerGroupCreated, at: int) -> None:
-    """A new membership starts empty; whoever holds it makes it anew."""
+    """Do nothing: the owner replaces the membership by a new one."""
 
 
 def _upgraded(group: ConsumerMembership, event: ev.ConsumerGroupUpgraded, at: int) -> None:
@@ -124,7 +127,7 @@ def _assigned(group: ConsumerMembership, event: ev.TargetAssigned, at: int) -> N
 def _unchanged(
     group: ConsumerMembership, event: ev.AssignmentFailed | ev.PreviousEpochAccepted, at: int
 ) -> None:
-    """Nothing changed."""
+    """Do nothing: the event changes no state."""
 
 
 def _reconciled(group: ConsumerMembership, event: ev.ConsumerMemberReconciled, at: int) -> None:
@@ -225,8 +228,7 @@ def _release(group: ConsumerMembership, member: Member) -> None:
 
 
 def _tell_apart(group: ConsumerMembership, old: Member | None, new: Member | None) -> None:
-    """Bring the counts of subscriptions, votes and classic members in line with a member's
-    change."""
+    """Update the counts of subscriptions, votes and classic members after a member changed."""
     replace_names(
         group.subscribers,
         frozenset() if old is None else old.topics,

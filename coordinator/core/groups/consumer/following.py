@@ -1,9 +1,9 @@
-"""The heartbeat that comes most while others join and leave: of a member that has its whole target
-and only follows the group's epoch.
+"""Fast path for heartbeats of a member that has its whole target and only follows the group's
+epoch: the most frequent ones while other members join and leave.
 
-What `heartbeat` decides about it is the same; here that is known without asking for all that may
-have changed. What a member's event says of its partitions is remembered while neither they nor the
-target change, so such a heartbeat costs the same for any number of them.
+The decision is the same as in `heartbeat`, without its checks for changes. The event's
+partitions are cached while neither the member's partitions nor the target change, so the cost
+does not depend on their number.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ def follow(
     now: int,
     environment: Environment,
 ) -> Decision | None:
-    """The decision about such a heartbeat (K8-REC-3). None: it is of another kind, or it may be
-    refused; `decide_heartbeat` knows."""
+    """Return the decision about such a heartbeat (K8-REC-3), or None if it is of another kind and
+    `decide_heartbeat` must decide it.
+    """
     member = group.members.get(request.member_id)
     epoch = group.assignment_epoch
     if (
@@ -73,7 +74,7 @@ def follow(
 def _told(
     group: ConsumerMembership, member: Member, topics: Topics
 ) -> tuple[ev.HeldPartitions, ...] | None:
-    """The event's account of the member's partitions; None if they are not its target."""
+    """Return the member's partitions in the event's form, or None if they are not its target."""
     target = group.targets.get(member.member_id)
     if target is None:
         return None

@@ -1,8 +1,8 @@
-"""ConsumerGroupHeartbeat of a member that joins or stays (K8-HB-1..4, K8-EP-1, K8-ST-1..4). Leaving
-is `leave`'s.
+"""Decisions about the ConsumerGroupHeartbeat of a member that joins or stays (K8-HB-1..4, K8-EP-1,
+K8-ST-1..4). Leaving is in `leave`.
 
-The steps stand in Kafka's order; each sees the group as it was before the request, and the member
-as the steps before made it.
+The steps are in Kafka's order; each sees the group as before the request, and the member as the
+steps before left it.
 """
 
 from __future__ import annotations
@@ -40,15 +40,16 @@ _NOTHING_NEW: Final = (None, None, None, None, None, None)
 
 
 class Caller(NamedTuple):
-    """Sender of a request, as the network knows it."""
+    """Sender of a request: client id and host."""
 
     client_id: str
     client_host: str
 
 
 class Progress(NamedTuple):
-    """The outcome of the steps up to the reconciliation, for heartbeats and for joins of
-    classic members alike."""
+    """Result of the steps before the reconciliation, for heartbeats and for JoinGroups of classic
+    members.
+    """
 
     member: Member
     events: tuple[ev.ConsumerEvent, ...]
@@ -67,7 +68,7 @@ def decide_heartbeat(
     now: int,
     environment: Environment,
 ) -> Decision:
-    """The outcome of a heartbeat of `member_id`. Raises Refused; the group is then unchanged."""
+    """Decide the heartbeat of `member_id`. Raises Refused; the group is then unchanged."""
     followed = follow(group, request, caller.client_id, caller.client_host, now, environment)
     if followed is not None:
         return followed
@@ -128,7 +129,7 @@ def decide_heartbeat(
 
 
 def refuse_if_full(group: ConsumerMembership, member_id: str, environment: Environment) -> None:
-    """Raises Refused if a newcomer finds as many members as there may be (K8-HB-1 step 2)."""
+    """Raise Refused if a new member exceeds the maximal group size (K8-HB-1 step 2)."""
     if len(group.members) >= environment.max_size and member_id not in group.members:
         text = f"The consumer group has reached its maximum capacity of {environment.max_size} members."
         raise Refused(ErrorCode.GROUP_MAX_SIZE_REACHED, text)
@@ -140,8 +141,9 @@ def _member(
     member_id: str,
     environment: Environment,
 ) -> tuple[Member, Member | None]:
-    """The member as it was before the request, and the static member that it replaces (K8-HB-1 step
-    3, K8-ST-1, K8-ST-2)."""
+    """Return the member before the request, and the static member that it replaces (K8-HB-1 step 3,
+    K8-ST-1, K8-ST-2).
+    """
     if request.instance_id is None:
         member = group.members.get(member_id)
         if member is None:
@@ -167,8 +169,9 @@ def _member(
 
 
 def static_member(group: ConsumerMembership, instance_id: str | None) -> Member | None:
-    """The member that has a group instance id. Raises Refused where the id still stands for one
-    that has gone, in releases before K8-ST-5."""
+    """Return the member with a group instance id, or None. Raises Refused if the id still belongs
+    to a member that has left, in releases before K8-ST-5.
+    """
     member_id = None if instance_id is None else group.static_members.get(instance_id)
     if member_id is None:
         return None
@@ -179,8 +182,9 @@ def static_member(group: ConsumerMembership, instance_id: str | None) -> Member 
 
 
 def known_static_member(group: ConsumerMembership, instance_id: str, member_id: str) -> Member:
-    """The member that has an instance id, if it is `member_id`. Raises Refused with 25 or 82
-    (K8-ST-2)."""
+    """Return the member with an instance id if it is `member_id`. Raises Refused with 25 or 82
+    (K8-ST-2).
+    """
     holder = static_member(group, instance_id)
     if holder is None:
         raise Refused(ErrorCode.UNKNOWN_MEMBER_ID, f"Instance id {instance_id} is unknown.")
@@ -189,14 +193,14 @@ def known_static_member(group: ConsumerMembership, instance_id: str, member_id: 
 
 
 def refuse_fenced(holder: Member, instance_id: str, member_id: str) -> None:
-    """Raises Refused if an instance id belongs to another member (K8-ST-2)."""
+    """Raise Refused if an instance id belongs to another member (K8-ST-2)."""
     if holder.member_id != member_id:
         text = f"Static member {member_id} with instance id {instance_id} was fenced by member {holder.member_id}."
         raise Refused(ErrorCode.FENCED_INSTANCE_ID, text)
 
 
 def unknown_member(group: ConsumerMembership, member_id: str) -> Refused:
-    """The refusal of somebody who is no member."""
+    """Return the refusal of an unknown member id."""
     return Refused(
         ErrorCode.UNKNOWN_MEMBER_ID,
         f"Member {member_id} is not a member of group {group.group_id}.",
@@ -206,7 +210,9 @@ def unknown_member(group: ConsumerMembership, member_id: str) -> Refused:
 def _check_epoch(
     member: Member, request: ConsumerGroupHeartbeatRequest, environment: Environment
 ) -> None:
-    """K8-EP-1: epoch 0 is welcome at any time, but in older releases (K8-EP-42-1)."""
+    """Raise Refused for a wrong member epoch (K8-EP-1). Epoch 0 is always accepted, except in older
+    releases (K8-EP-42-1).
+    """
     epoch = request.member_epoch
     if epoch == member.member_epoch or (epoch == JOINING and environment.release.has("K8-EP-42-1")):
         return
@@ -233,7 +239,7 @@ def _is_held(owned: Iterable[TopicPartitions] | None, held: Held) -> bool:
 
 
 def _updated(old: Member, request: ConsumerGroupHeartbeatRequest, caller: Caller) -> Member:
-    """The member as the request has it; what it leaves out stays (K8-HB-1 step 4)."""
+    """Return the member with the request's values; fields left out stay (K8-HB-1 step 4)."""
     names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
     says = (
         names,
@@ -274,11 +280,12 @@ def subscribe(
     *,
     by_join: bool,
 ) -> Progress:
-    """Steps 4 and 5 of K8-HB-1: write down what changed about the member, and bump the group epoch
-    if what is subscribed to changed.
+    """Carry out steps 4 and 5 of K8-HB-1: record the member's changes, and bump the group epoch if
+    the subscribed topics changed.
 
-    `named` are the topics as the request names them. `by_join`, of a classic member: a changed
-    regular expression bumps the epoch even before it is resolved, and assignors are not looked at.
+    `named`: the topics as the request names them. `by_join`: the request is a classic member's
+    JoinGroup: a changed regular expression bumps the epoch even before it is resolved, and
+    assignors are not considered.
     """
     events: list[ev.ConsumerEvent] = []
     if new != old:
@@ -317,10 +324,10 @@ def subscribe(
 def _prefers_another_assignor(
     group: ConsumerMembership, old: Member, new: Member, environment: Environment
 ) -> bool:
-    """True if the group's preferred assignor is another one with what the member says (K8-TGT-44-2).
+    """Return True if the member's vote changes the group's preferred assignor (K8-TGT-44-2).
 
-    As in Kafka the votes are counted anew with this member's put last, so that while two assignors
-    have equally many, each heartbeat of a voter for one of them may change it.
+    As in Kafka the votes are counted again with this member's last, so that at equal votes each
+    heartbeat of a voter may change the result.
     """
     if not environment.release.has("K8-TGT-44-2"):
         return False
@@ -341,8 +348,9 @@ def advance(
     owned: list[tuple[bytes, list[int]]] | None,
     environment: Environment,
 ) -> Member:
-    """Step 7 of K8-HB-1: one step of the member towards its target; the same member if it stands
-    where it stood."""
+    """Carry out step 7 of K8-HB-1: one step of the member towards its target. Return the same
+    member if it cannot move.
+    """
     if not changed and member.is_reconciled_to(epoch):
         return member
     names, by_names = names_of(group, member), environment.release.has("K8-REC-42-1")
@@ -361,8 +369,9 @@ def advance(
 
 
 def subscribed(member: Member, named: Iterable[str] = ()) -> ev.ConsumerMemberSubscribed:
-    """A member's facts about itself, as an event. `named` are its topics as it sent them: mostly
-    sorted, so quick to sort."""
+    """Return the event with a member's own data. `named`: its topics as it sent them, mostly
+    sorted, hence quick to sort.
+    """
     return ev.ConsumerMemberSubscribed(
         member.member_id,
         member.instance_id,
@@ -380,7 +389,9 @@ def subscribed(member: Member, named: Iterable[str] = ()) -> ev.ConsumerMemberSu
 def replacement(
     group: ConsumerMembership, new: Member, old: Member, topics: Topics
 ) -> ev.ConsumerMemberReplaced:
-    """A static member's return under another id, with all that it inherits (K8-ST-1)."""
+    """Return the event of a static member's return under another id, with all that it inherits
+    (K8-ST-1).
+    """
     return ev.ConsumerMemberReplaced(
         new.member_id,
         old.member_id,
@@ -405,7 +416,7 @@ def reconciled(member: Member, topics: Topics) -> ev.ConsumerMemberReconciled:
 
 
 def told_held(held: Held, topics: Topics) -> tuple[ev.HeldPartitions, ...]:
-    """A member's partitions as an event holds them."""
+    """Return a member's partitions in the event's form."""
     return tuple(
         [
             ev.HeldPartitions(topics.topic_name(t) or "", t, tuple(p), tuple(p.values()))
@@ -415,7 +426,7 @@ def told_held(held: Held, topics: Topics) -> tuple[ev.HeldPartitions, ...]:
 
 
 def rebalance_timer(member: Member, now: int) -> Timer:
-    """The time a member has to revoke; classic members are not timed by it (K8-REC-6)."""
+    """Return the timer for a member's revocation, which classic members do not have (K8-REC-6)."""
     waits = member.state is MemberState.UNREVOKED and member.classic is None
     return Timer(
         TimerKind.REBALANCE, member.member_id, now + member.rebalance_timeout_ms if waits else None
@@ -423,7 +434,7 @@ def rebalance_timer(member: Member, now: int) -> Timer:
 
 
 def assignment_of(held: Held) -> Assignment:
-    """A response's view of a member's partitions (K8-HB-3)."""
+    """Return a member's partitions in the response's form (K8-HB-3)."""
     return Assignment(
         topic_partitions=[
             TopicPartitions(topic_id=t, partitions=list(partitions))
@@ -433,7 +444,9 @@ def assignment_of(held: Held) -> Assignment:
 
 
 def _is_full(request: ConsumerGroupHeartbeatRequest) -> bool:
-    """True if the request says everything, and so is told its assignment (K8-HB-2)."""
+    """Return True if the request contains all fields, so that the response contains the assignment
+    (K8-HB-2).
+    """
     subscribes = (
         request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
     )

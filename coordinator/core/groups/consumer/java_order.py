@@ -1,9 +1,8 @@
-"""The orders in which Java's collections show a member's partitions, topics and assignors on the
-wire.
+"""Iteration orders of Java collections, which clients see in partitions, topics and assignors.
 
-Owns nothing but arithmetic: values in, the same values out in the order of a HashMap, a HashSet or
-Kafka's TimelineHashMap. Buckets of nine keys and more, which Java turns into trees, are not
-modelled (HM-5).
+Arithmetic only: values in, the same values out in the order of a HashMap, a HashSet or Kafka's
+TimelineHashMap. Buckets of nine and more keys, which Java turns into trees, are not modelled
+(HM-5).
 """
 
 from __future__ import annotations
@@ -29,21 +28,22 @@ _hash = lru_cache(maxsize=1 << 16)(java_hash)
 
 
 def uuid_hash(topic_id: bytes) -> int:
-    """Uuid.hashCode of 16 bytes, as an unsigned 32-bit number (HM-1)."""
+    """Return Uuid.hashCode of 16 bytes, as an unsigned 32-bit number (HM-1)."""
     both = int.from_bytes(topic_id[:8], "big") ^ int.from_bytes(topic_id[8:], "big")
     return (both >> 32) ^ (both & 0xFFFFFFFF)
 
 
 def grown(capacity: int, size: int) -> int:
-    """The buckets after puts brought a table to so many entries (HM-2)."""
+    """Return the number of buckets after a table has grown to `size` entries (HM-2)."""
     while size * 4 > capacity * 3:
         capacity *= 2
     return capacity
 
 
 def int_order(numbers: Sequence[int], capacity: int = _DEFAULT_CAPACITY) -> list[int]:
-    """Partition numbers, given in the order they are put, as a table iterates them that had
-    `capacity` buckets (HM-3)."""
+    """Return partition numbers, given in order of insertion, as a table with `capacity` initial
+    buckets iterates them (HM-3).
+    """
     if len(numbers) < 2:
         return list(numbers)
     mask, greatest = grown(capacity, len(numbers)) - 1, max(numbers)
@@ -53,8 +53,9 @@ def int_order(numbers: Sequence[int], capacity: int = _DEFAULT_CAPACITY) -> list
 
 
 def uuid_order(ids: Sequence[bytes], capacity: int = _DEFAULT_CAPACITY) -> list[bytes]:
-    """Topic ids, given in the order they are put, as a table iterates them that had `capacity`
-    buckets (HM-3)."""
+    """Return topic ids, given in order of insertion, as a table with `capacity` initial buckets
+    iterates them (HM-3).
+    """
     if len(ids) < 2:
         return list(ids)
     mask = grown(capacity, len(ids)) - 1
@@ -62,8 +63,9 @@ def uuid_order(ids: Sequence[bytes], capacity: int = _DEFAULT_CAPACITY) -> list[
 
 
 def name_order(names: Sequence[str], capacity: int | None = None) -> list[str]:
-    """Names as `new HashSet(list)` iterates them, or a table that had `capacity` buckets (HM-3,
-    HM-4)."""
+    """Return names as `new HashSet(list)` iterates them, or a table with `capacity` initial buckets
+    (HM-3, HM-4).
+    """
     if len(names) < 2:
         return list(names)
     mask = grown(set_capacity(len(names)) if capacity is None else capacity, len(names)) - 1
@@ -73,8 +75,9 @@ def name_order(names: Sequence[str], capacity: int | None = None) -> list[str]:
 
 
 def timeline_order(keys: Iterable[str]) -> list[str]:
-    """Keys, given in the order they came, as Kafka's TimelineHashMap iterates them that was made
-    empty and never shrank."""
+    """Return keys, given in order of insertion, as Kafka's TimelineHashMap iterates them, created
+    empty and never shrunk.
+    """
     unique = list(keys)
     capacity = 2
     while (len(unique)) * 3 > capacity * 4:
@@ -84,19 +87,20 @@ def timeline_order(keys: Iterable[str]) -> list[str]:
 
 
 def _by(ranks: list[int], names: Sequence[str]) -> list[str]:
-    """The names in the order of their ranks; those of one rank stay in the order they have."""
+    """Return the names sorted by rank; those of one rank keep their order."""
     return [names[index] for index in sorted(range(len(names)), key=ranks.__getitem__)]
 
 
 @lru_cache(maxsize=1 << 16)
 def _spread(key: str) -> int:
-    """The hash code as HashMap mixes it (HM-1)."""
+    """Return the hash code as HashMap mixes it (HM-1)."""
     return spread(_hash(key))
 
 
 @lru_cache(maxsize=1 << 16)
 def _mixed(key: str) -> int:
-    """The hash code as a signed number, times the constant that BaseHashTable.findSlot spreads it
-    with, in 64 bits."""
+    """Return the hash code as a signed number times the constant of BaseHashTable.findSlot, in 64
+    bits.
+    """
     code = _hash(key)
     return ((code - ((code & 0x8000_0000) << 1)) * _GOLDEN) & 0xFFFFFFFFFFFFFFFF

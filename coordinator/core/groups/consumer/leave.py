@@ -1,8 +1,8 @@
-"""The ways in which members leave a consumer group: a heartbeat with epoch -1 or -2, LeaveGroup, or
-a timer that ran out (K8-LV-1..5, K8-CLS-7, K8-MIG-2).
+"""Removal of members from a consumer group: a heartbeat with epoch -1 or -2, LeaveGroup, or an
+expired timer (K8-LV-1..5, K8-CLS-7, K8-MIG-2).
 
-When only members of the classic protocol would be left, the group becomes a classic one instead, if
-the migration policy allows.
+If only members of the classic protocol would remain, the group becomes classic instead, if the
+migration policy allows it.
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ _LEAVE_NAMES_MEMBERS = 3
 def decide_leave(
     group: ConsumerMembership, request: ConsumerGroupHeartbeatRequest, environment: Environment
 ) -> Decision:
-    """A member leaves, for good or for a while. Raises Refused (K8-LV-1..3)."""
+    """Decide a heartbeat by which a member leaves, for good or temporarily. Raises Refused
+    (K8-LV-1..3).
+    """
     reply = ConsumerGroupHeartbeatResponse(
         member_id=request.member_id, member_epoch=request.member_epoch
     )
@@ -67,7 +69,7 @@ def remove(
     reply: Response | None = None,
     detail: str | None = None,
 ) -> Decision:
-    """Take members out, with one bump of the group epoch for all of them (K8-LV-1, K8-LV-5)."""
+    """Remove members, with one bump of the group epoch for all (K8-LV-1, K8-LV-5)."""
     if not members:
         return Decision(reply=reply)
     ids = tuple(member.member_id for member in members)
@@ -101,7 +103,7 @@ def _why(reason: str, detail: str | None) -> str:
 
 
 def leaves_only_classic(group: ConsumerMembership, leaving: Collection[Member]) -> bool:
-    """True if all who would be left use the classic protocol, and somebody is left."""
+    """Return True if some members would remain, all of the classic protocol."""
     classic = sum(member.classic is not None for member in leaving)
     left = len(group.members) - len(leaving)
     return left > 0 and group.classic_members - classic == left
@@ -114,8 +116,9 @@ def _may_downgrade(group: ConsumerMembership, size: int, environment: Environmen
 def may_downgrade_for(
     group: ConsumerMembership, replaced: Member, environment: Environment
 ) -> bool:
-    """True if the group becomes a classic one when a classic member takes the place of `replaced`
-    (K8-MIG-2)."""
+    """Return True if the group becomes classic when a classic member replaces `replaced`
+    (K8-MIG-2).
+    """
     if replaced.classic is not None or group.classic_members != len(group.members) - 1:
         return False
     return _may_downgrade(group, len(group.members), environment)
@@ -127,8 +130,9 @@ def decide_leave_group(
     api_version: int,
     environment: Environment,
 ) -> Decision:
-    """LeaveGroup names members of either protocol; each has its own result, and the epoch is bumped
-    once (K8-CLS-7)."""
+    """Decide a LeaveGroup with members of either protocol; each has its own result, and the epoch
+    is bumped once (K8-CLS-7).
+    """
     batch = api_version >= _LEAVE_NAMES_MEMBERS
     identities = request.members if batch else [MemberIdentity(member_id=request.member_id)]
     leaving: dict[str, Member] = {}
@@ -189,8 +193,9 @@ def timer_expired(
     *,
     by_hand: bool = False,
 ) -> Decision:
-    """A member's time is over, or somebody ended its session: it is removed (K8-LV-5, K8-REC-6,
-    K8-CLS-6)."""
+    """Remove a member whose timer expired or whose session a test ended (K8-LV-5, K8-REC-6,
+    K8-CLS-6).
+    """
     member = group.members.get(member_id)
     if member is None or (
         kind is TimerKind.REBALANCE and member.state is not MemberState.UNREVOKED
@@ -203,8 +208,9 @@ def timer_expired(
 def timers_after_load(
     group: ConsumerMembership, now: int, environment: Environment
 ) -> tuple[Timer, ...]:
-    """Every member's session starts anew, and the time to revoke of those that have yet to (K8-HB-1
-    step 8, K8-REC-6)."""
+    """Return the timers after a load: every member's session, and the revocation timers (K8-HB-1
+    step 8, K8-REC-6).
+    """
     session_ms = environment.settings(group.group_id).session_timeout_ms
     timers = [Timer(TimerKind.SESSION, member_id, now + session_ms) for member_id in group.members]
     revoking = [

@@ -1,9 +1,9 @@
-"""The membership of a consumer group: the state that its events fold into. Only `evolve` writes it;
-every rule lives elsewhere.
+"""Model of a consumer group's membership. Only `evolve` writes it; the rules are in `heartbeat` and
+its neighbours.
 
-Members are immutable values. Counts of subscriptions, votes and owners are kept beside them, so
-that no request walks over all members. `checked_version` and `resolved_version` are soft: they say
-which version of the topics the group was last compared with.
+Members are immutable. Counts of subscriptions, votes and owners are kept beside them, so that no
+request walks over all members. `checked_version` and `resolved_version` are soft: the version of
+the topics with which the group was last compared.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LEFT_FOR_NOW: Final = -2
 
 
 class MemberState(Enum):
-    """State of a member on its way to the target assignment (K8-REC-1)."""
+    """State of a member on its way to its target assignment (K8-REC-1)."""
 
     STABLE = "stable"
     UNREVOKED = "unrevoked partitions"
@@ -47,8 +47,9 @@ class MemberState(Enum):
 
 
 class Member(NamedTuple):
-    """One member as the coordinator knows it. `classic` is None for members of the consumer
-    protocol."""
+    """A member of a consumer group, as the coordinator knows it. `classic`: None for members of the
+    consumer protocol.
+    """
 
     member_id: str
     member_epoch: int = 0
@@ -69,12 +70,14 @@ class Member(NamedTuple):
     """The partitions in the event that `held` was read from: equal texts are not read twice."""
 
     def is_reconciled_to(self, epoch: int) -> bool:
-        """True if nothing is left to do for the member at that assignment epoch (K8-REC-1)."""
+        """Return True if the member has its target of that assignment epoch (K8-REC-1)."""
         return self.state is MemberState.STABLE and self.member_epoch == epoch
 
 
 class SubscriberCount(NamedTuple):
-    """Number of members that name a topic, and of regular expressions that match it."""
+    """Number of members that subscribe to a topic by name, and of regular expressions that match
+    it.
+    """
 
     by_name: int
     by_regex: int
@@ -86,10 +89,10 @@ _NOBODY: Final = SubscriberCount(0, 0)
 def add_names(
     subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int
 ) -> None:
-    """Count so many members and regular expressions more for each of the topics.
+    """Add to the subscriber counts of these topics.
 
-    A member may name a hundred thousand topics: equal counts are one value, made once, and names
-    that all had equal counts change at once.
+    A member may name a hundred thousand topics: equal counts share one value, and if all names
+    have the same count they are changed at once.
     """
     found = set(map(subscribers.get, names)) if subscribers else {None}
     more = {
@@ -105,7 +108,7 @@ def add_names(
 def remove_names(
     subscribers: dict[str, SubscriberCount], names: Collection[str], by_name: int, by_regex: int
 ) -> None:
-    """Count so many less; topics that nobody subscribes to any more go."""
+    """Subtract from the subscriber counts of these topics; topics without subscribers are removed."""
     found = list(map(subscribers.pop, names))
     less = {
         old: SubscriberCount(old.by_name - by_name, old.by_regex - by_regex) for old in set(found)
@@ -123,7 +126,7 @@ def remove_names(
 def replace_names(
     subscribers: dict[str, SubscriberCount], old: frozenset[str], new: frozenset[str]
 ) -> None:
-    """Count a member that named `old` among those that name `new`."""
+    """Move a member's subscription from the topics `old` to `new`."""
     if old == new:
         return
     if not old.isdisjoint(new):
@@ -133,7 +136,7 @@ def replace_names(
 
 
 class GroupState(Enum):
-    """A consumer group's state, spelled as Kafka spells it (K8-REC-7)."""
+    """State of a consumer group, spelled as in Kafka (K8-REC-7)."""
 
     EMPTY = "Empty"
     ASSIGNING = "Assigning"
@@ -146,8 +149,7 @@ class GroupState(Enum):
 
 
 class Following(NamedTuple):
-    """The next event's account of a member's partitions, as long as all the rest here is still
-    the same."""
+    """Cached partitions of a member for its next event, valid while all other fields are unchanged."""
 
     held: Held
     target: Partitions
@@ -157,8 +159,9 @@ class Following(NamedTuple):
 
 
 class Renewal(NamedTuple):
-    """The answer to the last short heartbeat of a member, and what that depended on. `kept` and
-    `response` are the same answer."""
+    """Response to a member's last heartbeat without news, and all that it depends on. `kept` and
+    `response` are the same response.
+    """
 
     member: Member
     client_id: str
@@ -169,8 +172,9 @@ class Renewal(NamedTuple):
 
 
 class ConsumerMembership:
-    """Members of a consumer group, their partitions and their target assignment. `evolve` is its
-    only writer."""
+    """Members of a consumer group, their partitions, and their target assignment. Only `evolve`
+    writes it.
+    """
 
     __slots__ = (
         "assignment_epoch",
@@ -230,17 +234,17 @@ class ConsumerMembership:
 
     @property
     def is_new(self) -> bool:
-        """True if nobody ever was a member."""
+        """Return True if the group never had a member."""
         return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
 
     @property
     def protocol_type(self) -> str:
-        """As the members' subscriptions say."""
+        """The protocol type, as in the members' subscriptions."""
         return "consumer"
 
     @property
     def state(self) -> GroupState:
-        """The state that List and Describe show (K8-REC-7)."""
+        """The state that ListGroups and ConsumerGroupDescribe show (K8-REC-7)."""
         if not self.members:
             return GroupState.EMPTY
         if self.group_epoch > self.assignment_epoch:
@@ -250,21 +254,22 @@ class ConsumerMembership:
         return GroupState.RECONCILING
 
     def target(self, member_id: str) -> Partitions:
-        """A member's target; nothing if there is no target for it."""
+        """Return a member's target; empty if it has none."""
         return self.targets.get(member_id, {})
 
     def owner_epoch(self, topic_id: bytes, partition: int) -> int:
-        """The epoch of a partition's owner; -1 if it is free (K8-REC-5)."""
+        """Return the epoch of a partition's owner; -1 if it is free (K8-REC-5)."""
         return self.owner_epochs.get(topic_id, {}).get(partition, -1)
 
     def preferred_assignor(self) -> str | None:
-        """The assignor most members ask for, None if nobody asks (K8-TGT-1)."""
+        """Return the assignor most members vote for, or None without a vote (K8-TGT-1)."""
         return _most(self.assignor_votes, timeline_order(self.assignor_votes))
 
     def preferred_assignor_if(self, old: Member | None, new: Member) -> str | None:
-        """The preferred assignor if `old` became `new` (K8-TGT-1). A name nobody voted for until
-        now comes first of its bucket, as with HashMap.compute; it decides ties between `uniform`
-        and `range`, which share theirs."""
+        """Return the preferred assignor as if `old` had become `new` (K8-TGT-1). A name with its
+        first vote comes first in its bucket, as with HashMap.compute; that decides ties between
+        `uniform` and `range`, which share a bucket.
+        """
         votes = dict(self.assignor_votes)
         names = timeline_order(votes)
         if old is not None and old.assignor is not None:
@@ -281,40 +286,43 @@ class ConsumerMembership:
     # groups.group.Membership)
 
     def is_dead(self) -> bool:
-        """A consumer group is there or not; it is never Dead to anybody."""
+        """Return False: a consumer group never has the state Dead."""
         return False
 
     def refuse_offset_delete(self) -> ErrorCode:
-        """Offsets may be deleted at any time; those of subscribed topics are told one by one
-        (OD-2)."""
+        """Return NONE: offsets may be deleted at any time; subscribed topics are refused one by one
+        (OD-2).
+        """
         return ErrorCode.NONE
 
     def refuse_delete(self) -> ErrorCode:
-        """Only a group without members may be deleted (DG-1)."""
+        """Return the error of a DeleteGroups, or NONE if the group has no members (DG-1)."""
         return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
 
     def commit_proves_life(self) -> bool:
-        """Commits renew no session."""
+        """Return False: commits renew no session."""
         return False
 
     def offsets_may_expire(self) -> bool:
-        """Those of topics nobody subscribes to may (EXP-3)."""
+        """Return True: offsets of topics without subscribers may expire (EXP-3)."""
         return True
 
     def offsets_unused_since_ms(self) -> int | None:
-        """Each offset counts from its commit."""
+        """Return None: retention counts from each commit."""
         return None
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """True if a member's names or a resolved regular expression contain the topic (OD-2)."""
+        """Return True if a member's names or a resolved regular expression contain the topic
+        (OD-2).
+        """
         return topic in self.subscribers
 
     def in_java_order(self) -> list[Member]:
-        """The members as Kafka's group iterates over them."""
+        """Return the members in Kafka's order of iteration."""
         return [self.members[member_id] for member_id in timeline_order(self.members)]
 
     def snapshot(self) -> dict[str, object]:
-        """The whole hard state as plain values: equal snapshots mean equal memberships."""
+        """Return the whole hard state as plain values: equal snapshots mean equal memberships."""
         soft = ("checked_version", "followings", "loading", "renewals", "resolved_version")
         values = {name: getattr(self, name) for name in self.__slots__ if name not in soft}
         values["members"] = dict(self.members)

@@ -1,5 +1,6 @@
-"""The rules of a consumer group's membership on offsets: who may commit and fetch them (K8-OFF-1,
-K8-OFF-2, KIP-1251)."""
+"""Rules of a consumer group's membership for committing and fetching offsets (K8-OFF-1, K8-OFF-2,
+KIP-1251).
+"""
 
 from __future__ import annotations
 
@@ -28,8 +29,9 @@ def check_commit(
     api_version: int,
     older_epochs: bool,
 ) -> tuple[ErrorCode, PartitionCheck | None]:
-    """True if a client may commit; with an older epoch that is decided partition by partition, by
-    the check returned. `older_epochs`: such an epoch may be right (K8-OFF-43-1)."""
+    """Return the error of a commit, or NONE; with an older epoch also a check that decides each
+    partition. `older_epochs`: the release accepts older epochs (K8-OFF-43-1).
+    """
     if epoch < 0 and not group.members:
         return ErrorCode.NONE, None
     if transactional and epoch == -1 and not member_id and instance_id is None:
@@ -51,7 +53,8 @@ def check_commit(
 
 def stale_error(member: Member, by_generation: bool = False) -> ErrorCode:
     """Return the error for a wrong epoch, for a member of either protocol. `by_generation`: the
-    request knows generations only."""
+    request has generations only.
+    """
     return (
         ErrorCode.ILLEGAL_GENERATION
         if by_generation or member.classic is not None
@@ -69,7 +72,7 @@ def _check_partition(
 
 
 def check_fetch(group: ConsumerMembership, member_id: str | None, epoch: int) -> ErrorCode:
-    """True if a client may fetch offsets with this identity (K8-OFF-2)."""
+    """Return the error of an OffsetFetch with this member id and epoch, or NONE (K8-OFF-2)."""
     if member_id is None:
         return ErrorCode.NONE if epoch < 0 else ErrorCode.UNKNOWN_SERVER_ERROR
     member = group.members.get(member_id)

@@ -1,8 +1,7 @@
-"""One step of a member towards its target assignment (K8-REC-1..5, KIP-1251): what it keeps, has to
-revoke, and gets.
+"""Reconciliation of a member: one step towards its target assignment (K8-REC-1..5, KIP-1251).
 
-Pure: a member, its target and who owns what, in; the member as it is after that, out. Maps keep the
-orders that Java's show, because a response lists partitions in them.
+Pure: takes a member, its target and the owners of partitions, returns the member after the step.
+Maps have the iteration order of Java's, because a response lists partitions in that order.
 """
 
 from __future__ import annotations
@@ -21,7 +20,8 @@ Owned = Iterable[tuple[bytes, Iterable[int]]]
 
 class Step(NamedTuple):
     """Input of a step: the target and its epoch, the topics that the member subscribes to, and the
-    partitions that it says it has."""
+    partitions that it reports.
+    """
 
     target_epoch: int
     target: Partitions
@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
 
 def reconcile(member: Member, step: Step) -> Member:
-    """The member after one step; the same member if it cannot move (K8-REC-2)."""
+    """Return the member after one step; the same member if it cannot move (K8-REC-2)."""
     if member.state is MemberState.STABLE:
         if member.member_epoch != step.target_epoch:
             return _next(member, step)
@@ -49,8 +49,9 @@ def reconcile(member: Member, step: Step) -> Member:
 
 
 def _owns_any(owned: Owned | None, revoked: Held) -> bool:
-    """True if the member still reports a partition it has to revoke; not reporting at all counts as
-    yes."""
+    """Return True if the member still reports a partition that it has to revoke; no report counts
+    as yes.
+    """
     if owned is None:
         return True
     return any(
@@ -71,7 +72,7 @@ def _moved(member: Member, epoch: int, state: MemberState, held: Held, revoking:
 
 
 def _unsubscribe(member: Member, step: Step) -> Member:
-    """Give up the topics that the member no longer subscribes to, before there is a new target."""
+    """Revoke the topics that the member no longer subscribes to, before there is a new target."""
     gone = [topic_id for topic_id in member.held if topic_id not in step.subscribed]
     if not gone:
         rewritten = step.subscribes_to_nothing and not member.held and not member.revoking
@@ -92,8 +93,9 @@ def _unsubscribe(member: Member, step: Step) -> Member:
 
 
 def _next(member: Member, step: Step, epoch: int | None = None) -> Member:
-    """K8-REC-3: keep what is also in the target, revoke the rest, take what is free. `epoch`: at
-    which it revokes, if not at its own."""
+    """Keep partitions that are in the target, revoke the others, take free ones (K8-REC-3).
+    `epoch`: the epoch while revoking, if not the member's.
+    """
     same = all_kept(member.held, step.target, step.subscribed)
     if same is not None:
         return _moved(member, step.target_epoch, MemberState.STABLE, same, NOTHING)
@@ -147,10 +149,8 @@ def _next(member: Member, step: Step, epoch: int | None = None) -> Member:
 
 
 def all_kept(held: Held, target: Partitions, subscribed: Container[bytes]) -> Held | None:
-    """A member's partitions, in the order of the map they are copied to, if that is its target
-    already; None: it is not.
-
-    When somebody joins or leaves, most of the other members only follow the group's epoch.
+    """Return the member's partitions, in the order of the copied map, if they are its target
+    already, else None. While others join or leave, most members only follow the group's epoch.
     """
     for topic_id, wanted in target.items():
         has = held.get(topic_id, NO_PARTITIONS)
@@ -172,15 +172,16 @@ def all_kept(held: Held, target: Partitions, subscribed: Container[bytes]) -> He
 
 
 def _is_free(member: Member, step: Step, topic_id: bytes, partition: int) -> bool:
-    """True if nobody has the partition, or only the member itself, which has just revoked it
-    (K8-REC-5)."""
+    """Return True if the partition has no owner but the member itself, which has just revoked it
+    (K8-REC-5).
+    """
     return step.owner_epoch(topic_id, partition) == -1 or partition in member.revoking.get(
         topic_id, NO_PARTITIONS
     )
 
 
 def _topics(target: Partitions, held: Held) -> list[bytes]:
-    """The topics of both, as a HashSet made of the one and filled with the other iterates."""
+    """Return the topics of both, as a HashSet of the first filled with the second iterates them."""
     return uuid_order(list(dict.fromkeys([*target, *held])), set_capacity(len(target)))
 
 

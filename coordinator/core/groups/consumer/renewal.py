@@ -1,7 +1,5 @@
-"""The heartbeat that comes most: of a member of a consumer group that has arrived and says nothing
-new.
-
-Apart from `heartbeat`, which knows all the others, so that it loads little and does little.
+"""Fast path for the most frequent heartbeat: a consumer group member that has its target and
+reports nothing new. Separate from `heartbeat`, so that it loads little code.
 """
 
 from __future__ import annotations
@@ -23,11 +21,9 @@ def renewal(
     client_host: str,
     environment: Environment,
 ) -> Renewal | None:
-    """The short way of a member that has arrived and says nothing new: only its session is renewed,
-    and this is its response.
-
-    None: the heartbeat takes the long way. Such a request is never one that `validation` refuses.
-    The response is not to be changed.
+    """Return the response to a member without news, whose session alone is renewed; None if
+    `heartbeat` must decide. Such a request is never one that `validation` refuses. The response
+    must not be changed.
     """
     member = group.members.get(request.member_id)
     if (

@@ -1,5 +1,4 @@
-"""Values into the decisions about a consumer group and out of them: refusals, timers and
-decisions, all plain values."""
+"""Results of decisions about a consumer group: refusals, timers and decisions, all plain values."""
 
 from __future__ import annotations
 
@@ -14,12 +13,12 @@ from .model import Member
 
 
 class Refused(Exception):
-    """A request that changes nothing: Kafka's error and the text that goes with it."""
+    """Refusal of a request, which changes nothing: Kafka's error and text."""
 
     def __init__(
         self, error: ErrorCode, message: str | None = None, event: AssignmentFailed | None = None
     ) -> None:
-        """`event`: what is written down all the same; it changes nothing either."""
+        """`event`: an event to log nevertheless; it changes no state."""
         super().__init__(message)
         self.error = error
         self.message = message
@@ -27,7 +26,7 @@ class Refused(Exception):
 
 
 class TimerKind(Enum):
-    """Reasons to wait for a member (K8-HB-1 step 8, K8-REC-6, K8-CLS-6)."""
+    """Kinds of timers of a member (K8-HB-1 step 8, K8-REC-6, K8-CLS-6)."""
 
     SESSION = "session"
     REBALANCE = "rebalance"
@@ -38,8 +37,9 @@ class TimerKind(Enum):
 
 
 class Timer(NamedTuple):
-    """A timer of one member to be armed, or cancelled where `deadline_ms` is None. `if_absent`: one
-    that runs is left alone."""
+    """A member's timer to start, or to cancel if `deadline_ms` is None. `if_absent`: a running one
+    is kept.
+    """
 
     kind: TimerKind
     member_id: str
@@ -48,12 +48,12 @@ class Timer(NamedTuple):
 
 
 class Decision(NamedTuple):
-    """The proposal for one request, or for a timer that ran out.
+    """Decision on a request or an expired timer.
 
-    `events` are folded first, then the timers are set and the reply goes out. `checked_version`:
-    with which version of the topics the group was compared. `resolve`: these regular expressions
-    are to be matched once the reply is on its way (K8-RX-2). `downgrades`: the group is to become a
-    classic one instead; the events are empty then, and `migration` says what it will be.
+    `events` are folded first, then timers are set and the reply is sent. `checked_version`: the
+    version of the topics with which the group was compared. `resolve`: regular expressions to be
+    matched after the reply (K8-RX-2). `downgrades`: the group becomes a classic one instead;
+    `events` are empty then, and `migration` builds the new group.
     """
 
     events: tuple[ConsumerEvent, ...] = ()
@@ -65,8 +65,9 @@ class Decision(NamedTuple):
 
 
 class Downgrade(NamedTuple):
-    """The group becomes a classic one: without the members that leave, and with `joining` in the
-    place of `replaced` (K8-MIG-2)."""
+    """Conversion of the group to a classic one: without the leaving members, and with `joining` in
+    place of `replaced` (K8-MIG-2).
+    """
 
     leaving: tuple[str, ...]
     reason: str

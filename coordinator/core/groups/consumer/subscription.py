@@ -1,8 +1,8 @@
-"""The subscriptions of a consumer group's members: names, regular expressions, topic ids, and the
-hash that tells a change.
+"""Subscriptions of a consumer group's members: names, regular expressions, topic ids, and the hash
+that detects changes of topics.
 
-Owns the bump of the group epoch (K8-HB-1 step 5) and when regular expressions are matched again
-(K8-RX-2). It does not depend on how partitions are assigned.
+Owns the bump of the group epoch (K8-HB-1 step 5) and the times at which regular expressions are
+matched again (K8-RX-2). Does not know how partitions are assigned.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STEPS_TO_COMPILE: Final = 500
 
 
 class RegexChange(Enum):
-    """The change of a member's regular expression."""
+    """Change of a member's regular expression."""
 
     NONE = "unchanged"
     UPDATED = "changed, and not resolved yet"
@@ -49,16 +49,18 @@ class RegexChange(Enum):
 
 
 class Subscriptions(NamedTuple):
-    """The group's subscriptions if one member changed: subscribers of each topic, and whether all
-    members subscribe alike (SRV-1)."""
+    """The group's subscriptions after a member's change: subscribers of each topic, and whether all
+    members subscribe alike (SRV-1).
+    """
 
     subscribers: Mapping[str, SubscriberCount]
     homogeneous: bool
 
 
 class SubscribedTopics:
-    """The ids of the topics a member subscribes to; asked by id it looks the name up, as Kafka's
-    TopicIds does."""
+    """Container of the topic ids a member subscribes to; membership is tested by the topic's name,
+    as in Kafka's TopicIds.
+    """
 
     __slots__ = ("names", "topics")
 
@@ -71,15 +73,17 @@ class SubscribedTopics:
 
 
 def names_of(group: ConsumerMembership, member: Member) -> Collection[str]:
-    """The names a member subscribes to, with those its resolved regular expression matches
-    (K8-RX-1)."""
+    """Return the topic names a member subscribes to, including matches of its resolved regular
+    expression (K8-RX-1).
+    """
     matched = group.regexes.get(member.regex) if member.regex else None
     return member.topics | matched if matched else member.topics
 
 
 def ordered_topics(group: ConsumerMembership, member: Member, topics: Topics) -> list[bytes]:
-    """The ids of those of the same names that are topics, in the order in which Kafka walks over
-    the names."""
+    """Return the ids of the existing subscribed topics, in Kafka's order of iteration over the
+    names.
+    """
     named = _in_java_order(member.topics, topics)
     matched = group.regexes.get(member.regex) if member.regex else None
     if matched:
@@ -90,13 +94,14 @@ def ordered_topics(group: ConsumerMembership, member: Member, topics: Topics) ->
 
 
 def _in_java_order(names: Collection[str], topics: Topics) -> list[str]:
-    """Those of the names that are topics, as `new HashSet(names)` iterates them."""
+    """Return the existing topics among the names, as `new HashSet(names)` iterates them."""
     return name_order(existing(names, topics), set_capacity(len(names)))
 
 
 def existing(names: Collection[str], topics: Topics) -> list[str]:
-    """Those of the names that are topics, sorted. A member may name a hundred thousand that are
-    not."""
+    """Return the existing topics among the names, sorted. A member may name a hundred thousand that
+    do not exist.
+    """
     there = topics.names()
     if len(there) < len(names):
         return sorted([name for name in there if name in names])
@@ -104,8 +109,9 @@ def existing(names: Collection[str], topics: Topics) -> list[str]:
 
 
 def metadata_hash(subscribed: Collection[str], topics: Topics) -> int:
-    """A number that differs when any subscribed topic came, went, grew, was made anew or moved to
-    other racks; 0 if none exists."""
+    """Return a number that differs when any subscribed topic was created, deleted, grown, created
+    again or moved to other racks; 0 if none exists.
+    """
     marks = [topics.fingerprint(name) for name in existing(subscribed, topics)]
     if not marks:
         return 0
@@ -114,7 +120,7 @@ def metadata_hash(subscribed: Collection[str], topics: Topics) -> int:
 
 
 def after(group: ConsumerMembership, old: Member, new: Member) -> Subscriptions:
-    """The subscriptions if `old` became `new`."""
+    """Return the subscriptions as if `old` had become `new`."""
     subscribers = dict(group.subscribers)
     replace_names(subscribers, old.topics, new.topics)
     regexes = dict(group.regex_members)
@@ -141,8 +147,9 @@ def after(group: ConsumerMembership, old: Member, new: Member) -> Subscriptions:
 def without(
     group: ConsumerMembership, members: Collection[Member]
 ) -> tuple[Mapping[str, SubscriberCount], list[str]]:
-    """The subscribers of each topic if `members` were gone, and the regular expressions that nobody
-    has then."""
+    """Return the subscribers of each topic without `members`, and the regular expressions that no
+    member has then.
+    """
     subscribers = dict(group.subscribers)
     left = dict(group.regex_members)
     for member in members:
@@ -158,7 +165,7 @@ def without(
 def is_homogeneous(
     regexes: Mapping[str, int], subscribers: Mapping[str, SubscriberCount], members: int
 ) -> bool:
-    """True if every member subscribes to the same, by Kafka's reckoning (SRV-1)."""
+    """Return True if every member subscribes to the same topics, by Kafka's criterion (SRV-1)."""
     if not regexes:
         return all(count.by_name == members for count in set(subscribers.values()))
     if next(iter(regexes.values())) != members:
@@ -170,8 +177,9 @@ def is_homogeneous(
 
 
 class RegexOutcome(NamedTuple):
-    """The outcome of a member's regular expression: events, and which expressions are to be
-    matched after the reply."""
+    """Result of a member's regular expression: events, and the expressions to be matched after the
+    reply.
+    """
 
     change: RegexChange
     events: tuple[ev.ConsumerEvent, ...] = ()
@@ -181,8 +189,7 @@ class RegexOutcome(NamedTuple):
 def update_regex(
     group: ConsumerMembership, old: Member, new: Member, now: int, environment: Environment
 ) -> RegexOutcome:
-    """See to a member's regular expression (K8-RX-1, K8-RX-2). Raises Refused for a pattern that
-    RE2J refuses."""
+    """Process a member's regular expression (K8-RX-1, K8-RX-2). Raises Refused if RE2J refuses it."""
     change, refresh = RegexChange.NONE, False
     events: tuple[ev.ConsumerEvent, ...] = ()
     if old.regex != new.regex:
@@ -218,7 +225,7 @@ def _due(
     environment: Environment,
     refresh: bool,
 ) -> frozenset[str] | None:
-    """Return the regular expressions that are matched now, or None if it is not yet time."""
+    """Return the regular expressions to be matched now, or None if it is too early."""
     last = next(iter(group.regexes_ms.values()), None)
     if last is not None and now <= last + REGEX_PAUSE_MS:
         return None
@@ -247,12 +254,12 @@ def resolve(
     environment: Environment,
     sees: Callable[[str], bool] | None = None,
 ) -> Generator[None, None, tuple[ev.ConsumerEvent, ...]]:
-    """Match expressions against all topics, and bump the group epoch if that changes what is
-    subscribed to (K8-RX-2). `sees`: which topics the client may describe whose heartbeat asks for
-    it, None: all. The others are found for nobody (K8-RX-3, REF-7).
+    """Match expressions against all topics, in slices, and bump the group epoch if the subscribed
+    topics change (K8-RX-2).
 
-    It stops when it has done a slice of that. What nobody subscribes to any more in the end is left
-    out, as in Kafka.
+    `sees`: whether the client whose heartbeat caused it may describe a topic, None: all. Other
+    topics match for no member (K8-RX-3, REF-7). Expressions without a subscriber at the end are
+    left out, as in Kafka.
     """
     names = tuple(environment.topics.names())
     found: dict[str, frozenset[str]] = {}

@@ -1,5 +1,6 @@
-"""A new target assignment: what the assignor is asked, and which of its answers are news
-(K8-TGT-1..4, KIP-1263)."""
+"""Target assignment of a consumer group: the input of the assignor, and the changed targets in its
+answer (K8-TGT-1..4, KIP-1263).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _NOTHING: Final[Partitions] = {}
 
 
 class TargetOutcome(NamedTuple):
-    """The target a member is to be reconciled with, and the event that says so if it is new."""
+    """Target of the member, and the event if a new target assignment was computed."""
 
     epoch: int
     target: Partitions
@@ -28,8 +29,9 @@ class TargetOutcome(NamedTuple):
 
 
 def is_due(group: ConsumerMembership, group_epoch: int, now: int, environment: Environment) -> bool:
-    """True if a new target may be computed now: the group epoch is ahead, and the assignment
-    interval is over (KIP-1263)."""
+    """Return True if a new target may be computed: the group epoch is ahead, and the assignment
+    interval is over (KIP-1263).
+    """
     if group.assignment_epoch >= group_epoch:
         return False
     if group.assignment_ms is None:
@@ -46,8 +48,9 @@ def update_target(
     now: int,
     environment: Environment,
 ) -> TargetOutcome:
-    """The target for `new`, computed anew if that is due. Raises Refused with UNKNOWN_SERVER_ERROR
-    if the assignor fails (K8-TGT-3)."""
+    """Return the target for `new`, computed again if that is due. Raises Refused with
+    UNKNOWN_SERVER_ERROR if the assignor fails (K8-TGT-3).
+    """
     if not is_due(group, group_epoch, now, environment):
         return TargetOutcome(group.assignment_epoch, current_target(group, new))
     assignor = group.preferred_assignor_if(old, new) or environment.default_assignor()
@@ -73,15 +76,16 @@ def update_target(
 
 
 def current_target(group: ConsumerMembership, member: Member) -> Partitions:
-    """The target a member has; a static member's is that of whoever holds its instance id
-    (K8-ST-1)."""
+    """Return a member's present target; for a static member that of the present holder of its
+    instance id (K8-ST-1).
+    """
     if member.instance_id is None:
         return group.target(member.member_id)
     return group.target(group.static_members.get(member.instance_id, ""))
 
 
 def told(target: Mapping[bytes, Sequence[int]], topics: Topics) -> tuple[ev.TopicPartitions, ...]:
-    """A target as an event holds it."""
+    """Return a target in the event's form."""
     return tuple(
         [
             ev.TopicPartitions(topics.topic_name(t) or "", t, tuple(partitions))
@@ -91,7 +95,7 @@ def told(target: Mapping[bytes, Sequence[int]], topics: Topics) -> tuple[ev.Topi
 
 
 def is_same(target: Mapping[bytes, Sequence[int]], known: Partitions | None) -> bool:
-    """True if a target is what is known already, in whatever order."""
+    """Return True if a target equals the known one, in any order."""
     if target == known:
         return True
     if known is None or target.keys() != known.keys():

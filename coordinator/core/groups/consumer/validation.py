@@ -1,5 +1,4 @@
-"""True if a ConsumerGroupHeartbeat is one at all: the checks that come before any group is looked
-at (K8-VAL-1..4)."""
+"""Validation of a ConsumerGroupHeartbeat before any group is looked up (K8-VAL-1..4)."""
 
 from __future__ import annotations
 
@@ -20,7 +19,7 @@ JOINING, LEAVING, LEAVING_FOR_NOW = 0, -1, -2
 def check(
     request: ConsumerGroupHeartbeatRequest, api_version: int, assignors: Collection[str]
 ) -> None:
-    """Raises Refused with Kafka's error and words."""
+    """Raise Refused, with Kafka's error and text, if the request is invalid."""
     epoch = request.member_epoch
     if api_version >= 1 or epoch > 0 or epoch == LEAVING:
         refuse_blank(request.member_id, "MemberId")
@@ -51,6 +50,6 @@ def check(
 
 
 def refuse_blank(value: str | None, name: str) -> None:
-    """Raises Refused for a text that is given and has nothing in it."""
+    """Raise Refused for a text that is given but blank."""
     if value is not None and not value.strip(_BLANK):
         raise Refused(ErrorCode.INVALID_REQUEST, f"{name} can't be empty.")

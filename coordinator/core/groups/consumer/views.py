@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe of one group (K8-DSC-1)."""
+"""View of a consumer group for ConsumerGroupDescribe (K8-DSC-1)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CLASSIC, _CONSUMER = 0, 1
 
 
 def describe(group: ConsumerMembership, environment: Environment) -> DescribedGroup:
-    """The group as ConsumerGroupDescribe shows it. Topics that are gone are left out."""
+    """Return the group as ConsumerGroupDescribe shows it. Deleted topics are left out."""
     return DescribedGroup(
         group_id=group.group_id,
         group_state=str(group.state),
@@ -30,7 +30,7 @@ def describe(group: ConsumerMembership, environment: Environment) -> DescribedGr
 
 
 def not_described(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
-    """A group that cannot be described."""
+    """Return the entry of a group that cannot be described."""
     return DescribedGroup(group_id=group_id, error_code=error, error_message=message)
 
 

@@ -1,4 +1,4 @@
-"""A group's offsets: those that are committed, those of open transactions, and the rules for both.
-
-They are a part of a group beside its membership, whatever protocol its members speak.
+"""Offsets of a group: committed ones, those of open transactions, and the rules for both. They
+belong to a group beside its membership, whatever protocol its members use. Begin with
+`decide.py`.
 """

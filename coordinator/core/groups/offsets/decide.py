@@ -1,7 +1,6 @@
-"""Offsets (A.9, A.11, A.12): what is decided about commits, also within transactions, and about
-deleting offsets.
+"""Decisions about offsets (A.9, A.11, A.12): commits, commits within transactions, and deletions.
 
-Who may commit or delete is the membership's question; whether a topic exists is the broker's.
+The membership decides which members may commit or delete; the broker knows which topics exist.
 """
 
 from __future__ import annotations
@@ -52,7 +51,9 @@ _TRANSACTIONAL_KNOWS_IT = 6
 
 
 def refuse_commit_without_group(request: OffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    """NONE if a commit may create its group: it names no generation (OC-1)."""
+    """Return the error if the commit may not create its group, else NONE: it must not contain a
+    generation (OC-1).
+    """
     if request.generation_id_or_member_epoch < 0:
         return ErrorCode.NONE
     return (
@@ -65,7 +66,7 @@ def refuse_commit_without_group(request: OffsetCommitRequest, context: RequestCo
 def refuse_transactional_commit_without_group(
     request: TxnOffsetCommitRequest, context: RequestContext
 ) -> ErrorCode:
-    """As `refuse_commit_without_group`, for commits within a transaction (TXN-2, V44-5)."""
+    """Like `refuse_commit_without_group`, for commits within a transaction (TXN-2, V44-5)."""
     if request.generation_id_or_member_epoch < 0:
         return ErrorCode.NONE
     return (
@@ -76,7 +77,7 @@ def refuse_transactional_commit_without_group(
 
 
 def commit_response(request: OffsetCommitRequest, error: int) -> OffsetCommitResponse:
-    """The same error for every partition of the request: there is no other place for it (OC-4)."""
+    """Return a response with the error on every partition, its only place (OC-4)."""
     return OffsetCommitResponse(
         topics=[
             OffsetCommitResponseTopic(
@@ -95,7 +96,7 @@ def commit_response(request: OffsetCommitRequest, error: int) -> OffsetCommitRes
 
 
 def transactional_response(request: TxnOffsetCommitRequest, error: int) -> TxnOffsetCommitResponse:
-    """The same error for every partition of the request: there is no other place for it (TXN-4)."""
+    """Return a response with the error on every partition, its only place (TXN-4)."""
     return TxnOffsetCommitResponse(
         topics=[
             TxnOffsetCommitResponseTopic(
@@ -120,7 +121,9 @@ def decide_commit(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """Commit what is valid (OC-5, OC-8); a member's commit keeps its session alive (OC-7)."""
+    """Decide an OffsetCommit: valid offsets are committed (OC-5, OC-8), and the member's session is
+    renewed (OC-7).
+    """
     membership, epoch = group.membership, request.generation_id_or_member_epoch
     if isinstance(membership, ConsumerMembership):
         error, check = check_commit(
@@ -162,8 +165,9 @@ def decide_transactional_commit(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """Note what is valid as pending until the producer's transaction ends (TXN-2, TXN-5); nobody's
-    session is renewed."""
+    """Decide a TxnOffsetCommit: valid offsets are pending until the producer's transaction ends
+    (TXN-2, TXN-5); no session is renewed.
+    """
     membership = group.membership
     if isinstance(membership, ConsumerMembership):
         error, check = check_commit(
@@ -199,7 +203,7 @@ def _append_error(
     *,
     pending: bool = False,
 ) -> ErrorCode:
-    """The error for clients if a commit cannot be written, as a whole; NONE if it can (ERR-1)."""
+    """Return the error for clients if the commit as a whole cannot be written, else NONE (ERR-1)."""
     error = config.append_error
     if not error and commit_exceeds(group_id, offsets, config.record_limit(), pending=pending):
         error = ErrorCode.RECORD_LIST_TOO_LARGE
@@ -230,15 +234,16 @@ class _AnsweredTopic(Protocol):
 
 
 def _older_epochs(config: GroupConfig) -> bool:
-    """True if a member may commit with an epoch that it had before (K8-OFF-43-1)."""
+    """Return True if a member may commit with an earlier epoch of its own (K8-OFF-43-1)."""
     return config.consumer is None or config.consumer.release.has("K8-OFF-43-1")
 
 
 def _first_refused(
     topics: Iterable[_TopicRow], check: PartitionCheck | None, config: GroupConfig
 ) -> ErrorCode:
-    """Return the error by which an older epoch may not commit one of these partitions: it refuses
-    the whole commit, as in Kafka (KIP-1251)."""
+    """Return the error with which an older epoch may not commit one of these partitions; as in
+    Kafka, it refuses the whole commit (KIP-1251).
+    """
     if check is None or config.consumer is None:
         return ErrorCode.NONE
     for topic in topics:
@@ -259,8 +264,9 @@ def _valid_offsets(
     expire_ms: int | None,
     config: GroupConfig,
 ) -> tuple[CommittedOffset, ...]:
-    """The offsets of a commit whose metadata is not too long; the rows of the others get their
-    error (OC-5, TXN-4)."""
+    """Return the offsets whose metadata is short enough; set the error in the rows of the others
+    (OC-5, TXN-4).
+    """
     valid, most = [], config.offset_metadata_max_bytes
     for topic, rows in zip(topics, answered, strict=True):
         name = topic.name
@@ -283,8 +289,9 @@ def _valid_offsets(
 
 
 def transaction_ended(group: Group, producer_id: int, committed: bool) -> PendingOffsetsEnded:
-    """The effect of a producer's transaction end on its pending offsets: the later commit of a
-    partition stands (TXN-5)."""
+    """Return the event for the end of a producer's transaction. Of several commits of a partition
+    the later one stands (TXN-5).
+    """
     return PendingOffsetsEnded(
         producer_id, committed, group.pending_offsets.standing(producer_id) if committed else ()
     )
@@ -301,7 +308,9 @@ def decide_offset_delete(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """Delete committed offsets, but not those of topics the group is subscribed to (OD-1, OD-2)."""
+    """Decide an OffsetDelete: offsets are deleted, except those of topics the group subscribes to
+    (OD-1, OD-2).
+    """
     membership = group.membership
     error = membership.refuse_offset_delete()
     if error:

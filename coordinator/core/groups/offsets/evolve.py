@@ -1,5 +1,4 @@
-"""(group, event) -> group, for the events of offsets: the only writer of a group's offsets. It
-holds no rule."""
+"""Fold of offset events into a group: the only writer of a group's offsets. Contains no rule."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Expiry of committed offsets: those whose retention is over or whose topic was deleted are removed
-without a request (A.14)."""
+without a request (A.14).
+"""
 
 from __future__ import annotations
 
@@ -15,11 +16,11 @@ from ..offset_table import Offset
 def removed_with_topics(
     group: Group, partitions: Collection[tuple[str, int]]
 ) -> OffsetsRemoved | None:
-    """The group's loss from the deletion of these partitions (EXP-7). `partitions` is a set or
-    a dictionary.
+    """Return the event that removes a group's offsets of deleted partitions, or None (EXP-7).
+    `partitions`: a set or a dictionary.
 
-    Goes through the smaller of the two collections: a deleted topic may have many partitions, and a
-    group many offsets.
+    Iterates over the smaller of the two collections: a deleted topic may have many partitions,
+    and a group many offsets.
     """
     offsets, pending = group.offsets, group.pending_offsets
     if len(partitions) > len(offsets) + pending.size():
@@ -30,8 +31,9 @@ def removed_with_topics(
 
 
 def expired(group: Group, now: int, config: GroupConfig) -> OffsetsRemoved | None:
-    """The offsets whose time is over (EXP-1, EXP-2, EXP-3), but none that a transaction is about to
-    replace (EXP-4)."""
+    """Return the event that removes expired offsets, or None (EXP-1, EXP-2, EXP-3). Offsets with a
+    pending transactional commit stay (EXP-4).
+    """
     membership = group.membership
     if not group.offsets or not membership.offsets_may_expire():
         return None

@@ -1,4 +1,4 @@
-"""A group's offsets as OffsetFetch shows them (A.10). Nothing here decides or changes anything."""
+"""Views of a group's offsets for OffsetFetch (A.10). Decides and changes nothing."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _NO_OFFSET = Offset(-1, -1, "", 0, None)
 
 
 def _offsets_of(group: Group | None) -> Offsets:
-    """A missing and a Dead group have no offsets, which is no error (OF-1)."""
+    """Return the group's offsets; none for a missing or Dead group, which is no error (OF-1)."""
     return _NOTHING if group is None or group.membership.is_dead() else group.offsets
 
 
 def _pending_of(group: Group | None, require_stable: bool) -> Container[tuple[str, int]]:
-    """The partitions that are to be called unstable (OF-4)."""
+    """Return the partitions that are unstable for this request (OF-4)."""
     return (
         ()
         if not require_stable or group is None or group.membership.is_dead()
@@ -46,7 +46,9 @@ def fetch_topics(
     topics: list[OffsetFetchRequestTopic] | None,
     require_stable: bool = False,
 ) -> list[OffsetFetchResponseTopic]:
-    """The answer to versions 1-7; a partition without a committed offset shows -1 (OF-1..OF-3)."""
+    """Return the answer of versions 1-7; -1 for a partition without a committed offset
+    (OF-1..OF-3).
+    """
     found, pending = _offsets_of(group), _pending_of(group, require_stable)
     if topics is None:
         topics = [
@@ -70,8 +72,9 @@ def fetch_group_topics(
     topics: list[OffsetFetchRequestTopics] | None,
     require_stable: bool = False,
 ) -> list[OffsetFetchResponseTopics]:
-    """One group's answer from version 8 on; member ids and epochs do not matter in classic groups
-    (OF-8, OF-9)."""
+    """Return one group's answer from version 8 on; member ids and epochs do not matter in classic
+    groups (OF-8, OF-9).
+    """
     found, pending = _offsets_of(group), _pending_of(group, require_stable)
     if topics is None:
         topics = [
@@ -97,8 +100,9 @@ P = TypeVar("P", OffsetFetchResponsePartition, OffsetFetchResponsePartitions)
 def _shown(
     shape: type[P], key: tuple[str, int], found: Offsets, pending: Container[tuple[str, int]]
 ) -> P:
-    """A partition's entry: unstable without an offset (OF-4); of "all partitions" only those with
-    one are asked for (OF-5)."""
+    """Return a partition's row: an unstable one has an error and no offset (OF-4). If all
+    partitions are asked for, only those with an offset are listed (OF-5).
+    """
     unstable = key in pending
     offset = _NO_OFFSET if unstable else found.get(key, _NO_OFFSET)
     return shape(
@@ -113,7 +117,7 @@ def _shown(
 def fetch_error_response(
     request: OffsetFetchRequest, error: int, api_version: int
 ) -> OffsetFetchResponse:
-    """A group error before version 8: at the top, in version 1 on every partition (OF-6)."""
+    """Return a group error before version 8: at the top, in version 1 on every partition (OF-6)."""
     if api_version >= _TOP_LEVEL_FETCH_ERROR:
         return OffsetFetchResponse(error_code=error)
     topics = fetch_topics(None, request.topics)

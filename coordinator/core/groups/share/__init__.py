@@ -1,8 +1,7 @@
-"""Share groups (KIP-932): model, events, decisions and views, as pure as the classic and the
-consumer groups beside them.
+"""Share groups (KIP-932): model, decisions and views of their membership.
 
-Rules: time is an argument; the assignor and the topics of the cluster are injected (`environment`);
-what the share coordinator is asked leaves as a value and comes back as an event (`initializing`).
-Only `evolve` changes a membership. This package knows nothing of records: share partitions are
-their leaders' affair.
+Time is an argument; the assignor and the cluster's topics are injected (`environment`); requests
+to the share coordinator are returned as values, and its answers come back as events
+(`initializing`). Only `evolve` changes a membership. Does not know records: they belong to
+`core.share_partitions`. Begin with `model.py` and `heartbeat.py`.
 """

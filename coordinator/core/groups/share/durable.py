@@ -1,8 +1,7 @@
-"""Under which keys the events of a share group are kept, so that later ones take the place of
-earlier ones.
+"""Keys of a share group's durable events, so that later events replace earlier ones.
 
-The keys are those of Kafka's records: group epoch, member, target of a member, current assignment
-of a member, share partitions with state. Does not depend on where the events are kept.
+The keys are those of Kafka's records: group epoch, member, target of a member, current
+assignment of a member, share partitions with state. Does not know where events are kept.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""The outside needs of a share group's decisions: configuration, topics and the assignor.
-
-Plain interfaces, shared with consumer groups where they are the same; who implements them is
-elsewhere. The assignor is injected: this package does not depend on it.
+"""Interfaces that a share group's decisions need: configuration, topics and the assignor. Shared
+with consumer groups where they are the same; the server implements them (`server.environments`)
+and injects the assignor.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from ..consumer.environment import AssignorPort, GroupSettings, Topics
 
 @dataclass(slots=True)
 class ShareEnvironment:
-    """Everything that a decision may ask for. `max_size` is group.share.max.size."""
+    """Everything that a decision may ask for. `max_size`: group.share.max.size."""
 
     topics: Topics
     make_assignor: Callable[[], AssignorPort]
-    """Makes the one assignor of group.share.assignors; called once, when it is first needed."""
+    """Returns the one assignor of group.share.assignors; called once, when first needed."""
     settings: Callable[[str], GroupSettings] = lambda group_id: GroupSettings()
     max_size: int = 200
     initialize_retry_interval_ms: int = 30_000
@@ -32,7 +31,7 @@ class ShareEnvironment:
 
     @property
     def assignor(self) -> AssignorPort:
-        """The assignor."""
+        """The assignor of group.share.assignors."""
         if self._assignor is None:
             self._assignor = self.make_assignor()
         return self._assignor

@@ -1,8 +1,8 @@
-"""(membership, event) -> membership: the only writer of a share group. It holds no rule; every event
-says what became of it.
+"""Fold of events into a share group's membership: its only writer. Contains no rule; every event
+says the new state.
 
-The membership is changed in place. All events are durable, so a load is the same fold from an empty
-membership.
+The membership is changed in place. All events are durable, so a load is the same fold from an
+empty membership.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def evolve(group: ShareMembership, event: ev.ShareEvent, at: int) -> None:
 
 
 def _created(group: ShareMembership, event: ev.ShareGroupCreated, at: int) -> None:
-    """A new membership starts empty; whoever holds it makes it anew."""
+    """Do nothing: the owner replaces the membership by a new one."""
 
 
 def _subscribed(group: ShareMembership, event: ev.ShareMemberSubscribed, at: int) -> None:

@@ -1,8 +1,8 @@
-"""ShareGroupHeartbeat of a member that joins, stays or leaves, and sessions that end (SH-HB-1..4,
-SH-EP-1, SH-CFG-1).
+"""Decisions about the ShareGroupHeartbeat of a member that joins, stays or leaves, and about
+expired sessions (SH-HB-1..4, SH-EP-1, SH-CFG-1).
 
-The steps stand in Kafka's order; each sees the group as it was before the request, and the member
-as the steps before made it.
+The steps are in Kafka's order; each sees the group as before the request, and the member as the
+steps before left it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def decide_heartbeat(
     now: int,
     environment: ShareEnvironment,
 ) -> Decision:
-    """The outcome of a heartbeat. Raises Refused; the group is then unchanged."""
+    """Decide a heartbeat. Raises Refused; the group is then unchanged."""
     _refuse_if_full(group, request.member_id, environment)
     old = _member(group, request)
     new = _updated(old, request, caller)
@@ -95,7 +95,7 @@ def decide_heartbeat(
 def decide_leave(
     group: ShareMembership, request: ShareGroupHeartbeatRequest, environment: ShareEnvironment
 ) -> Decision:
-    """A member leaves. Raises Refused (SH-HB-3)."""
+    """Decide a heartbeat by which a member leaves. Raises Refused (SH-HB-3)."""
     if request.member_id not in group.members:
         raise unknown_member(group, request.member_id)
     reply = ShareGroupHeartbeatResponse(
@@ -107,7 +107,7 @@ def decide_leave(
 def session_ended(
     group: ShareMembership, member_id: str, environment: ShareEnvironment, *, by_hand: bool = False
 ) -> Decision:
-    """A member was silent for too long, or somebody ended its session: it is removed (SH-HB-4)."""
+    """Remove a member whose session expired, or was ended by a test (SH-HB-4)."""
     if member_id not in group.members:
         return Decision()
     reason = Removal.ENDED_BY_HAND if by_hand else Removal.SESSION_EXPIRED
@@ -117,7 +117,7 @@ def session_ended(
 def remove(
     group: ShareMembership, member_id: str, reason: str, environment: ShareEnvironment
 ) -> Decision:
-    """Take a member out; the assignment epoch follows the group's when it was the last one."""
+    """Remove a member. If it was the last one, the assignment epoch follows the group epoch."""
     left = _subscribers(group, group.members[member_id], None)
     epoch = group.group_epoch + 1
     why = f"{member_id} {'left' if reason == Removal.LEFT else 'had a session that expired'}"
@@ -131,7 +131,7 @@ def remove(
 
 
 def unknown_member(group: ShareMembership, member_id: str) -> Refused:
-    """The refusal of somebody who is no member."""
+    """Return the refusal of an unknown member id."""
     return Refused(
         ErrorCode.UNKNOWN_MEMBER_ID,
         f"Member {member_id} is not a member of group {group.group_id}.",
@@ -139,7 +139,7 @@ def unknown_member(group: ShareMembership, member_id: str) -> Refused:
 
 
 def _refuse_if_full(group: ShareMembership, member_id: str, environment: ShareEnvironment) -> None:
-    """Raises Refused if a newcomer finds as many members as there may be (SH-CFG-1)."""
+    """Raise Refused if a new member exceeds the maximal group size (SH-CFG-1)."""
     if len(group.members) >= environment.max_size and member_id not in group.members:
         text = (
             f"The share group has reached its maximum capacity of {environment.max_size} members."
@@ -148,7 +148,7 @@ def _refuse_if_full(group: ShareMembership, member_id: str, environment: ShareEn
 
 
 def _member(group: ShareMembership, request: ShareGroupHeartbeatRequest) -> Member:
-    """The member as it was before the request (SH-EP-1)."""
+    """Return the member before the request. Raises Refused for a wrong member epoch (SH-EP-1)."""
     member, epoch = group.members.get(request.member_id), request.member_epoch
     if member is None:
         if epoch != JOINING:
@@ -171,7 +171,7 @@ def _member(group: ShareMembership, request: ShareGroupHeartbeatRequest) -> Memb
 
 
 def _updated(old: Member, request: ShareGroupHeartbeatRequest, caller: Caller) -> Member:
-    """The member as the request has it; what it leaves out stays."""
+    """Return the member with the request's values; fields left out stay."""
     names = request.subscribed_topic_names
     return old._replace(
         rack_id=old.rack_id if request.rack_id is None else request.rack_id,
@@ -182,7 +182,7 @@ def _updated(old: Member, request: ShareGroupHeartbeatRequest, caller: Caller) -
 
 
 class _Progress(NamedTuple):
-    """The group epoch with what the request says, and the event that bumps it, if it is new."""
+    """The group epoch after the request, and the event that bumped it, if any."""
 
     group_epoch: int
     subscribers: Mapping[str, int]
@@ -197,8 +197,9 @@ def _bump(
     renamed: bool,
     environment: ShareEnvironment,
 ) -> _Progress:
-    """The group epoch rises when a subscription changes, when topics do, and when partitions were
-    initialised that nobody is to have yet (SH-HB-2)."""
+    """Bump the group epoch if the subscription or the topics changed, or if initialised partitions
+    are in no target yet (SH-HB-2).
+    """
     version = environment.topics.version
     if not renamed and group.checked_version == version:
         return _Progress(group.group_epoch, group.subscribers, None, None)
@@ -219,7 +220,7 @@ def _bump(
 
 
 def _subscribers(group: ShareMembership, old: Member, new: Member | None) -> dict[str, int]:
-    """Return how many members name each topic once `old` has become `new`, or has left."""
+    """Return the number of members that name each topic after `old` has become `new`, or has left."""
     counts = dict(group.subscribers)
     before = old.topics if old.member_id in group.members else frozenset()
     after = frozenset() if new is None else new.topics
@@ -230,8 +231,9 @@ def _subscribers(group: ShareMembership, old: Member, new: Member | None) -> dic
 def _reconciled(
     member: Member, epoch: int, target: Partitions, renamed: bool, topics: Topics
 ) -> Member:
-    """The member with its target, as far as it subscribes to it; the same member if it stands where
-    it stood (SH-HB-3)."""
+    """Return the member with the subscribed part of its target; the same member if nothing changes
+    (SH-HB-3).
+    """
     if member.member_epoch == epoch and not renamed:
         return member
     held = {t: numbers for t, numbers in target.items() if topics.topic_name(t) in member.topics}

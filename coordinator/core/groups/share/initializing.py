@@ -1,7 +1,8 @@
-"""Of which share partitions a group has the share coordinator keep state (SH-HB-2).
+"""Initialization of share partitions: for which ones the share coordinator keeps state on behalf of
+a group (SH-HB-2).
 
-Owns what is new to the group at a heartbeat, what the share coordinator's answer means, and what is
-forgotten when a topic goes. It does not depend on how the share coordinator is asked.
+Owns which share partitions are new at a heartbeat, the effect of the share coordinator's answer,
+and the removal when a topic is deleted. Does not know how the share coordinator is asked.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ Kept = Mapping[bytes, StatePartitions]
 
 
 class Wanted(NamedTuple):
-    """The initialisation due: the event that says so, and what the share coordinator is asked."""
+    """A due initialization: the event that records it, and the request to the share coordinator."""
 
     event: SharePartitionsRecorded
     initialize: Initialization
@@ -36,7 +37,9 @@ def wanted(
     now: int,
     environment: ShareEnvironment,
 ) -> Wanted | None:
-    """The partitions of subscribed topics that are neither initialised nor, lately, asked for."""
+    """Return the initialization of those partitions of subscribed topics that are neither
+    initialized nor requested lately, or None.
+    """
     topics = environment.topics
     lately = now - environment.initialize_retry_interval_ms
     new: dict[bytes, StatePartitions] = {}
@@ -67,8 +70,9 @@ def wanted(
 def answered(
     group: ShareMembership, topics: Collection[TopicPartitions], *, initialized: bool, now: int
 ) -> SharePartitionsRecorded | None:
-    """The outcome of the share coordinator's answer on partitions. None: nobody waits for them any
-    more."""
+    """Return the event for the share coordinator's answer; None if the group no longer waits for
+    these partitions.
+    """
     known: dict[bytes, StatePartitions] = {}
     for of in topics:
         asked = group.initializing.get(of.topic_id)
@@ -96,8 +100,9 @@ def answered(
 def added(
     group: ShareMembership, topics: Collection[TopicPartitions], now: int
 ) -> SharePartitionsRecorded:
-    """The share coordinator has state for partitions that the group did not ask for: somebody set
-    their offsets (SH-OFF-3)."""
+    """Return the event for partitions whose state exists without the group's request, because their
+    offsets were set (SH-OFF-3).
+    """
     known = {of.topic_id: StatePartitions(of.topic, frozenset(of.partitions), now) for of in topics}
     done = dict(group.initialized)
     for topic_id, of_topic in known.items():
@@ -110,8 +115,9 @@ def added(
 def deleting(
     group: ShareMembership, topic_ids: Collection[bytes]
 ) -> SharePartitionsRecorded | None:
-    """The share coordinator is about to be asked to delete the state of topics, which are given to
-    nobody from now on. None: it keeps none of them."""
+    """Return the event before the state of topics is deleted, which are assigned to no member from
+    then on; None if there is no such state.
+    """
     known = _known(group, topic_ids)
     if not known:
         return None
@@ -122,8 +128,9 @@ def deleting(
 def forgotten(
     group: ShareMembership, topic_ids: Collection[bytes]
 ) -> SharePartitionsRecorded | None:
-    """The rest when the state of topics is gone, be it that the topics went. None: the group
-    knew of none of them."""
+    """Return the event after the state of topics was deleted, or None if the group has none of
+    them.
+    """
     known = _known(group, topic_ids)
     names = dict(group.deleting)
     for topic_id in topic_ids:
@@ -136,8 +143,9 @@ def forgotten(
 def gone(
     group: ShareMembership, names: Collection[str], topics: Topics
 ) -> SharePartitionsRecorded | None:
-    """The rest when topics of these names were deleted. None: the group knew of none of them.
-    One that was made anew since is another topic."""
+    """Return the event after topics of these names were deleted, or None if the group has none of
+    them. A topic created again under the name is another one.
+    """
     known = {
         t: of.topic for kept in (group.initialized, group.initializing) for t, of in kept.items()
     }
@@ -170,13 +178,14 @@ def _without(
 
 
 def all_known(group: ShareMembership) -> tuple[TopicPartitions, ...]:
-    """All share partitions of which the share coordinator keeps state, or may."""
+    """Return all share partitions for which the share coordinator keeps state, or may."""
     return told(_known(group, [*group.initialized, *group.initializing]))
 
 
 def is_assignment_pending(group: ShareMembership) -> bool:
-    """True if partitions that were initialised are in nobody's target, so that a new one is due
-    (SH-HB-2)."""
+    """Return True if initialized partitions are in no member's target, so that a new target is due
+    (SH-HB-2).
+    """
     if not group.members or not group.subscribers:
         return False
     assigned: dict[bytes, set[int]] = {}
@@ -191,7 +200,7 @@ def is_assignment_pending(group: ShareMembership) -> bool:
 
 
 def told(kept: Kept) -> tuple[TopicPartitions, ...]:
-    """Partitions as an event holds them."""
+    """Return partitions in the event's form."""
     return tuple(
         TopicPartitions(kept[topic_id].topic, topic_id, tuple(sorted(kept[topic_id].partitions)))
         for topic_id in uuid_order(sorted(kept))

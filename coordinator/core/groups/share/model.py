@@ -1,9 +1,9 @@
-"""The membership of a share group: the state that its events fold into. Only `evolve` writes it;
-every rule lives elsewhere.
+"""Model of a share group's membership. Only `evolve` writes it; the rules are in `heartbeat` and
+its neighbours.
 
-Members are immutable values. Counts of subscriptions are kept beside them, so that no request walks
-over all members. `checked_version` is soft: which version of the topics the group was last compared
-with.
+Members are immutable. Counts of subscriptions are kept beside them, so that no request walks
+over all members. `checked_version` is soft: the version of the topics with which the group was
+last compared.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NOTHING: Final[Partitions] = {}
 
 
 class Member(NamedTuple):
-    """One member as the coordinator knows it."""
+    """A member of a share group, as the coordinator knows it."""
 
     member_id: str
     member_epoch: int = 0
@@ -42,7 +42,7 @@ class Member(NamedTuple):
 
 
 class StatePartitions(NamedTuple):
-    """Partitions of one topic of which the share coordinator keeps state, or is asked to."""
+    """Partitions of one topic for which the share coordinator keeps state, or was asked to."""
 
     topic: str
     partitions: frozenset[int]
@@ -50,7 +50,7 @@ class StatePartitions(NamedTuple):
 
 
 class GroupState(Enum):
-    """A share group's state, spelled as Kafka spells it (SH-HB-3)."""
+    """State of a share group, spelled as in Kafka (SH-HB-3)."""
 
     EMPTY = "Empty"
     STABLE = "Stable"
@@ -61,8 +61,9 @@ class GroupState(Enum):
 
 
 class Renewal(NamedTuple):
-    """The answer to the last short heartbeat of a member, and what that depended on. `kept` and
-    `response` are the same answer."""
+    """Response to a member's last heartbeat without news, and all that it depends on. `kept` and
+    `response` are the same response.
+    """
 
     member: Member
     client_id: str
@@ -73,8 +74,9 @@ class Renewal(NamedTuple):
 
 
 def recount(counts: dict[str, int], old: frozenset[str], new: frozenset[str]) -> None:
-    """Change how many members name each topic, where one names other topics than before. Names come
-    by the hundred thousand: most are counted without a step of Python each."""
+    """Update how many members name each topic, after one member's topics changed. There may be
+    hundreds of thousands of names, so most are counted by set operations.
+    """
     gone = old - new if old else old
     for name in {name for name in gone if counts[name] == 1}:
         del counts[name]
@@ -87,8 +89,9 @@ def recount(counts: dict[str, int], old: frozenset[str], new: frozenset[str]) ->
 
 
 class ShareMembership:
-    """Members of a share group, their partitions, their target assignment, and the partitions of
-    which state is kept. `evolve` is its only writer."""
+    """Members of a share group, their partitions, their target assignment, and the partitions with
+    state. Only `evolve` writes it.
+    """
 
     __slots__ = (
         "assignment_epoch",
@@ -132,60 +135,62 @@ class ShareMembership:
 
     @property
     def is_new(self) -> bool:
-        """True if nobody ever was a member."""
+        """Return True if the group never had a member."""
         return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
 
     @property
     def protocol_type(self) -> str:
-        """As ListGroups shows it (SH-LST-1)."""
+        """The protocol type that ListGroups shows (SH-LST-1)."""
         return "share"
 
     @property
     def state(self) -> GroupState:
-        """The state that List and Describe show: members never wait for each other (SH-HB-3)."""
+        """The state that ListGroups and ShareGroupDescribe show: members never wait for each other
+        (SH-HB-3).
+        """
         return GroupState.STABLE if self.members else GroupState.EMPTY
 
     def target(self, member_id: str) -> Partitions:
-        """A member's target; nothing if there is no target for it."""
+        """Return a member's target; empty if it has none."""
         return self.targets.get(member_id, NOTHING)
 
     # -- what a group's offsets and its administration ask of its membership (see
     # groups.group.Membership)
 
     def is_dead(self) -> bool:
-        """A share group is there or not; it is never Dead to anybody."""
+        """Return False: a share group never has the state Dead."""
         return False
 
     def refuse_offset_delete(self) -> ErrorCode:
-        """A share group has no committed offsets (SH-TYP-1)."""
+        """Return GROUP_ID_NOT_FOUND: a share group has no committed offsets (SH-TYP-1)."""
         return ErrorCode.GROUP_ID_NOT_FOUND
 
     def refuse_delete(self) -> ErrorCode:
-        """Only a group without members may be deleted (SH-DEL-1)."""
+        """Return the error of a DeleteGroups, or NONE if the group has no members (SH-DEL-1)."""
         return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
 
     def commit_proves_life(self) -> bool:
-        """Nobody commits to a share group."""
+        """Return False: a share group has no commits."""
         return False
 
     def offsets_may_expire(self) -> bool:
-        """A share group has no committed offsets."""
+        """Return False: a share group has no committed offsets."""
         return False
 
     def offsets_unused_since_ms(self) -> int | None:
-        """A share group has no committed offsets."""
+        """Return None: a share group has no committed offsets."""
         return None
 
     def is_subscribed_to(self, topic: str) -> bool:
-        """True if a member names the topic."""
+        """Return True if a member names the topic."""
         return topic in self.subscribers
 
     def in_java_order(self) -> list[Member]:
-        """The members as Kafka's group iterates over them."""
+        """Return the members in Kafka's order of iteration."""
         return [self.members[member_id] for member_id in timeline_order(self.members)]
 
     def snapshot(self) -> dict[str, object]:
-        """The whole hard state as plain values: equal snapshots mean equal memberships."""
+        """Return the whole hard state as plain values: equal snapshots mean equal memberships."""
         soft = ("checked_version", "loading", "renewals")
         values = {name: getattr(self, name) for name in self.__slots__ if name not in soft}
         for name in (

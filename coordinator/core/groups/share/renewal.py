@@ -1,7 +1,5 @@
-"""The heartbeat that comes most: of a member of a share group that has its target and says nothing
-new.
-
-Apart from `heartbeat`, which knows all the others, so that it loads little and does little.
+"""Fast path for the most frequent heartbeat: a share group member that has its target and reports
+nothing new. Separate from `heartbeat`, so that it loads little code.
 """
 
 from __future__ import annotations
@@ -23,9 +21,8 @@ def renewal(
     client_host: str,
     environment: ShareEnvironment,
 ) -> Renewal | None:
-    """The short way of such a member: only its session is renewed, and this is its response.
-
-    None: the heartbeat takes the long way. The response is not to be changed.
+    """Return the response to a member without news, whose session alone is renewed; None if
+    `heartbeat` must decide. The response must not be changed.
     """
     member = group.members.get(request.member_id)
     if (

@@ -1,8 +1,8 @@
-"""Results of the decisions about a share group: plain values.
+"""Results of decisions about a share group: plain values.
 
-A share partition may be given to members only when the share coordinator keeps state for it. A
-decision therefore names what it is to be asked, as an `Initialization`; whoever carries the
-decision out asks, and brings the answer back with `initializing.answered`.
+A share partition may be assigned only if the share coordinator keeps its state. So a decision
+may contain an `Initialization`; the caller sends it to the share coordinator, and passes the
+answer to `initializing.answered`.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from coordinator.wire.schema import Response
 
 
 class Initialization(NamedTuple):
-    """The request to the share coordinator: to make the state of these share partitions.
-    `state_epoch` is the group's epoch (SH-HB-2), `grown` are those of the topics of which the group
-    has state already: their new partitions are read from offset 0, but in older releases (SH-44-1)."""
+    """Request to the share coordinator to initialize the state of share partitions. `state_epoch`:
+    the group epoch (SH-HB-2); `grown`: topics of which the group has state already: their new
+    partitions are read from offset 0, except in older releases (SH-44-1).
+    """
 
     group_id: str
     state_epoch: int
@@ -26,8 +27,9 @@ class Initialization(NamedTuple):
 
 
 class Deletion(NamedTuple):
-    """The request to the share coordinator when a group is deleted: to forget the state of all
-    its share partitions (SH-DEL-1)."""
+    """Request to the share coordinator to delete the state of all share partitions of a deleted
+    group (SH-DEL-1).
+    """
 
     group_id: str
     topics: tuple[TopicPartitions, ...]
@@ -37,11 +39,11 @@ StateRequest = Initialization | Deletion
 
 
 class Decision(NamedTuple):
-    """The proposal for one request, or for a session that ended.
+    """Decision on a request or an expired session.
 
-    `events` are folded first, then the sessions are set (None: they end) and the reply goes out,
-    then the share coordinator is asked for `initialize`. `checked_version`: with which version of
-    the topics the group was compared.
+    `events` are folded first, then the sessions are set (None: they end) and the reply is sent,
+    then `initialize` is sent to the share coordinator. `checked_version`: the version of the
+    topics with which the group was compared.
     """
 
     events: tuple[ShareEvent, ...] = ()

@@ -1,5 +1,6 @@
-"""A new target assignment of a share group: what the assignor is asked, and which of its answers are
-news (SH-ASN-1, KIP-1263)."""
+"""Target assignment of a share group: the input of the assignor, and the changed targets in its
+answer (SH-ASN-1, KIP-1263).
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from .model import NOTHING, Member, Partitions, ShareMembership
 
 
 class TargetOutcome(NamedTuple):
-    """The target a member is to take over, and the event that says so if it is new."""
+    """Target of the member, and the event if a new target assignment was computed."""
 
     epoch: int
     target: Partitions
@@ -35,8 +36,9 @@ def update_target(
     now: int,
     environment: ShareEnvironment,
 ) -> TargetOutcome:
-    """The target for `new`, computed anew if that is due. Raises Refused with UNKNOWN_SERVER_ERROR
-    if the assignor fails."""
+    """Return the target for `new`, computed again if that is due. Raises Refused with
+    UNKNOWN_SERVER_ERROR if the assignor fails.
+    """
     if not _is_due(group, group_epoch, now, environment):
         return TargetOutcome(group.assignment_epoch, group.target(new.member_id))
     asked = _asked(group, new, subscribers, environment.topics)
@@ -59,7 +61,7 @@ def update_target(
 def _is_due(
     group: ShareMembership, group_epoch: int, now: int, environment: ShareEnvironment
 ) -> bool:
-    """True if the group epoch is ahead, and the assignment interval is over (KIP-1263)."""
+    """Return True if the group epoch is ahead and the assignment interval is over (KIP-1263)."""
     if group.assignment_epoch >= group_epoch:
         return False
     if group.assignment_ms is None:

@@ -1,5 +1,4 @@
-"""True if a ShareGroupHeartbeat is one at all: the checks that come before any group is looked at
-(SH-HB-1)."""
+"""Validation of a ShareGroupHeartbeat before any group is looked up (SH-HB-1)."""
 
 from __future__ import annotations
 
@@ -16,7 +15,9 @@ _LONGEST_MEMBER_ID: Final = 36
 
 
 def check(request: ShareGroupHeartbeatRequest) -> None:
-    """Raises Refused with Kafka's error and words. A member id of a wrong length has none."""
+    """Raise Refused, with Kafka's error and text, if the request is invalid. A member id of a wrong
+    length has no text.
+    """
     if (
         not 0
         < len(request.member_id.encode("utf-16-le", "surrogatepass"))

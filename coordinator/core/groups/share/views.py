@@ -1,4 +1,4 @@
-"""ShareGroupDescribe of one group (SH-DSC-1)."""
+"""View of a share group for ShareGroupDescribe (SH-DSC-1)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .model import Member, ShareMembership
 
 
 def describe(group: ShareMembership, environment: ShareEnvironment) -> DescribedGroup:
-    """The group as ShareGroupDescribe shows it. Topics that are gone are left out."""
+    """Return the group as ShareGroupDescribe shows it. Deleted topics are left out."""
     return DescribedGroup(
         group_id=group.group_id,
         group_state=str(group.state),
@@ -29,7 +29,7 @@ def describe(group: ShareMembership, environment: ShareEnvironment) -> Described
 
 
 def not_described(group_id: str, error: ErrorCode, message: str | None = None) -> DescribedGroup:
-    """A group that cannot be described."""
+    """Return the entry of a group that cannot be described."""
     return DescribedGroup(group_id=group_id, error_code=error, error_message=message)
 
 

@@ -1,4 +1,6 @@
-"""Heartbeat (A.6): proves life and tells of a rebalance. It never changes the group."""
+"""Decision about Heartbeat (A.6): it proves that the member is alive, and its answer announces a
+rebalance. It never changes the group.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ def decide_heartbeat(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """The answer to a Heartbeat, and whether it renews the member's session (HB-1, HB-2, HB-3)."""
+    """Return the answer to a Heartbeat, and whether it renews the member's session (HB-1, HB-2,
+    HB-3).
+    """
     if group.state is DEAD:
         return REFUSED[ErrorCode.COORDINATOR_NOT_AVAILABLE]
     error = group.refuse_member(request.member_id, request.group_instance_id)

@@ -1,5 +1,6 @@
-"""JoinGroup (A.3, A.4, A.7): new members, members that come back, and static members under a new
-id."""
+"""Decisions about JoinGroup (A.3, A.4, A.7): new members, rejoining members, and static members
+under a new member id.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ _CAN_SKIP_ASSIGNMENT = 9
 def refuse_join(
     request: JoinGroupRequest, context: RequestContext, config: GroupConfig
 ) -> ErrorCode:
-    """The checks that need no group: INVALID_GROUP_ID for an empty one, INVALID_SESSION_TIMEOUT for
-    one out of bounds (ENT-3)."""
+    """Return the error of the checks that need no group: INVALID_GROUP_ID for an empty id,
+    INVALID_SESSION_TIMEOUT for one out of bounds (ENT-3).
+    """
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID
     if (
@@ -46,7 +48,7 @@ def decide_join(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """A JoinGroup's effect on an existing (or just created) group (JOIN-3, JOIN-4)."""
+    """Decide a JoinGroup in an existing, or just created, group (JOIN-3, JOIN-4)."""
     member_id = request.member_id
     if not _accepts(group, member_id, config):
         return _turned_away(group, member_id)
@@ -68,7 +70,7 @@ def decide_join(
 
 
 def _accepts(group: ClassicGroup, member_id: str, config: GroupConfig) -> bool:
-    """SIZE-1: is there room for this joiner?"""
+    """Return whether the group has room for this joining member (SIZE-1)."""
     if group.state is EMPTY or group.state is DEAD:
         return True
     member = group.members.get(member_id)
@@ -80,8 +82,9 @@ def _accepts(group: ClassicGroup, member_id: str, config: GroupConfig) -> bool:
 
 
 def _turned_away(group: ClassicGroup, member_id: str) -> Decision:
-    """GROUP_MAX_SIZE_REACHED and, if the id was known, its removal; the join phase is not looked at
-    again (SIZE-1, REB-8)."""
+    """Refuse with GROUP_MAX_SIZE_REACHED and remove the member if its id was known, without
+    checking whether the join phase is complete (SIZE-1, REB-8).
+    """
     reply = join_error(ErrorCode.GROUP_MAX_SIZE_REACHED)
     if member_id in group.pending:
         return Decision((ev.PendingMemberRemoved(member_id, Removal.GROUP_FULL),), reply)
@@ -99,8 +102,9 @@ def _new_member(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """A JoinGroup without member id: static members join or replace, dynamic ones may first be sent
-    their id (MID-1..4)."""
+    """Decide a JoinGroup without member id: a static member joins or replaces another, a dynamic
+    one may first get its id (MID-1..4).
+    """
     instance_id = request.group_instance_id
     if instance_id is not None:
         new_id = f"{instance_id}-{context.fresh_id}"
@@ -123,7 +127,7 @@ def _added(
     protocols: Protocols,
     context: RequestContext,
 ) -> Decision:
-    """A new member, parked; a rebalance starts or goes on (JOIN-6, JOIN-11, JOIN-12)."""
+    """Add a new member and park it; a rebalance starts or continues (JOIN-6, JOIN-11, JOIN-12)."""
     joined = ev.MemberJoined(
         member_id,
         request.group_instance_id,
@@ -144,7 +148,7 @@ def _parked(member_id: str, event: ev.Event, reason: str) -> Decision:
 
 
 def _rebalance_timeout_ms(request: JoinGroupRequest, context: RequestContext) -> int:
-    """Version 0 has none on the wire: the session timeout stands for it (ENT-7)."""
+    """Return the rebalance timeout; for version 0, which has none, the session timeout (ENT-7)."""
     return request.session_timeout_ms if context.api_version == 0 else request.rebalance_timeout_ms
 
 
@@ -155,7 +159,7 @@ def _known_member(
     protocols: Protocols,
     context: RequestContext,
 ) -> Decision:
-    """The state table of JOIN-4 for a member that joins again with its id."""
+    """Decide the JoinGroup of a known member id, by the state table of JOIN-4."""
     leads = member.member_id == group.leader
     changed = protocols != member.protocols
     if group.state is EMPTY:
@@ -207,8 +211,9 @@ def _replacement(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """A static member under a new id (STA-2): without a rebalance if the group is Stable and its
-    protocol stays (STA-3)."""
+    """Replace a static member by its new member id (STA-2), without a rebalance if the group is
+    Stable and its protocol stays (STA-3).
+    """
     old_id = group.static_members[instance_id]
     leader = new_id if group.leader == old_id else group.leader
     quiet = group.state is STABLE and _protocol_stays(group, old_id, new_id, protocols)
@@ -228,8 +233,7 @@ def _replacement(
 
 
 def _protocol_stays(group: ClassicGroup, old_id: str, new_id: str, protocols: Protocols) -> bool:
-    """True if the group would choose its protocol again with the new id and its protocols in the
-    old one's place."""
+    """Return True if the group would select the same protocol after the replacement."""
     if len(protocols) == 1 and protocols[0][0] == group.protocol_name:
         # all members offer the group's protocol, and this one offers no other: there is no choice
         return True
@@ -244,7 +248,9 @@ def _protocol_stays(group: ClassicGroup, old_id: str, new_id: str, protocols: Pr
 def _quiet_replacement(
     group: ClassicGroup, replaced: ev.MemberReplaced, context: RequestContext, config: GroupConfig
 ) -> Decision:
-    """STA-4, and STA-5 if the new membership cannot be written: then nothing has changed."""
+    """Answer a replacement without a rebalance (STA-4). If the new membership cannot be written,
+    nothing changes (STA-5).
+    """
     record = record_if_replaced(group, replaced)
     error = append_error(group.group_id, record, config)
     before = group.leader

@@ -1,4 +1,4 @@
-"""LeaveGroup (A.8): one or more members go, each with its own result."""
+"""Decisions about LeaveGroup (A.8): one or several members leave, each with its own result."""
 
 from __future__ import annotations
 
@@ -22,8 +22,7 @@ _BATCH = 3
 
 
 def identities(request: LeaveGroupRequest, context: RequestContext) -> list[MemberIdentity]:
-    """Return the members that are to leave: the batch, or the single member of old versions
-    (LV-6)."""
+    """Return the members that are to leave: the batch, or the single member of old versions (LV-6)."""
     return (
         request.members
         if context.api_version >= _BATCH
@@ -32,15 +31,16 @@ def identities(request: LeaveGroupRequest, context: RequestContext) -> list[Memb
 
 
 def leave_response(context: RequestContext, results: list[MemberResponse]) -> LeaveGroupResponse:
-    """The answer in the request's form: old versions have room for the single member's error only
-    (LV-6)."""
+    """Return the response in the form of the request's version; old versions have the single
+    member's error only (LV-6).
+    """
     if context.api_version >= _BATCH:
         return LeaveGroupResponse(members=results)
     return LeaveGroupResponse(error_code=results[0].error_code)
 
 
 def leave_without_group(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupResponse:
-    """The answer of a missing group: every member is unknown (LV-1)."""
+    """Return the response if the group does not exist: every member is unknown (LV-1)."""
     return leave_response(
         context, [_result(i, ErrorCode.UNKNOWN_MEMBER_ID) for i in identities(request, context)]
     )
@@ -53,7 +53,7 @@ def decide_leave(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """Remove whom the request names, then look once at what follows (LV-2, LV-4, LV-8)."""
+    """Remove the members that the request names, then settle once (LV-2, LV-4, LV-8)."""
     if group.state is DEAD:
         return Decision(reply=LeaveGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE))
     leaving = _Leaving(group)
@@ -82,8 +82,7 @@ def _result(identity: MemberIdentity, error: ErrorCode) -> MemberResponse:
 
 
 class _Leaving:
-    """The identities of one batch, one after the other; each sees what those before it took
-    away."""
+    """Members of one batch, removed one after the other; each check sees the earlier removals."""
 
     def __init__(self, group: ClassicGroup) -> None:
         self.group = group
@@ -113,7 +112,7 @@ class _Leaving:
         return ErrorCode.NONE
 
     def _refuse(self, member_id: str, instance_id: str | None) -> ErrorCode:
-        """VAL-1, with those gone who left earlier in the batch."""
+        """Return the error of a member (VAL-1), where earlier members of the batch count as gone."""
         if instance_id is not None and self.group.static_members.get(instance_id) in self.gone:
             return ErrorCode.UNKNOWN_MEMBER_ID
         error = self.group.refuse_member(member_id, instance_id)
@@ -125,8 +124,9 @@ class _Leaving:
         self._record(member_id, ev.MemberRemoved(member_id, Removal.LEFT, self.leader, reason))
 
     def _first_other(self, member_id: str) -> str | None:
-        """The first member in Java's order that stays after this one left (LEAD-2). Goes through
-        the members once a batch."""
+        """Return the first member in Java's order that remains after this one left (LEAD-2). The
+        members are walked over once for the whole batch.
+        """
         for member in self.candidates:
             if member.member_id != member_id and member.member_id not in self.gone:
                 return member.member_id

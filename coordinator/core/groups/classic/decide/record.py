@@ -1,5 +1,4 @@
-"""The group's record: what would be written to __consumer_offsets, and whether writing it works
-(ERR-2, PST-1)."""
+"""Record of a classic group in __consumer_offsets, and whether it can be written (ERR-2, PST-1)."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from ..model import ClassicGroup, Member, metadata_of
 
 
 def generation_record(group: ClassicGroup, assignments: Mapping[str, bytes]) -> GenerationStored:
-    """The record of the current generation, with these assignments."""
+    """Return the record of the current generation with these assignments."""
     assert group.protocol_type is not None and group.protocol_name is not None
     name = group.protocol_name
     rows = tuple([_row(m, name, assignments.get(m.member_id, b"")) for m in group])
@@ -23,8 +22,7 @@ def generation_record(group: ClassicGroup, assignments: Mapping[str, bytes]) -> 
 
 
 def record_if_replaced(group: ClassicGroup, replaced: MemberReplaced) -> GenerationStored:
-    """The record of a Stable group in which a static member is about to take another's place: it is
-    written under its new id."""
+    """Return the record of a Stable group in which a static member replaces another."""
     assert group.protocol_type is not None and group.protocol_name is not None
     name = group.protocol_name
     old = group.members[replaced.replaced]
@@ -52,7 +50,7 @@ def _row(member: Member, protocol_name: str, assignment: bytes) -> StoredMember:
 
 
 def append_error(group_id: str, record: GenerationStored, config: GroupConfig) -> ErrorCode:
-    """The error for clients if the record cannot be written; NONE if it can."""
+    """Return the error for clients if the record cannot be written, else NONE."""
     error = config.append_error
     if not error:
         if generation_size(group_id, record) <= config.record_limit():

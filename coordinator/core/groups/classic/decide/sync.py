@@ -1,4 +1,4 @@
-"""SyncGroup (A.5): members fetch their assignment; the leader's request brings it."""
+"""Decisions about SyncGroup (A.5): the leader sends the assignments, every member receives its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOT_STORED = "the leader's assignment could not be stored"
 def refuse_sync(
     request: SyncGroupRequest, context: RequestContext, config: GroupConfig
 ) -> ErrorCode:
-    """The check that needs no group: 23 for protocol fields left null (ENT-2)."""
+    """Return the error of the check that needs no group: 23 for null protocol fields (ENT-2)."""
     if context.api_version >= _NAMES_PROTOCOL and (
         request.protocol_type is None or request.protocol_name is None
     ):
@@ -37,7 +37,7 @@ def decide_sync(
     now: int,
     config: GroupConfig,
 ) -> Decision:
-    """A SyncGroup's effect on the group (SYNC-1, SYNC-2)."""
+    """Decide a SyncGroup (SYNC-1, SYNC-2)."""
     error = _refuse(group, request)
     if error:
         return Decision(reply=sync_error(error))
@@ -82,15 +82,16 @@ def _refuse(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode:
 
 
 def _inconsistent(given: str | None, current: str | None) -> bool:
-    """Of two names that differ: what is left out contradicts nothing."""
+    """Return whether a given name contradicts the group's; a missing one does not."""
     return given is not None and current is not None
 
 
 def _while_completing(
     group: ClassicGroup, member: Member, request: SyncGroupRequest, config: GroupConfig
 ) -> Decision:
-    """Park; the leader's request ends the phase, stored or not (SYNC-3). What others send as
-    assignments is ignored (SYNC-4)."""
+    """Park the request; the leader's ends the sync phase, stored or not (SYNC-3). Assignments sent
+    by other members are ignored (SYNC-4).
+    """
     parks = (member.member_id, Parked.SYNC)
     synced = ev.MemberSynced(member.member_id, True)
     if member.member_id != group.leader:
