@@ -78,10 +78,10 @@ class TransactionCoordinator:
         self.append_error: Callable[[str], ErrorCode] = _no_error
         """Why nothing can be written of a transactional id now, as its producer is told."""
         self.is_pending: Callable[[str, int], bool] = _never
-        """True if what was written last of a transactional id does not count yet. Nothing more is
-        written of it meanwhile."""
+        """Whether the last write about a transactional id is not replicated yet; until it is, nothing
+        more is written about it."""
         self.changing: Callable[[ev.Event, int], None] = _not_told
-        """Hears of each event, and its instant, before it is folded."""
+        """Called with each event, and its instant, before it is folded."""
         self._fresh = fresh
         self._log = log
         self._deadlines: Deadlines[tuple[int, str]] = Deadlines()
