@@ -1,11 +1,12 @@
-"""The other side of the protocol: one consumer-group member, as pure as the groups are.
+"""Client side of the protocol: group members, consumers, share consumers and producers, as pure
+state machines.
 
 Responses and time go in; requests, callbacks and the next deadline come out: `Member` speaks the
-classic protocol, `ConsumerMember` the consumer protocol (KIP-848), and `make_member` makes the one
-that a configuration asks for. Nothing here has a clock, randomness or sockets;
-`coordinator.members.live` drives the same machines over real ones, against any Kafka. A member
-knows only what the wire tells it: no group, no cluster, no broker is imported here. This is the one
-place where a subscription meets an assignor.
+classic protocol, `ConsumerMember` the consumer protocol (KIP-848), and `make_member` makes the
+one that a configuration asks for. Nothing here has a clock, randomness or sockets, except
+`coordinator.members.live`, which drives the same machines over sockets against any Kafka. A
+member knows only what the wire says: no group, cluster or broker is imported. This is the one
+place where a subscription meets an assignor. Begin with `classic/member.py`.
 """
 
 from __future__ import annotations

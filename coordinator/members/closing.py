@@ -1,5 +1,6 @@
-"""A close under way: commits first, then the member leaves, then the end; no later than its
-deadline."""
+"""Progress of a close: commits first, then the member leaves, then it ends, no later than the
+deadline.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +10,9 @@ from .participant import Participant
 
 
 class Closing:
-    """Progress of a close. `leave`: True also lets a static member leave for good, False lets
-    nobody (KIP-1092); None as configured."""
+    """Progress of a close. `leave`: True lets a static member leave for good too, False sends no
+    leave at all (KIP-1092); None as configured.
+    """
 
     __slots__ = ("committing", "deadline", "ended", "fault", "leave", "leaving")
 
@@ -24,7 +26,7 @@ class Closing:
 
 
 def committed(m: Participant, closing: Closing, now: int) -> bool:
-    """Return whether all commits are answered, the last one of auto-commit included."""
+    """Return whether all commits are answered, the last auto-commit included."""
     if not closing.committing:
         closing.committing = True
         if (

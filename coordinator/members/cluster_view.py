@@ -1,7 +1,6 @@
-"""A member's knowledge of topics: one answer to Metadata as an immutable view, and the part of it a
-leader compares (CLI-19).
-
-Many members may share one view. Does not depend on when metadata is asked for.
+"""A member's view of topics: one Metadata response as an immutable value, and the part of it that a
+leader compares (CLI-19). Many members may share a view. Does not know when metadata is
+requested.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ rack of its own)."""
 
 
 class TopicView(NamedTuple):
-    """A topic that exists: its partitions in order, each with the racks of its replicas."""
+    """An existing topic: its partitions in order, each with the racks of its replicas."""
 
     name: str
     is_internal: bool
@@ -45,7 +44,7 @@ class TopicView(NamedTuple):
 
 
 class ClusterView:
-    """One answer to Metadata. `asked`: the topics it was asked for, None for all."""
+    """View of one Metadata response. `asked`: the topics requested, None for all."""
 
     __slots__ = ("_snapshots", "asked", "errors", "topics", "unsettled")
 
@@ -66,8 +65,9 @@ class ClusterView:
 
     @classmethod
     def of(cls, response: MetadataResponse, asked: frozenset[str] | None) -> ClusterView:
-        """Read an answer to a request for these topics. The same answer, which must not change, is
-        read once for all who ask."""
+        """Return the view of a response to a request for these topics. An equal response is decoded
+        once for all members.
+        """
         global _recent  # replaced as a whole: several threads may read
         for known, theirs, view in _recent:
             if known is response and theirs == asked:
@@ -77,7 +77,7 @@ class ClusterView:
         return view
 
     def again(self) -> ClusterView:
-        """Another view of the same."""
+        """Return another view object with the same content."""
         view = ClusterView(self.asked, (), self.errors, self.unsettled)
         view.topics, view._snapshots = self.topics, self._snapshots
         return view
@@ -105,7 +105,7 @@ class ClusterView:
         return cls(asked, topics, errors, absent or leaderless)
 
     def covers(self, topics: frozenset[str] | None) -> bool:
-        """Return whether everything in `topics` (None: all) was asked for."""
+        """Return whether all of `topics` (None: all topics) were requested."""
         return self.asked is None or (topics is not None and topics <= self.asked)
 
     def partition_counts(self, topics: Iterable[str]) -> dict[str, int]:
@@ -113,8 +113,9 @@ class ClusterView:
         return {name: len(self.topics[name].partitions) for name in topics if name in self.topics}
 
     def racks(self, topics: Iterable[str]) -> dict[str, list[list[str]]] | None:
-        """The racks of each partition's replicas, for an assignor; None if no broker has told a
-        rack."""
+        """Return the racks of each partition's replicas for an assignor, or None if no broker has a
+        rack.
+        """
         known = [self.topics[name] for name in topics if name in self.topics]
         if not any(rack is not None for topic in known for row in topic.racks for rack in row):
             return None
@@ -124,7 +125,7 @@ class ClusterView:
         }
 
     def snapshot(self, topics: frozenset[str], with_racks: bool) -> Snapshot:
-        """Facts a leader compares to see that it has to assign anew (CLI-19)."""
+        """Return the facts that a leader compares to detect that it must assign again (CLI-19)."""
         key = (topics, with_racks)
         snapshot = self._snapshots.get(key)
         if snapshot is None:
@@ -136,8 +137,9 @@ class ClusterView:
 
 
 def what_changed(before: Snapshot, after: Snapshot) -> str:
-    """Return how two snapshots differ, such as "orders has 4 partitions, not 3" or "orders has replicas
-    in rack b, too"; of many topics the first ones."""
+    """Return the difference of two snapshots as text, such as "orders has 4 partitions, not 3" or
+    "orders has replicas in rack b, too"; of many topics the first ones.
+    """
     old, new = dict(before), dict(after)
     found = [
         change

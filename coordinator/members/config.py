@@ -1,8 +1,8 @@
-"""A member's configuration: the Java consumer's names and defaults (CLI-1), and what Java refuses.
+"""Configuration of a member: the Java consumer's names and defaults (CLI-1), and its validation.
 
-Owns the table of names, the reading of text, and the checks between settings. Keys that only
-concern fetching and security are not known here: an unknown name is refused, because a typing error
-that is ignored costs an afternoon.
+Owns the table of names, parsing, and the checks between settings. Keys that concern only
+fetching and security are unknown here. An unknown name is refused, because an ignored typing
+error costs an afternoon.
 """
 
 from __future__ import annotations
@@ -40,25 +40,26 @@ _ISOLATION: Final = ("read_uncommitted", "read_committed")
 
 
 class NotOwnedError(KeyError):
-    """A partition that a member does not own."""
+    """Error for a partition that the member does not own."""
 
     def __str__(self) -> str:
         return str(self.args[0])
 
 
 class MemberConfigError(ValueError):
-    """A setting that cannot be: which, why, and what would be right."""
+    """Error for an invalid setting; the message says what would be right."""
 
 
 def setting(name: str, kind: str, default: Any) -> Any:
-    """A field of a configuration: Kafka's name of the setting, how its text is read, its default."""
+    """Return a field of a configuration: Kafka's name, the kind of value, and the default."""
     return field(default=default, metadata={"name": name, "kind": kind})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MemberConfig:
-    """The settings of one member. Raises MemberConfigError for what cannot be. Durations are
-    milliseconds."""
+    """Settings of one member. Durations are milliseconds. Raises MemberConfigError for invalid
+    values.
+    """
 
     group_id: str = setting("group.id", _TEXT, "")
     client_id: str = setting("client.id", _TEXT, "")
@@ -88,7 +89,9 @@ class MemberConfig:
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, object] | Iterable[str]) -> Self:
-        """From Kafka's names: a mapping, or texts such as "session.timeout.ms=6000"."""
+        """Create a configuration from Kafka's names: a mapping, or texts such as
+        "session.timeout.ms=6000".
+        """
         if not isinstance(properties, Mapping):
             properties = dict(_pair(text) for text in properties)
         values = read_settings(cls, properties, "a member")
@@ -140,8 +143,9 @@ class MemberConfig:
             )
 
     def make_assignors(self) -> tuple[Assignor, ...]:
-        """New assignors for one member, in the order of the list, which is the order of its
-        vote."""
+        """Return new assignors for one member, in the order of the list, which is its order of
+        preference.
+        """
         made = []
         for name in self.assignors:
             try:
@@ -160,17 +164,17 @@ class MemberConfig:
         return tuple(made)
 
     def having(self, **values: Any) -> Self:
-        """The same with other values, by attribute name."""
+        """Return a copy with other values, by attribute name."""
         return replace(self, **values)
 
     @property
     def speaks_consumer(self) -> bool:
-        """Whether the group protocol is KIP-848's."""
+        """True if the group protocol is KIP-848's."""
         return self.group_protocol.lower() == CONSUMER
 
     @property
     def rack(self) -> str | None:
-        """client.rack, "" being none."""
+        """The value of client.rack, or None if it is empty."""
         return self.client_rack or None
 
 
@@ -185,13 +189,13 @@ def _pair(text: str) -> tuple[str, str]:
 
 @cache
 def _settings(config: Any) -> dict[str, Any]:
-    """The fields of a configuration by Kafka's names."""
+    """Return the fields of a configuration by Kafka's names."""
     return {entry.metadata["name"]: entry for entry in fields(config)}
 
 
 @cache
 def _durations(config: Any) -> list[tuple[str, str, int]]:
-    """Of each duration of a configuration the field, Kafka's name, and the least that it may be."""
+    """Return field, Kafka's name and minimum of each duration of a configuration."""
     return [
         (entry.name, entry.metadata["name"], 0 if entry.name in _MAY_BE_ZERO else 1)
         for entry in fields(config)
@@ -200,8 +204,9 @@ def _durations(config: Any) -> list[tuple[str, str, int]]:
 
 
 def read_settings(config: Any, properties: Mapping[str, object], of: str) -> dict[str, Any]:
-    """The values of a configuration's fields, by attribute name, from Kafka's names. Raises
-    MemberConfigError."""
+    """Parse the values of a configuration's fields, by attribute name, from Kafka's names. Raises
+    MemberConfigError.
+    """
     known = _settings(config)
     values: dict[str, Any] = {}
     for name, value in properties.items():

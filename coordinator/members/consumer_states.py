@@ -1,8 +1,5 @@
-"""The states of a member in the consumer protocol (KIP-848) and how they follow each other, as data
-(K8-CL-1).
-
-Also what it holds itself to: an assignment by topic ids, and the number under which it took it
-over. Does not depend on why a member moves.
+"""States of a member of the consumer protocol (KIP-848), and the transitions between them as a
+table (K8-CL-1); and its local assignment by topic ids. Does not know why a member moves.
 """
 
 from __future__ import annotations
@@ -13,7 +10,7 @@ from typing import Final, NamedTuple
 
 
 class ConsumerState(Enum):
-    """State of a member, by the Java consumer's names (K8-CL-1)."""
+    """State of a member of the consumer protocol, by the Java consumer's names (K8-CL-1)."""
 
     UNSUBSCRIBED = "no part of the group, and not on its way in"
     JOINING = "the heartbeat with epoch 0 is due or on its way"
@@ -69,15 +66,16 @@ LEAVE_FOR_NOW_EPOCH: Final = -2
 
 
 class LocalAssignment(NamedTuple):
-    """Partitions by topic id, and how many assignments came before: the same partitions assigned
-    anew are acknowledged anew."""
+    """Partitions by topic id, and the number of earlier assignments: equal partitions assigned
+    again are acknowledged again.
+    """
 
     number: int
     partitions: Mapping[bytes, tuple[int, ...]]
 
     @property
     def is_none(self) -> bool:
-        """Whether there was no assignment at all, not even an empty one."""
+        """True if there was no assignment at all, not even an empty one."""
         return self.number < 0
 
 

@@ -1,5 +1,6 @@
-"""Finding the coordinator, and forgetting it (CLI-6, CLI-13): a change of coordinator does not
-touch the generation."""
+"""Discovery of the coordinator, and its loss (CLI-6, CLI-13). A change of coordinator does not
+affect the generation.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ _GROUP = 0
 
 def ready(m: Participant, now: int) -> bool:
     """Return whether the coordinator is known. If not, send a lookup as soon as the backoff allows.
-    Raises the fault that made the last lookup fatal."""
+    Raises the fault that made the last lookup fatal.
+    """
     if m.coordinator is not None:
         return True
     if m.fatal_find is not None:
@@ -30,7 +32,7 @@ def ready(m: Participant, now: int) -> bool:
 
 
 def look_up(m: Participant, now: int) -> None:
-    """Ask any broker, unless that was done or the backoff runs."""
+    """Send a FindCoordinator to any broker, unless one is in flight or the backoff runs."""
     if m.find_in_flight or now < m.find_again_at or m.fatal_find is not None:
         return
     m.find_in_flight = True
@@ -38,7 +40,7 @@ def look_up(m: Participant, now: int) -> None:
 
 
 def on_find(m: Participant, sent: InFlight, response: Response | None, now: int) -> None:
-    """Take the answer; no answer counts as a retriable failure."""
+    """Handle the answer; a missing answer counts as a retriable failure."""
     m.find_in_flight = False
     row = (
         response.coordinators[0]
@@ -64,8 +66,7 @@ def on_find(m: Participant, sent: InFlight, response: Response | None, now: int)
 
 
 def forget(m: Participant, why: str, *, disconnected: bool = False) -> None:
-    """The coordinator is unknown from now on; unless it was lost anyway, its connection is
-    closed."""
+    """Forget the coordinator, and close its connection unless it is lost already."""
     if m.coordinator is None:
         return
     node, m.coordinator = m.coordinator, None

@@ -1,8 +1,8 @@
-"""The actions of a member: plain values for its driver, in the order they are to be done.
+"""Effects of a member: actions for its driver as plain values, in order.
 
-Callbacks are not among them: the application's `RebalanceListener` is called inside `Member.poll`
-and `Member.close`, at the points where Java calls it, because a member goes on only when a callback
-has returned.
+Callbacks are not among them: the application's `RebalanceListener` is called inside
+`Member.poll` and `Member.close`, at the points where Java calls it, because a member continues
+only when a callback has returned.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .faults import MemberFault
 
 
 class Node(NamedTuple):
-    """A broker, as FindCoordinator names it."""
+    """A broker, as FindCoordinator returns it."""
 
     node_id: int
     host: str
@@ -25,7 +25,7 @@ class Node(NamedTuple):
 
 
 class Position(NamedTuple):
-    """Position of a member in a partition, with what a commit says beside it."""
+    """Position of a member in a partition, with the metadata of its commit."""
 
     offset: int
     leader_epoch: int = -1
@@ -33,10 +33,11 @@ class Position(NamedTuple):
 
 
 class Send(NamedTuple):
-    """Send a request and give the answer to `Member.receive`, or `Member.failed`, under its number.
+    """Send a request and pass the answer to `Member.receive`, or call `Member.failed`, with its
+    number.
 
-    `node`: the coordinator, on this member's own connection; None: any broker. Versions are the
-    driver's to choose (`requests.choose`). How long an answer may take is the member's own affair.
+    `node`: the coordinator, on this member's own connection; None: any broker. The driver
+    chooses the version (`requests.choose`). The member itself times the request out.
     """
 
     number: int
@@ -45,23 +46,25 @@ class Send(NamedTuple):
 
 
 class Disconnect(NamedTuple):
-    """Close the connection to the coordinator; answers still to come on it are of no use."""
+    """Close the connection to the coordinator; answers still to come on it are not needed."""
 
     node: Node
     why: str
 
 
 class FetchMetadata(NamedTuple):
-    """Ask any broker for these topics (None: all) and give the answer to `Member.metadata` or
-    `Member.metadata_failed`."""
+    """Request metadata of these topics (None: all) from any broker, and pass the answer to
+    `Member.metadata` or call `Member.metadata_failed`.
+    """
 
     topics: frozenset[str] | None
     allow_auto_topic_creation: bool
 
 
 class AskBroker(NamedTuple):
-    """Send a request on this client's connection for data to that broker; the answer goes to
-    `receive`, or `failed`, under its number."""
+    """Send a request on this client's data connection to that broker; pass the answer to `receive`,
+    or call `failed`, with its number.
+    """
 
     number: int
     node: Node
@@ -69,14 +72,14 @@ class AskBroker(NamedTuple):
 
 
 class DropBroker(NamedTuple):
-    """Close the connection for data to that broker; answers still to come on it are of no use."""
+    """Close the data connection to that broker; answers still to come on it are not needed."""
 
     node: Node
     why: str
 
 
 class Committed(NamedTuple):
-    """A commit has ended; `fault` says how it failed."""
+    """A commit has ended. `fault`: None if it succeeded."""
 
     number: int
     offsets: Mapping[TopicPartition, Position]
@@ -84,8 +87,9 @@ class Committed(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """The member has ended; nothing more will come from it. `fault`: what went wrong on the way
-    out."""
+    """The member has ended; no further effect will follow. `fault`: a fault during the close, or
+    None.
+    """
 
     fault: MemberFault | None
 
@@ -94,27 +98,28 @@ Effect: TypeAlias = Send | Disconnect | FetchMetadata | AskBroker | DropBroker |
 
 
 class RebalanceListener(Protocol):
-    """The application's callbacks, as Java's ConsumerRebalanceListener. Partitions come sorted by
-    topic and number."""
+    """The application's callbacks, as in Java's ConsumerRebalanceListener. Partitions are sorted by
+    topic and number.
+    """
 
     def on_partitions_revoked(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """Partitions are about to be given up; committing for them is still possible."""
+        """Called before partitions are revoked; their offsets can still be committed."""
 
     def on_partitions_assigned(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """Partitions came; also called without any."""
+        """Called after partitions were assigned, even if there are none."""
 
     def on_partitions_lost(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """Partitions are gone already, and may be others' by now."""
+        """Called when partitions are lost: other members may own them already."""
 
 
 class SilentListener:
-    """An application that does not care."""
+    """Listener that does nothing."""
 
     def on_partitions_revoked(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def on_partitions_assigned(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """Nothing."""
+        """Do nothing."""
 
     def on_partitions_lost(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """Nothing."""
+        """Do nothing."""

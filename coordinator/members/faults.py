@@ -1,9 +1,8 @@
-"""Errors a member tells its application when something goes wrong: one exception class a kind,
-Kafka's code where there is one.
+"""Faults that a member reports to its application: one exception class for each kind, with Kafka's
+error code if there is one.
 
-Rules: `retriable` faults are retried by the machine itself and reach nobody but an asynchronous
-commit; every message says what is to be done where something can be done. Does not depend on when
-each is raised.
+`retriable` faults are retried by the machine itself and only reach an asynchronous commit; every
+message says what can be done. Does not know when a fault is raised.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ RETRIED_AT_ONCE: Final = frozenset(
 
 
 class MemberFault(Exception):
-    """Something that went wrong. `code`: Kafka's error, if it was one."""
+    """Base class of faults. `code`: Kafka's error, if it was one."""
 
     def __init__(
         self, message: str, code: ErrorCode | None = None, *, retriable: bool = False
@@ -36,12 +35,12 @@ class MemberFault(Exception):
 
     @property
     def name(self) -> str:
-        """Short, for rejoin reasons."""
+        """Short name, for rejoin reasons."""
         return self.code.name if self.code is not None else type(self).__name__
 
 
 class Refused(MemberFault):
-    """The coordinator answered with an error."""
+    """Fault: the coordinator answered with an error."""
 
     def __init__(
         self, api: str, code: int, hint: str = "", *, retriable: bool | None = None
@@ -56,26 +55,26 @@ class Refused(MemberFault):
 
 
 class Disconnected(MemberFault):
-    """No answer: the connection was lost, or the request timed out."""
+    """Fault: no answer, because the connection was lost or the request timed out."""
 
     def __init__(self, api: str, why: str) -> None:
         super().__init__(f"{api}: {why}", ErrorCode.NETWORK_EXCEPTION, retriable=True)
 
 
 class FencedInstance(Refused):
-    """Another member has taken over this group.instance.id; this one must not go on."""
+    """Fault: another member has taken over this group.instance.id; this one must not continue."""
 
 
 class GroupAuthorizationFailed(Refused):
-    """Not allowed to use the group."""
+    """Fault: the client is not authorized to use the group."""
 
 
 class GroupFull(Refused):
-    """The group has as many members as group.max.size allows."""
+    """Fault: the group has as many members as group.max.size allows."""
 
 
 class TopicAuthorizationFailed(MemberFault):
-    """Not allowed to read these topics."""
+    """Fault: the client is not authorized to read these topics."""
 
     def __init__(self, topics: Iterable[str]) -> None:
         self.topics = frozenset(topics)
@@ -86,7 +85,7 @@ class TopicAuthorizationFailed(MemberFault):
 
 
 class InvalidTopic(MemberFault):
-    """The broker holds these names to be no topic names."""
+    """Fault: the broker refuses these topic names as invalid."""
 
     def __init__(self, topics: Iterable[str]) -> None:
         self.topics = frozenset(topics)
@@ -97,8 +96,9 @@ class InvalidTopic(MemberFault):
 
 
 class CommitFailed(MemberFault):
-    """The commit came from a member that is no longer part of the group; its partitions may belong
-    to others by now."""
+    """Fault: the committing member is no longer in the group; its partitions may belong to others
+    by now.
+    """
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -107,7 +107,9 @@ class CommitFailed(MemberFault):
 
 
 class RebalanceInProgress(MemberFault):
-    """The commit met a rebalance: poll until it has ended, then commit what is still owned."""
+    """Fault: the commit met a rebalance. Poll until it has ended, then commit the partitions still
+    owned.
+    """
 
     def __init__(self, why: str) -> None:
         super().__init__(
@@ -117,11 +119,11 @@ class RebalanceInProgress(MemberFault):
 
 
 class BadAssignment(MemberFault):
-    """The bytes that came as this member's assignment are none (CLI-24)."""
+    """Fault: this member's assignment cannot be decoded or used (CLI-24)."""
 
 
 class ListenerFault(MemberFault):
-    """A rebalance callback of the application raised; the cause is its exception."""
+    """Fault: a rebalance callback raised an exception, which is the cause."""
 
     def __init__(self, callback: str, cause: Exception) -> None:
         super().__init__(f"{callback} raised {type(cause).__name__}: {cause}")
@@ -129,8 +131,9 @@ class ListenerFault(MemberFault):
 
 
 class AssignorFault(MemberFault):
-    """The assignor broke a rule. `rule`: which; `partition`: the one it shows at, as "topic-3", if
-    there is one."""
+    """Fault: the assignor broke a rule. `rule`: which one; `partition`: where, as "topic-3", if it
+    concerns one.
+    """
 
     def __init__(self, assignor: str, rule: str, detail: str, partition: str | None = None) -> None:
         super().__init__(f"assignor {assignor!r} broke the rule {rule!r}: {detail}")
@@ -140,7 +143,7 @@ class AssignorFault(MemberFault):
 
 
 def code_of(code: int) -> ErrorCode:
-    """Kafka's error for a number; unknown numbers are UNKNOWN_SERVER_ERROR, as in Java."""
+    """Return Kafka's error for a number; unknown numbers are UNKNOWN_SERVER_ERROR, as in Java."""
     try:
         return ErrorCode(code)
     except ValueError:

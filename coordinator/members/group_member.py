@@ -1,8 +1,8 @@
-"""Interface of a member to its driver, whichever group protocol it speaks: `Member` (classic) and
-`ConsumerMember` (KIP-848).
+"""Interface of a group member to its driver, for either group protocol: `Member` (classic) and
+`ConsumerMember` (KIP-848) implement it.
 
-Owns the bookkeeping of requests and answers, positions, commits, metadata and the way out. What a
-protocol does in `poll`, when it heartbeats and how it leaves is the subclass's.
+Owns the bookkeeping of requests and answers, positions, commits, metadata and the close.
+Subclasses decide what `poll` does, when to heartbeat and how to leave.
 """
 
 from __future__ import annotations
@@ -65,19 +65,21 @@ class GroupMember(ABC):
     @property
     @abstractmethod
     def is_leader(self) -> bool:
-        """Whether the member ran the assignor in this generation; never in the consumer protocol,
-        whose coordinator assigns."""
+        """True if the member ran the assignor in this generation; never in the consumer protocol,
+        whose coordinator assigns.
+        """
 
     @property
     @abstractmethod
     def settled(self) -> bool:
-        """Whether the member has its part of the assignment and no reason to rejoin."""
+        """True if the member has its assignment and no reason to rejoin."""
 
     @property
     @abstractmethod
     def going(self) -> Partitions:
-        """Partitions that it is about to give up: what was fetched of them is not handed out any
-        more (CLI-23, K8-CL-4)."""
+        """Partitions that it is about to revoke: records fetched from them are not returned any
+        more (CLI-23, K8-CL-4).
+        """
 
     @property
     @abstractmethod
@@ -86,69 +88,67 @@ class GroupMember(ABC):
 
     @abstractmethod
     def subscribe(self, topics_: Iterable[str], now: int) -> None:
-        """Ask for topics by a list of names, in place of what was asked for; none at all:
-        `unsubscribe`.
-
-        Raises MemberConfigError for what are no names.
+        """Subscribe to topics by name, replacing the former subscription; an empty list means
+        `unsubscribe`. Raises MemberConfigError for invalid names.
         """
 
     @abstractmethod
     def subscribe_pattern(self, pattern: str | re.Pattern[str], now: int) -> None:
-        """Ask for all topics whose whole name matches, now and later (CLI-20, K8-RX-1)."""
+        """Subscribe to all topics whose whole name matches, now and later (CLI-20, K8-RX-1)."""
 
     @abstractmethod
     def unsubscribe(self, now: int) -> None:
-        """Leave the group and ask for nothing. Raises ListenerFault when that is done."""
+        """Leave the group and drop the subscription. Raises ListenerFault after that."""
 
     @abstractmethod
     def enforce_rebalance(self, reason: str = "the application asked for it") -> None:
-        """Join anew at the next poll, whatever the group does (KIP-568). Nothing in the consumer
-        protocol, as with Java's consumer."""
+        """Rejoin at the next poll, so that the group rebalances (KIP-568). Does nothing in the
+        consumer protocol, as in Java's consumer.
+        """
 
     @abstractmethod
     def beat_soon(self, now: int) -> None:
-        """Let the next heartbeat be due now; where none is on its way."""
+        """Make the next heartbeat due now, if none is in flight."""
 
     @abstractmethod
     def poll(self, now: int) -> bool:
-        """The application calls in. True: it is in the group and nothing is pending.
-
-        Raises MemberFault for what the application has to know; the next poll goes on.
+        """Poll for the application; return True if the member is in the group and nothing is
+        pending. Raises MemberFault for faults that concern the application; the next poll
+        continues.
         """
 
     @abstractmethod
     def next_poll(self) -> int | None:
-        """Return the instant at which `poll` has something to do of its own accord, if the
-        application polls; None if there is none."""
+        """Return the instant at which `poll` has work of its own, or None."""
 
     @abstractmethod
     def _beat(self, now: int) -> None:
-        """Send a heartbeat, leave, look for the coordinator: what is due without the
-        application."""
+        """Do what is due without the application: send a heartbeat, leave, look up the coordinator."""
 
     @abstractmethod
     def _next_beat(self) -> int | None:
-        """Return the instant at which `_beat` has something to do, or None."""
+        """Return the instant at which `_beat` is due, or None."""
 
     @abstractmethod
     def _close(self, closing: Closing, now: int) -> None:
-        """Go on closing as far as possible."""
+        """Continue to close as far as possible."""
 
     @abstractmethod
     def _is_news(self, response: Response) -> bool:
-        """Return whether `poll` or `take` has something to do after this answer."""
+        """Return whether this answer gives `poll` or `take` something to do."""
 
     @abstractmethod
     def _cannot_say(self, sent: InFlight, fault: Unsupported) -> None:
-        """A request of the protocol's own cannot be sent to this broker."""
+        """Handle a request of the protocol's own that no common version can express."""
 
     # -- for drivers that skip heartbeats which change nothing
 
     @property
     @abstractmethod
     def is_quiet(self) -> bool:
-        """Return whether the member is in its group, no message is in flight, and it only sends
-        heartbeats until something falls due."""
+        """Return whether the member is in its group with no request in flight, and only sends
+        heartbeats until its next deadline.
+        """
 
     @property
     @abstractmethod
@@ -162,57 +162,64 @@ class GroupMember(ABC):
 
     @abstractmethod
     def beats_late(self, duration_ms: int) -> None:
-        """Let each heartbeat be sent so much later than its interval says: the process looks at its
-        timers only now and then."""
+        """Delay each heartbeat by `duration_ms` beyond its interval, like a process that checks its
+        timers rarely.
+        """
 
     @abstractmethod
     def heartbeat(self) -> Heartbeat:
-        """The heartbeat that a quiet member would send now."""
+        """Return the heartbeat that a quiet member would send now."""
 
     @abstractmethod
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
-        """Be as after so many heartbeats that were answered well, the last one at these instants.
-        It is to be polled then."""
+        """Update the state as after `count` successful heartbeats, the last one sent and answered
+        at these instants. A poll must follow.
+        """
 
     @abstractmethod
     def polled(self, now: int) -> None:
-        """Its application polls without a pause, also while a poll has nothing to do: it has polled
-        just now."""
+        """Note a poll at this instant, for an application that polls continuously even while a poll
+        has nothing to do.
+        """
 
     @abstractmethod
     def skip_poll(self, now: int) -> None:
-        """Be as after a poll that found a quiet member with nothing to do."""
+        """Update the state as after a poll of a quiet member that found nothing to do."""
 
     @property
     def metadata_due(self) -> int | None:
-        """Return the instant at which a quiet member asks for metadata to see changes, or None if
-        it needs something new or subscribes to nothing."""
+        """Return the instant at which a quiet member requests metadata to detect changes, or None
+        if it needs metadata now or has no subscription.
+        """
         return None if self._p.metadata_needed else topics.next_deadline(self._p)
 
     @property
     def offsets_due(self) -> int | None:
-        """Return the instant at which a quiet member commits or looks up committed offsets, or
-        None."""
+        """Return the instant at which a quiet member commits or fetches committed offsets, or None."""
         return offsets.next_deadline(self._p, settled=True)
 
     def metadata_question(self) -> FetchMetadata | None:
-        """Its question for metadata now; None: its view is not an answer to that."""
+        """Return the member's metadata request of now, or None if its present view answers another
+        one.
+        """
         m = self._p
         wanted = m.subscribed.metadata_topics()
         known = m.view is not None and m.view.asked == wanted
         return FetchMetadata(wanted, m.config.allow_auto_create_topics) if known else None
 
     def skip_metadata(self, asked_at: int, answered_at: int) -> None:
-        """Be as after metadata that are the same as before. It was polled when it asked; it is to
-        be polled now."""
+        """Update the state as after an unchanged Metadata response. The member was polled at the
+        request; a poll must follow.
+        """
         view = self._p.view
         assert view is not None
         offsets.auto_commit(self._p, asked_at)
         self.metadata(view.again(), answered_at)
 
     def skip_round(self, beats: int, sent_at: int, asked_at: int, answered_at: int) -> None:
-        """Be as after so many heartbeats, the last one sent then, and after metadata that are the
-        same as before; all that comes again with later ones is left out."""
+        """Update the state as after `beats` heartbeats, the last one sent at `sent_at`, and an
+        unchanged Metadata response. Parts that later rounds repeat are left out.
+        """
         self.skip_heartbeats(beats, sent_at, sent_at)
         offsets.auto_commit(self._p, asked_at)
         topics.renew(self._p, answered_at)
@@ -220,8 +227,9 @@ class GroupMember(ABC):
 
     @property
     def commits_at(self) -> int | None:
-        """Return the instant at which a quiet member commits all its positions of its own accord,
-        or None if it does not, or does not know them all yet."""
+        """Return the instant at which a quiet member auto-commits all its positions, or None if it
+        does not, or does not know all of them yet.
+        """
         m = self._p
         knows = (
             m.config.enable_auto_commit and m.subscribed.positions and m.subscribed.positions_known
@@ -229,69 +237,73 @@ class GroupMember(ABC):
         return m.next_auto_commit_at if knows else None
 
     def commit_request(self) -> OffsetCommitRequest:
-        """The request to commit all its positions now."""
+        """Return the request that commits all positions now."""
         return offsets.request(self._p, self._p.subscribed.positions)
 
     def skip_commit(self, sent_at: int) -> None:
-        """Be as after a commit of all positions that was sent then and answered well. It is to be
-        polled as when the answer came."""
+        """Update the state as after a successful commit of all positions, sent at that instant. A
+        poll as at the answer must follow.
+        """
         offsets.skip_commit(self._p, sent_at)
 
     # -- what it is
 
     @property
     def config(self) -> MemberConfig:
-        """As given."""
+        """The configuration, as given."""
         return self._p.config
 
     @property
     def generation(self) -> Generation:
-        """Generation, member id and assignor as it believes them to be; in the consumer protocol
-        the member epoch stands for the first."""
+        """Generation, member id and assignor as the member believes; in the consumer protocol the
+        member epoch stands for the generation.
+        """
         return self._p.generation
 
     @property
     def coordinator(self) -> Node | None:
-        """The coordinator, as far as known."""
+        """The group coordinator, or None if unknown."""
         return self._p.coordinator
 
     @property
     def subscription(self) -> frozenset[str]:
-        """The topics it asks for by name; with a pattern that it matches itself, those that
-        match."""
+        """The subscribed topic names; with a pattern that the member matches itself, the matching
+        ones.
+        """
         return self._p.subscribed.topics
 
     @property
     def subscribed(self) -> Subscribed:
-        """Its subscription and what it holds, to look at."""
+        """The subscription and the owned partitions, for reading."""
         return self._p.subscribed
 
     @property
     def owned(self) -> Partitions:
-        """Its partitions, by topic and number."""
+        """The owned partitions, sorted by topic and number."""
         return self._p.subscribed.owned_in_order
 
     @property
     def positions(self) -> Mapping[TopicPartition, Position]:
-        """Positions in the member's partitions; those that are not known are left out."""
+        """Positions in the owned partitions; unknown ones are left out."""
         return self._p.subscribed.positions
 
     @property
     def positions_known(self) -> bool:
-        """Have the committed offsets of all its partitions been fetched?"""
+        """True if the committed offsets of all owned partitions have been fetched."""
         subscribed = self._p.subscribed
         return len(subscribed.looked_up) == len(subscribed.owned)
 
     @property
     def closed(self) -> bool:
-        """Whether the member has ended."""
+        """True if the member has ended."""
         return self._closing is not None and self._closing.ended
 
     # -- what the application asks for
 
     def seek(self, partition: TopicPartition, position: Position | int) -> None:
-        """Set the position in an owned partition: what the next commit says. Raises NotOwnedError (a
-        KeyError) if it is not owned, MemberConfigError for what is no offset."""
+        """Set the position in an owned partition, which the next commit contains. Raises
+        NotOwnedError (a KeyError) if it is not owned, MemberConfigError for an invalid offset.
+        """
         subscribed = self._p.subscribed
         if partition not in subscribed.owned:
             raise NotOwnedError(f"{partition} is not owned")
@@ -317,11 +329,10 @@ class GroupMember(ABC):
         *,
         retry: bool = True,
     ) -> int:
-        """Commit positions (all, if none are named); the end comes as `Committed` under the number
-        returned.
+        """Commit positions (default: all); `Committed` reports the result with the returned number.
 
-        `retry`: retriable failures are retried until default.api.timeout.ms, as commitSync does;
-        else told, as commitAsync does.
+        `retry`: retriable faults are retried until default.api.timeout.ms, as by commitSync;
+        else reported, as by commitAsync.
         """
         m = self._p
         expires_at = now + m.config.default_api_timeout_ms if retry else None
@@ -330,14 +341,14 @@ class GroupMember(ABC):
         ).number
 
     def pump(self, now: int) -> None:
-        """The application waits for a commit and does not poll: send what waits for the coordinator
-        or for its next try."""
+        """Send commits that wait for the coordinator or for a retry, while the application waits
+        for a commit and does not poll.
+        """
         offsets.push(self._p, now)
 
     @property
     def commit_due(self) -> int | None:
-        """Return the instant at which `pump` has something to do, or None while an answer is
-        awaited."""
+        """Return the instant at which `pump` is due, or None while an answer is awaited."""
         m = self._p
         waiting = [commit.again_at for commit in m.commits.values() if not commit.in_flight]
         if m.coordinator is None and waiting:
@@ -347,11 +358,11 @@ class GroupMember(ABC):
     def close(
         self, now: int, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS, *, leave: bool | None = None
     ) -> None:
-        """Commit (auto-commit), give everything up, leave, end; `Closed` comes when that is done,
-        or time is up.
+        """Close the member: auto-commit, revoke all partitions, leave, end. `Closed` reports the
+        end, at the latest after `timeout_ms`.
 
-        `leave`: True also lets a static member leave for good, False lets nobody (KIP-1092); None
-        as configured.
+        `leave`: True lets a static member leave for good too, False sends no leave at all
+        (KIP-1092); None as configured.
         """
         if self._closing is None:
             self._closing = Closing(now + timeout_ms, leave)
@@ -360,21 +371,23 @@ class GroupMember(ABC):
     # -- what the driver tells
 
     def receive(self, number: int, response: Response, now: int) -> bool:
-        """An answer came, in its newest shape (`requests.lift`). False: nothing new for `poll` or
-        `take`, as after most heartbeats."""
+        """Take an answer in its newest form (`requests.lift`); return False if it gives `poll` and
+        `take` nothing to do, as after most heartbeats.
+        """
         self._answer(number, response, now)
         return bool(self._p.effects) or self._closing is not None or self._is_news(response)
 
     def failed(self, number: int, now: int) -> None:
-        """No answer will come: the connection could not be had, or was lost."""
+        """Note that a request will get no answer: there was no connection, or it was lost."""
         sent = self._p.in_flight.get(number)
         if sent is not None and sent.node is not None and sent.node == self._p.coordinator:
             discovery.forget(self._p, "a request got no answer", disconnected=True)
         self._answer(number, None, now)
 
     def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
-        """The request was never sent: the broker's versions cannot carry it (VER-18). `poll` raises
-        that, a commit ends with it."""
+        """Note that a request was not sent, because no common version can express it (VER-18).
+        `poll` raises the fault, or the commit ends with it.
+        """
         m = self._p
         sent = m.in_flight.pop(number, None)
         if sent is None:
@@ -388,8 +401,7 @@ class GroupMember(ABC):
         self._go_on(now)
 
     def disconnected(self, now: int) -> None:
-        """The connection to the coordinator is gone, and with it all answers that were to come on
-        it."""
+        """Note that the connection to the coordinator is lost, with all answers to come on it."""
         m = self._p
         discovery.forget(m, "the connection was lost", disconnected=True)
         for number in [number for number, sent in m.in_flight.items() if sent.node is not None]:
@@ -403,20 +415,21 @@ class GroupMember(ABC):
         self._go_on(now)
 
     def waits_for(self, number: int) -> bool:
-        """Return whether an answer to this request is still of use."""
+        """Return whether the answer to this request is still awaited."""
         return number in self._p.in_flight
 
     def metadata(self, view: ClusterView, now: int) -> None:
-        """Metadata came that this member asked for."""
+        """Take metadata that this member requested."""
         topics.on_metadata(self._p, view, now)
 
     def metadata_failed(self, now: int) -> None:
-        """The metadata it asked for cannot be had just now."""
+        """Note that requested metadata is not available now."""
         topics.on_failure(self._p, now)
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due without the application: request timeouts, heartbeats, discovery,
-        the end of a close."""
+        """Run timers that do not need the application: request timeouts, heartbeats, discovery, the
+        end of a close.
+        """
         m = self._p
         overdue = [number for number, sent in m.in_flight.items() if now >= sent.deadline]
         if overdue:
@@ -440,7 +453,7 @@ class GroupMember(ABC):
             self._close(self._closing, now)
 
     def next_deadline(self) -> int | None:
-        """Return the instant at which `tick` has something to do, or None."""
+        """Return the instant at which `tick` is due, or None."""
         m = self._p
         if self._closing is not None:
             if self._closing.ended:
@@ -467,11 +480,11 @@ class GroupMember(ABC):
         return due
 
     def take(self) -> list[Effect]:
-        """The actions to take now, in order."""
+        """Return the effects to carry out now, in order."""
         effects, self._p.effects = self._p.effects, []
         return effects
 
 
 def earlier(a: int | None, b: int | None) -> int | None:
-    """The earlier of two instants, either of which may be none."""
+    """Return the earlier of two instants, where None means none."""
     return b if a is None or (b is not None and b < a) else a

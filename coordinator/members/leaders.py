@@ -1,9 +1,9 @@
-"""Requests to the leaders of partitions: who leads what, what is on its way to whom, and when an
-answer is overdue.
+"""Requests of a client to the leaders of partitions: the known leaders, the requests in flight, and
+their timeouts.
 
-Owns the metadata of leaders (asked for when something is unknown or stale, after a backoff), the
-numbers of requests, which are negative so that they never meet those of a `Member`, and their
-deadlines. Does not depend on what is fetched or produced.
+Owns the metadata of leaders (requested when something is unknown or outdated, after a backoff),
+and the numbers of requests, which are negative so that they never collide with those of a
+`Member`. Does not know what is fetched or produced.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class _Asked(NamedTuple):
 
 
 class Leaders:
-    """One client's requests to brokers. `chance` draws from 0 to 1; durations are milliseconds."""
+    """Requests of one client to brokers. `chance` draws from 0 to 1; durations are milliseconds."""
 
     __slots__ = (
         "_asked",
@@ -75,24 +75,26 @@ class Leaders:
     # -- who leads
 
     def of(self, partition: TopicPartition) -> Leader | None:
-        """The leader, as far as known; if it is not, metadata will be asked for."""
+        """Return the known leader of a partition; if there is none, return None and let metadata be
+        requested.
+        """
         found = self._known.get(partition)
         if found is None:
             self.wanted.add(partition.topic)
         return found
 
     def forget(self, partitions: Iterable[TopicPartition]) -> None:
-        """These have another leader by now, or none."""
+        """Forget the leaders of these partitions, because they are outdated."""
         for partition in partitions:
             self._known.pop(partition, None)
             self.wanted.add(partition.topic)
 
     def partitions(self, topic: str) -> tuple[int, ...]:
-        """The partitions of a topic that have a known leader."""
+        """Return the partitions of a topic that have a known leader."""
         return tuple(sorted(partition for name, partition in self._known if name == topic))
 
     def look_up(self, now: int) -> None:
-        """Ask for metadata if something is wanted and it is time."""
+        """Request metadata if it is wanted and the backoff allows."""
         if self.wanted and not self._metadata_in_flight and now >= self._metadata_again_at:
             self._metadata_in_flight = True
             topics = [MetadataRequestTopic(name=name) for name in sorted(self.wanted)]
@@ -136,7 +138,7 @@ class Leaders:
         answered: OnAnswer,
         timeout_ms: int | None = None,
     ) -> int:
-        """Put a request among the effects; `node` None: any broker will do."""
+        """Add a request to the effects. `node` None: any broker. Return the request's number."""
         self._number -= 1
         self._asked[self._number] = _Asked(now + (timeout_ms or self._timeout_ms), node, answered)
         self.effects.append(
@@ -147,19 +149,21 @@ class Leaders:
         return self._number
 
     def tell(self, node: Node, message: Request) -> None:
-        """Put a request among the effects that has no answer."""
+        """Add a request without an answer to the effects."""
         self._number -= 1
         self.effects.append(AskBroker(self._number, node, message))
 
     def receive(self, number: int, response: Response | None, now: int) -> bool:
-        """The answer to a request came, or (None) will not. False: nobody waits for it any more."""
+        """Take the answer to a request, or None if there will be none; return False if it is no
+        longer awaited.
+        """
         asked = self._asked.pop(number, None)
         if asked is not None:
             asked.answered(response, now)
         return asked is not None
 
     def tick(self, now: int) -> None:
-        """Give up what is overdue, with the connection that it was asked on."""
+        """Time out overdue requests, and drop their connections."""
         for number in [number for number, asked in self._asked.items() if now >= asked.deadline]:
             asked = self._asked.get(number)
             if asked is None:
@@ -174,7 +178,7 @@ class Leaders:
                 self.receive(number, None, now)
 
     def next_deadline(self) -> int | None:
-        """Return the instant at which `tick` or `look_up` has something to do, or None."""
+        """Return the instant at which `tick` or `look_up` is due, or None."""
         due = None
         for asked in self._asked.values():
             if due is None or asked.deadline < due:
@@ -186,6 +190,6 @@ class Leaders:
         return due
 
     def take(self) -> list[Effect]:
-        """The actions to take now."""
+        """Return the effects to carry out now."""
         effects, self.effects = self.effects, []
         return effects

@@ -1,4 +1,4 @@
-"""Making the member that a configuration asks for, of either group protocol."""
+"""Creation of the member that a configuration asks for, of either group protocol."""
 
 from __future__ import annotations
 
@@ -19,10 +19,9 @@ def make_member(
     now: int = 0,
     member_id: str | None = None,
 ) -> GroupMember:
-    """A member of the group protocol that `config` names. `member_id`: only for the consumer
-    protocol, whose members choose their own.
-
-    Raises MemberConfigError for assignors that cannot be had, or that do not go together.
+    """Return a member of the configured group protocol. `member_id`: only for the consumer
+    protocol, whose members choose their own. Raises MemberConfigError for assignors that do not
+    exist or cannot be combined.
     """
     if config.speaks_consumer:
         return ConsumerMember(config, listener, chance=chance, now=now, member_id=member_id)

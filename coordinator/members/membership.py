@@ -1,9 +1,7 @@
-"""The state of one classic member, and the few moves that every part of it makes: reset, ask to
-rejoin.
+"""State of one classic member, and the changes that all its parts make: reset, and rejoin.
 
-Parts work on it as the functions in `groups` work on a group: `discovery`, `joining`,
-`rebalancing`, `heartbeats`, `offsets`, `leaving`, `topics`. Owns what a reset means (CLI-3) and
-what an error of a commit means for a member of a generation (CLI-15, CLI-16). Does not depend on
+Its parts are `classic`, `rebalancing`, `discovery`, `offsets` and `topics`. Owns the effect of a
+reset (CLI-3) and of a commit's error on the membership (CLI-15, CLI-16). Does not know
 responses.
 """
 
@@ -37,7 +35,7 @@ _EXPELLED = frozenset({ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.ILLEGAL_GENERATION
 
 
 class JoinAttempt:
-    """From JoinGroup to the answer of SyncGroup; `poll` takes what came of it."""
+    """One attempt to join, from JoinGroup to the answer of SyncGroup; `poll` takes its result."""
 
     __slots__ = ("assignment", "done", "fault")
 
@@ -47,16 +45,16 @@ class JoinAttempt:
         self.fault: MemberFault | None = None
 
     def succeed(self, assignment: bytes) -> None:
-        """The member's part has come."""
+        """End the attempt with the member's assignment."""
         self.done, self.assignment = True, assignment
 
     def fail(self, fault: MemberFault) -> None:
-        """It came to nothing."""
+        """End the attempt with a fault."""
         self.done, self.fault = True, fault
 
 
 class Membership(Participant):
-    """Everything a classic member knows."""
+    """State of a classic member."""
 
     __slots__ = (
         "assigning_ms",
@@ -126,17 +124,19 @@ class Membership(Participant):
     # -- state
 
     def move(self, state: MemberState) -> None:
-        """Enter a state that may follow."""
+        """Enter a state that may follow the present one."""
         assert state in MOVES[self.state], f"{self.state} to {state}"
         self.state = state
 
     def request_rejoin(self, reason: str) -> None:
-        """Join anew at the next poll; the reason goes out with the JoinGroup (KIP-800)."""
+        """Rejoin at the next poll; the JoinGroup contains the reason (KIP-800)."""
         self.rejoin_needed = True
         self.rejoin_reason = reason
 
     def reset_and_rejoin(self, reason: str, *, keep_member_id: bool) -> None:
-        """Out of the generation; what is owned will be lost at the next join-prepare (CLI-23)."""
+        """Drop the generation and rejoin; owned partitions are lost at the next join-prepare
+        (CLI-23).
+        """
         self.state = UNJOINED
         self.generation = (
             Generation(member_id=self.generation.member_id) if keep_member_id else NO_GENERATION
@@ -147,12 +147,13 @@ class Membership(Participant):
     # -- what differs from the consumer protocol
 
     def coordinator_found(self, now: int) -> None:
-        """The session counts from here."""
+        """Restart the session timeout."""
         self.pulse.reset_session(now)
 
     def refuse_commit(self) -> MemberFault | None:
-        """CLI-15: without a part in a generation there is nothing to commit as; the coordinator is
-        not asked."""
+        """Return a fault if the member is in no generation: then the coordinator is not asked
+        (CLI-15).
+        """
         if not self.subscribed.wanted or self.state is STABLE:
             return None
         if self.state in REBALANCING:
@@ -160,7 +161,9 @@ class Membership(Participant):
         return CommitFailed("this member is no part of the group")
 
     def on_commit_refused(self, sent: InFlight, error: ErrorCode, where: str) -> MemberFault | None:
-        """CLI-16: who is not of this generation any more joins anew."""
+        """Return the fault for a commit's error; a member that is no longer in its generation
+        rejoins (CLI-16).
+        """
         unchanged = self.generation == sent.generation
         if error is ErrorCode.FENCED_INSTANCE_ID:
             if unchanged:
@@ -187,9 +190,9 @@ class Membership(Participant):
         return None
 
     def fetch_identity(self) -> tuple[str | None, int]:
-        """A classic member's OffsetFetch names nobody."""
+        """Return (None, -1): a classic member's OffsetFetch has no member id."""
         return None, -1
 
     def refetches_offsets(self, error: ErrorCode) -> bool:
-        """A classic member's OffsetFetch names no generation, so that no error speaks of one."""
+        """Return False: a classic member's OffsetFetch has no generation, so no error concerns one."""
         return False

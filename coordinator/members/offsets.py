@@ -1,8 +1,8 @@
-"""Committed offsets: commits, automatic and by hand, and the fetch that gives an owned partition
-its position (CLI-15 to 17).
+"""Committed offsets of a member: commits, automatic and manual, and the OffsetFetch that gives
+owned partitions their positions (CLI-15 to 17).
 
-A member that owns partitions has positions for those whose committed offset it fetched; where
-nothing is committed there is no position until the application sets one. Only positions are
+A member has positions for those owned partitions whose committed offset it fetched; without a
+committed offset there is no position until the application sets one. Only positions are
 committed.
 """
 
@@ -54,7 +54,7 @@ _RETRY = frozenset({ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, ErrorCode.UNKNOWN_TO
 def commit(
     m: Participant, offsets: Offsets, expires_at: int | None, now: int, *, is_own: bool = False
 ) -> Commit:
-    """Begin a commit; it is sent at once if the coordinator is known."""
+    """Start a commit; it is sent at once if the coordinator is known."""
     m.number += 1
     begun = Commit(m.number, dict(offsets), expires_at, now, is_own=is_own)
     m.commits[begun.number] = begun
@@ -65,8 +65,7 @@ def commit(
 
 
 def push(m: Participant, now: int) -> None:
-    """Send the commits that wait for the coordinator or for their next try; end those whose time is
-    up."""
+    """Send the commits that wait for the coordinator or for a retry; end those whose time is over."""
     if not m.commits:
         return
     for waiting in [commit for commit in m.commits.values() if not commit.in_flight]:
@@ -98,7 +97,7 @@ def _send(m: Participant, commit: Commit, now: int) -> None:
 
 
 def request(m: Participant, offsets: Offsets) -> OffsetCommitRequest:
-    """The request that commits these, as things are now."""
+    """Return the request that commits these offsets, with the member's present generation."""
     by_topic: dict[str, list[OffsetCommitRequestPartition]] = {}
     for (topic, number), position in offsets.items():
         row = OffsetCommitRequestPartition(
@@ -122,7 +121,7 @@ def request(m: Participant, offsets: Offsets) -> OffsetCommitRequest:
 
 
 def end(m: Participant, commit: Commit, fault: MemberFault | None) -> None:
-    """A commit is through, or has failed."""
+    """End a commit with its result."""
     m.commits.pop(commit.number, None)
     if commit is m.prepare_commit:
         m.prepare_commit = None
@@ -131,7 +130,7 @@ def end(m: Participant, commit: Commit, fault: MemberFault | None) -> None:
 
 
 def on_commit(m: Participant, sent: InFlight, response: Response | None, now: int) -> None:
-    """Take the answer (CLI-16): the first partition that failed decides."""
+    """Handle the answer (CLI-16): the first failed partition decides."""
     commit = sent.commit
     assert commit is not None
     commit.in_flight = False
@@ -186,22 +185,23 @@ def _first_fault(m: Participant, sent: InFlight, error: ErrorCode, where: str) -
 
 
 def auto_commit(m: Participant, now: int) -> None:
-    """Every auto.commit.interval.ms, all positions."""
+    """Commit all positions, every auto.commit.interval.ms."""
     if m.config.enable_auto_commit and now >= m.next_auto_commit_at:
         m.next_auto_commit_at = now + m.config.auto_commit_interval_ms
         commit(m, m.subscribed.positions, None, now, is_own=True)
 
 
 def skip_commit(m: Participant, sent_at: int) -> None:
-    """An automatic commit of all positions was sent at that instant, and was answered well."""
+    """Update the state as after a successful auto-commit sent at that instant."""
     m.number += 2  # the commit's and its request's
     m.next_auto_commit_at = sent_at + m.config.auto_commit_interval_ms
     m.commit_backoff.reset()
 
 
 def skip_empty_commits(m: Participant, last: int, interval_ms: int, polls: int) -> None:
-    """A member without positions was polled so often, at whole intervals up to `last`: when its
-    next automatic commit is due then."""
+    """Update the time of the next auto-commit as after `polls` polls, at whole intervals up to
+    `last`, of a member without positions.
+    """
     if not m.config.enable_auto_commit:
         return
     first = last - (polls - 1) * interval_ms
@@ -220,16 +220,18 @@ def skip_empty_commits(m: Participant, last: int, interval_ms: int, polls: int) 
 
 
 def commit_for_own_sake(m: Participant, expires_at: int, now: int) -> Commit | None:
-    """A last commit of all positions, retried until that instant; None if there is nothing to
-    commit or no auto-commit."""
+    """Start the last commit of all positions, retried until that instant; return None if there is
+    nothing to commit or no auto-commit.
+    """
     if not m.config.enable_auto_commit or not m.subscribed.positions:
         return None
     return commit(m, m.subscribed.positions, expires_at, now, is_own=True)
 
 
 def commit_before_rebalance(m: Participant, now: int) -> bool:
-    """CLI-23 (a): True when the auto-commit is through, has failed for good, or the rebalance
-    timeout is over."""
+    """Return True when the auto-commit before a rebalance has succeeded or failed for good, or the
+    rebalance timeout is over (CLI-23 (a)).
+    """
     assert m.join_prepare_expires_at is not None
     if m.prepare_commit is not None:
         if now < m.join_prepare_expires_at:
@@ -251,8 +253,9 @@ def commit_before_rebalance(m: Participant, now: int) -> bool:
 
 
 def look_up_positions(m: Participant, now: int) -> None:
-    """Ask for the committed offsets of owned partitions whose are not known. Raises what made the
-    last try fail for good."""
+    """Request the committed offsets of owned partitions without a known position. Raises the fault
+    that ended the last attempt for good.
+    """
     if m.offsets_fault is not None:
         fault, m.offsets_fault = m.offsets_fault, None
         raise fault
@@ -277,8 +280,9 @@ def look_up_positions(m: Participant, now: int) -> None:
 
 
 def next_deadline(m: Participant, *, settled: bool) -> int | None:
-    """Return the instant at which `poll` has something to do about offsets, or None. Only a
-    `settled` member commits automatically and looks up positions."""
+    """Return the instant at which `poll` has work about offsets, or None. Only a `settled` member
+    auto-commits and looks up positions.
+    """
     due: int | None = None
     if settled:
         subscribed = m.subscribed
@@ -307,7 +311,7 @@ def _by_topic(partitions: Partitions) -> dict[str, list[int]]:
 
 
 def on_offsets(m: Participant, sent: InFlight, response: Response | None, now: int) -> None:
-    """Take the answer (CLI-17)."""
+    """Handle the answer (CLI-17)."""
     m.offsets_in_flight = False
     if not isinstance(response, OffsetFetchResponse) or not response.groups:
         m.offsets_again_at = now + m.offsets_backoff.next()

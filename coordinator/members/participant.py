@@ -1,9 +1,9 @@
-"""State and actions of every member, whichever group protocol it speaks: its requests, its
-coordinator, its topics and its offsets.
+"""State and actions common to members of both group protocols: requests, coordinator, topics and
+offsets.
 
-`Membership` (classic) and `ConsumerMembership` (KIP-848) add their own state to it; `discovery`,
-`topics` and `offsets` work on it alone. Owns no rule of a protocol: what differs between the two is
-asked of the subclass. Does not depend on responses.
+`Membership` (classic) and `ConsumerMembership` (KIP-848) add their own state; `discovery`,
+`topics` and `offsets` use this part alone. Contains no rule of a protocol: subclasses answer
+where they differ. Does not know responses.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ class InFlight(NamedTuple):
     message: Request
     node: Node | None
     generation: Generation
-    """The member's when it was sent: answers to an older one change nothing."""
+    """The member's generation when it was sent: answers for an older one change nothing."""
     deadline: int
     commit: Commit | None = None
 
 
 class Commit:
-    """A commit on its way: what, for whom, and how long it may be retried."""
+    """A commit in progress: its offsets, and how long it may be retried."""
 
     __slots__ = ("again_at", "expires_at", "in_flight", "is_own", "number", "offsets")
 
@@ -61,8 +61,9 @@ class Commit:
 
 
 class Participant:
-    """One member's knowledge that does not depend on its protocol. `chance` draws from 0 to 1; it
-    only jitters backoffs."""
+    """Protocol-independent state of one member. `chance` draws from 0 to 1, for the jitter of
+    backoffs.
+    """
 
     __slots__ = (
         "chance",
@@ -143,7 +144,7 @@ class Participant:
         self.prepare_committed = False
 
     def backoff(self) -> Backoff:
-        """A new backoff with the configured bounds."""
+        """Return a new backoff with the configured bounds."""
         return Backoff(self.config.retry_backoff_ms, self.config.retry_backoff_max_ms, self.chance)
 
     def send(
@@ -155,7 +156,7 @@ class Participant:
         timeout_ms: int | None = None,
         commit: Commit | None = None,
     ) -> None:
-        """Put a request among the effects; its answer comes back under the number it gets here."""
+        """Add a request to the effects, with a new number for its answer."""
         self.number += 1
         deadline = now + (self.config.request_timeout_ms if timeout_ms is None else timeout_ms)
         self.in_flight[self.number] = InFlight(message, node, self.generation, deadline, commit)
@@ -164,24 +165,27 @@ class Participant:
     # -- what the protocols differ in
 
     def coordinator_found(self, now: int) -> None:
-        """FindCoordinator was answered."""
+        """Handle a successful FindCoordinator."""
         raise NotImplementedError
 
     def refuse_commit(self) -> MemberFault | None:
-        """Return why a commit cannot be sent just now, before the coordinator is asked, or None if
-        it can."""
+        """Return the fault if a commit cannot be sent now, without asking the coordinator, else
+        None.
+        """
         raise NotImplementedError
 
     def on_commit_refused(self, sent: InFlight, error: ErrorCode, where: str) -> MemberFault | None:
-        """The meaning of a group's error for a commit, and for the member; None: it is none of
-        the protocol's own errors."""
+        """Return the fault for a group's error of a commit, after its effect on the member; None:
+        it is not an error of the protocol.
+        """
         raise NotImplementedError
 
     def fetch_identity(self) -> tuple[str | None, int]:
-        """The member id and epoch that OffsetFetch names; (None, -1): none."""
+        """Return member id and epoch for OffsetFetch; (None, -1): none."""
         raise NotImplementedError
 
     def refetches_offsets(self, error: ErrorCode) -> bool:
         """Return whether this error of OffsetFetch only means that the membership is about to
-        change, so that offsets are asked for again."""
+        change, so that offsets are requested again.
+        """
         raise NotImplementedError

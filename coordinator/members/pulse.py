@@ -1,7 +1,6 @@
-"""Deadlines of a member: the instants of its next heartbeat, of the end of its session, and of the
-poll that its application owes (CLI-12).
-
-Java's `Heartbeat`. Owns no state of the membership; sends nothing.
+"""Deadlines of a classic member: its next heartbeat, the end of its session, and the application's
+next poll (CLI-12). It is Java's `Heartbeat`. Sends nothing, and does not know the member's
+state.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from .config import MemberConfig
 
 
 class Pulse:
-    """Deadlines of one member. All instants are milliseconds since the driver's zero."""
+    """Deadlines of one member, in milliseconds since the driver's zero."""
 
     __slots__ = (
         "_backoff",
@@ -32,32 +31,32 @@ class Pulse:
         self.reset(now)
 
     def reset(self, now: int) -> None:
-        """A generation begins: all three start anew."""
+        """Restart all three deadlines for a new generation."""
         self.beat_at = now + self.interval_ms
         self.reset_session(now)
         self.polled(now)
 
     def reset_session(self, now: int) -> None:
-        """The coordinator has just been found, or was heard."""
+        """Restart the session timeout."""
         self.session_expires_at = now + self.config.session_timeout_ms
 
     def polled(self, now: int) -> None:
-        """The application called in."""
+        """Note a poll of the application."""
         self.poll_expires_at = now + self.config.max_poll_interval_ms
 
     def sent(self, now: int) -> None:
-        """A heartbeat is on its way."""
+        """Note that a heartbeat was sent."""
         self.in_flight = True
         self.beat_at = now + self.interval_ms
 
     def received(self, now: int) -> None:
-        """It was answered well, or with 27."""
+        """Note a successful answer, or REBALANCE_IN_PROGRESS (27)."""
         self.in_flight = False
         self._backoff.reset()
         self.reset_session(now)
 
     def failed(self, now: int) -> None:
-        """It was not: try again after a backoff, not after a whole interval."""
+        """Note a failure: the next heartbeat is sent after a backoff, not after an interval."""
         self.in_flight = False
         self.beat_at = now + self._backoff.next()
 
@@ -66,7 +65,7 @@ class Pulse:
         return not self.in_flight and now >= self.beat_at
 
     def next_deadline(self) -> int:
-        """Return the next of the deadlines."""
+        """Return the earliest of the deadlines."""
         due = self.session_expires_at
         if self.poll_expires_at < due:
             due = self.poll_expires_at

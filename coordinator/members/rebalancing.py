@@ -1,10 +1,10 @@
-"""The two ends of a rebalance for the application: before JoinGroup and after SyncGroup (CLI-23 to
+"""The application's side of a rebalance: callbacks before JoinGroup and after SyncGroup (CLI-23 to
 CLI-25, KIP-429).
 
-Eager: everything is revoked before joining. Cooperative: what stays is kept, what has to move is
-revoked after the leader said so, and the member joins once more. What a member owned in a
-generation that it lost is lost, not revoked. Callbacks that raise do not stop the rest; the first
-exception is raised at the end, as Java does.
+Eager: all partitions are revoked before joining. Cooperative: partitions that stay are kept,
+those that move are revoked after the leader has said so, and the member joins once more.
+Partitions of a lost generation are lost, not revoked. Callbacks that raise do not stop the rest;
+the first exception is raised at the end, as in Java.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ _KEPT_BYTES: Final = 1024
 
 
 def prepare(m: Membership, now: int) -> bool:
-    """Before JoinGroup (CLI-23). False while the auto-commit is under way; raises ListenerFault."""
+    """Prepare for JoinGroup (CLI-23): auto-commit and revoke. Return False while the commit is in
+    progress; raises ListenerFault.
+    """
     if m.join_prepare_expires_at is None:
         m.join_prepare_expires_at = now + m.config.max_poll_interval_ms
     if not offsets.commit_before_rebalance(m, now):
@@ -46,8 +48,9 @@ def prepare(m: Membership, now: int) -> bool:
 
 
 def going(m: Membership) -> Partitions:
-    """The part given up before the next JoinGroup, while the auto-commit before it is under way
-    (CLI-23): nobody reads it any more."""
+    """Return the partitions that are revoked before the next JoinGroup, while the auto-commit
+    before that is in progress (CLI-23): no records of them are returned any more.
+    """
     if m.prepare_commit is None:
         return ()
     return _unsubscribed(m) if m.cooperative and m.generation.is_set else m.subscribed.owned
@@ -92,7 +95,9 @@ def _give_up(m: Membership) -> None:
 
 
 def call(callback: Callable[[Partitions], None], partitions: Partitions) -> ListenerFault | None:
-    """Call the application; what it raises becomes the fault to raise when the rest is done."""
+    """Call a callback of the application; return its exception as a fault, to be raised when the
+    rest is done.
+    """
     try:
         callback(partitions)
     except Exception as error:
@@ -101,7 +106,7 @@ def call(callback: Callable[[Partitions], None], partitions: Partitions) -> List
 
 
 def complete(m: Membership, data: bytes, now: int) -> None:
-    """After SyncGroup (CLI-24): install the assignment. Raises the first fault when all is done."""
+    """Install the assignment after SyncGroup (CLI-24). Raises the first fault when all is done."""
     if not m.is_leader:
         m.assignment_snapshot = None  # only leaders watch (CLI-21)
     assignor = assignor_called(m, m.generation.protocol_name)
@@ -139,7 +144,7 @@ def complete(m: Membership, data: bytes, now: int) -> None:
 
 
 def _follow_leader(m: Membership, assigned: Partitions) -> None:
-    """With a pattern, topics that the leader saw earlier than this member join its subscription."""
+    """With a pattern, add topics to the subscription that the leader saw earlier than this member."""
     if m.subscribed.pattern is None or m.joined_topics is None:
         return
     added = {partition.topic for partition in assigned} - m.joined_topics
@@ -173,13 +178,14 @@ def _read(data: bytes) -> Assignment:
 
 @lru_cache(maxsize=256)
 def _decoded(data: bytes) -> Assignment:
-    """Many members of one process get the same bytes: nothing, or what they had before."""
+    """Decode an assignment; cached, because many members of one process get the same bytes."""
     return Assignment.decode(data)
 
 
 def leave_prepare(m: Membership) -> None:
-    """Before leaving (CLI-25): everything is revoked, or lost if the generation is gone or in the
-    making. Raises ListenerFault."""
+    """Revoke all partitions before leaving, or lose them if the generation is gone or not complete
+    (CLI-25). Raises ListenerFault.
+    """
     owned = in_order(m.subscribed.owned)
     if not owned:
         return
@@ -191,8 +197,9 @@ def leave_prepare(m: Membership) -> None:
 
 
 def assignor_called(m: Membership, name: str | None) -> Assignor:
-    """The configured assignor of this name. Raises BadAssignment if the coordinator chose
-    another."""
+    """Return the configured assignor of this name. Raises BadAssignment if the coordinator chose
+    another.
+    """
     for assignor in m.assignors:
         if assignor.name == name:
             return assignor

@@ -1,8 +1,8 @@
-"""Record batches (format v2) as clients see them: built to be produced, read after a fetch.
+"""Record batches (format v2) at the client's end: built to be produced, parsed after a fetch.
 
-Owns the layout of a batch and of its records, and its checksum. Plain and gzip batches are read; a
-batch in another compression raises WireError that names it. Does not depend on requests, and not on
-how brokers keep logs.
+Owns the layout of a batch and its records, and the checksum. Plain and gzip batches are read;
+another compression raises WireError with its name. Does not know requests, or how brokers keep
+logs.
 
 Sources: KIP-98 (format v2), KIP-32 (timestamps).
 """
@@ -42,7 +42,7 @@ class NewRecord(NamedTuple):
 
 
 class ReadRecord(NamedTuple):
-    """A record as it was fetched. `timestamp`: Unix milliseconds."""
+    """A fetched record. `timestamp`: Unix milliseconds."""
 
     offset: int
     timestamp: int
@@ -51,8 +51,7 @@ class ReadRecord(NamedTuple):
 
 
 class ReadBatch(NamedTuple):
-    """A batch as it was fetched: records, or, `control`, the end of a transaction, which `aborts`
-    or commits it."""
+    """A fetched batch: records, or with `control` a transaction marker, which `aborts` or commits."""
 
     base_offset: int
     last_offset: int
@@ -72,7 +71,7 @@ def build_batch(
     base_sequence: int = -1,
     transactional: bool = False,
 ) -> bytes:
-    """One uncompressed batch of at least one record."""
+    """Return one uncompressed batch of at least one record."""
     base = latest = records[0].timestamp
     pieces: list[bytes] = []
     for delta, (key, value, timestamp) in enumerate(records):
@@ -116,14 +115,15 @@ def _varint(value: int) -> bytes:
 
 
 def _sized(value: bytes) -> bytes:
-    """Bytes behind their length."""
+    """Return bytes with their length in front."""
     size = len(value)
     return (_OF_ONE_BYTE[size] if size < _BELOW else _varint(size)) + value
 
 
 def read_batches(data: bytes) -> Iterator[ReadBatch]:
-    """The whole batches in `data`, in order; one that is cut short at the end is left out. Raises
-    WireError."""
+    """Yield the whole batches in `data`, in order; a truncated one at the end is left out. Raises
+    WireError.
+    """
     pos = 0
     while pos + 12 <= len(data):
         length = int.from_bytes(data[pos + 8 : pos + 12], "big", signed=True)
@@ -222,7 +222,7 @@ def _records(payload: bytes, base: int, base_timestamp: int, count: int) -> tupl
 
 @cache
 def _checksum() -> Callable[[bytes], int]:
-    """The function that makes a CRC-32C."""
+    """Return the function that computes CRC-32C."""
     try:
         from google_crc32c import value
     except ModuleNotFoundError:  # no build of it: WebAssembly

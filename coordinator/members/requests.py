@@ -1,10 +1,10 @@
-"""Versions of requests: which one is sent, and one form of requests and answers for all versions.
+"""Versions of requests: the choice of a version, and the conversion between versions.
 
-The machine speaks the newest shape; older brokers get an older version of the same (`fit`), and
-what they answer is brought back to the newest shape (`lift`). Highest versions are those of the
-Java consumer 4.4.0, but that commits and fetches of offsets name topics, so they stay at version 9
-(topic ids begin with 10), in both protocols. Records are fetched and produced by topic names too
-(Fetch 12, Produce 11), and partitions are added to transactions one request ahead, as clients
+The machine uses the newest form; for older brokers a request is converted to an older version
+(`fit`), and its answer back to the newest form (`lift`). Highest versions are those of the Java
+consumer 4.4.0, except that commits and fetches of offsets use topic names, so they stay at
+version 9 (topic ids begin with 10). Records are fetched and produced by topic names too (Fetch
+12, Produce 11), and partitions are added to transactions by a request of their own, as clients
 before KIP-890 do.
 """
 
@@ -135,15 +135,16 @@ gets its member id with its first join."""
 
 
 class Unsupported(MemberFault):
-    """The broker's versions cannot carry what this member has to say."""
+    """Fault: no version that the broker serves can express the request."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, ErrorCode.UNSUPPORTED_VERSION)
 
 
 def choose(message: Request, theirs: Ranges) -> int:
-    """The highest version both sides have. Raises Unsupported if there is none, or none that can
-    say this (VER-18)."""
+    """Return the highest common version. Raises Unsupported if there is none, or none that can
+    express this request (VER-18).
+    """
     key = message.api_key
     low, high = OURS[key]
     served = theirs.get(key)
@@ -188,8 +189,9 @@ def choose(message: Request, theirs: Ranges) -> int:
 
 
 def plain_versions(theirs: Ranges) -> dict[int, int]:
-    """Of each API the version that `choose` answers whatever a request says, and in which requests
-    and answers stay as they are; APIs of which that is not so are left out."""
+    """Return the version of each API for which `choose` gives the same result for every request,
+    and which needs no conversion; other APIs are left out.
+    """
     versions = {key: min(OURS[key][1], high) for key, (_, high) in theirs.items() if key in OURS}
     return {
         key: version
@@ -219,7 +221,7 @@ others do in every version."""
 
 
 def fit(message: Request, version: int) -> Request:
-    """The same request in the shape that this version carries."""
+    """Return the request in the form of this version."""
     if version >= _NEWEST_SHAPE_FROM.get(message.api_key, 0):
         return message
     if isinstance(message, FindCoordinatorRequest) and version < _FIRST_BATCHED_FIND:
@@ -245,7 +247,7 @@ def fit(message: Request, version: int) -> Request:
 
 
 def lift(response: Response, version: int) -> Response:
-    """An answer in this version, in the newest shape."""
+    """Return an answer of this version in the newest form."""
     if version >= _NEWEST_SHAPE_FROM.get(response.api_key, 0):
         return response
     if isinstance(response, FindCoordinatorResponse) and version < _FIRST_BATCHED_FIND:

@@ -1,7 +1,5 @@
-"""Settings by Kafka's names as fields of dataclasses: declared once, read from text or values,
-refused when they cannot be.
-
-Owns the reading and its errors. Does not depend on what the settings mean.
+"""Settings by Kafka's names as fields of dataclasses: declared once, parsed from text or values,
+validated. Does not know what the settings mean.
 """
 
 from __future__ import annotations
@@ -29,21 +27,21 @@ T = TypeVar("T", bound=_Settings)
 def setting(
     name: str, kind: str, default: Any, *, least: int = 0, words: tuple[str, ...] = ()
 ) -> Any:
-    """A field of a settings class. `least` bounds a number, `words` are the texts that are
-    allowed."""
+    """Return a field of a settings class. `least`: minimum of a number; `words`: allowed texts."""
     return field(
         default=default, metadata={"name": name, "kind": kind, "least": least, "words": words}
     )
 
 
 def names(settings: type[_Settings]) -> frozenset[str]:
-    """Kafka's names of all settings of a class."""
+    """Return Kafka's names of all settings of a class."""
     return frozenset(entry.metadata["name"] for entry in fields(settings))
 
 
 def from_properties(settings: type[T], properties: Mapping[str, object], of: str) -> T:
-    """An instance from Kafka's names. `of` says whose settings these are. Raises
-    MemberConfigError."""
+    """Return an instance from Kafka's names. `of`: whose settings these are, for errors. Raises
+    MemberConfigError.
+    """
     known = {entry.metadata["name"]: entry for entry in fields(settings)}
     values: dict[str, Any] = {}
     for name, value in properties.items():

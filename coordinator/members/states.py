@@ -1,7 +1,5 @@
-"""The states of a member and how they follow each other, as data (CLI-3); the generation it
-believes to be in.
-
-Does not depend on why a member moves.
+"""States of a classic member, and the transitions between them as a table (CLI-3); and the
+generation that it believes to be in. Does not know why a member moves.
 """
 
 from __future__ import annotations
@@ -11,7 +9,7 @@ from typing import Final, NamedTuple
 
 
 class MemberState(Enum):
-    """State of a member, by the Java consumer's names (CLI-3)."""
+    """State of a classic member, by the Java consumer's names (CLI-3)."""
 
     UNJOINED = "no part of the group, as far as it knows"
     PREPARING_REBALANCE = "JoinGroup sent"
@@ -44,7 +42,7 @@ REBALANCING: Final = frozenset({PREPARING_REBALANCE, COMPLETING_REBALANCE})
 
 
 class Generation(NamedTuple):
-    """The membership a member holds itself to: what it puts into its requests."""
+    """The generation and member id that a member puts into its requests."""
 
     generation_id: int = -1
     member_id: str = ""
@@ -52,8 +50,9 @@ class Generation(NamedTuple):
 
     @property
     def is_set(self) -> bool:
-        """Whether there are both a member id and a generation; without them whatever the member
-        owns is lost (CLI-23, CLI-25)."""
+        """True if there are both a member id and a generation; without them the owned partitions
+        are lost (CLI-23, CLI-25).
+        """
         return self.generation_id != -1 and self.member_id != ""
 
     def __str__(self) -> str:

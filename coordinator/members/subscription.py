@@ -1,8 +1,8 @@
-"""A member's subscription and what it holds: topics or a pattern, the topics of its whole group,
-owned partitions, positions.
+"""Subscription and owned partitions of a member: topics or a pattern, the topics of its whole
+group, owned partitions, positions.
 
-Owns Java's SubscriptionState as far as groups need it. Does not depend on requests and on the state
-of the membership.
+It is Java's SubscriptionState as far as groups need it. Does not know requests or the state of
+the membership.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ Partitions = tuple[TopicPartition, ...]
 
 
 def topic_names(topics: Any) -> list[str]:
-    """The names in a list. Raises MemberConfigError for one text, which is not meant letter by
-    letter, and for what are no names."""
+    """Return the names in a list. Raises MemberConfigError for a single string instead of a list,
+    and for invalid names.
+    """
     if isinstance(topics, str):
         raise MemberConfigError(
             f"topics={topics!r} is one text, and a list of names is meant: topics=[{topics!r}]"
@@ -37,7 +38,7 @@ def topic_names(topics: Any) -> list[str]:
 
 
 def check_pattern(pattern: Any) -> None:
-    """Raise MemberConfigError for what is no regular expression."""
+    """Raise MemberConfigError for an invalid regular expression."""
     try:
         re.compile(pattern)
     except (re.error, TypeError, RecursionError, OverflowError) as error:
@@ -47,12 +48,12 @@ def check_pattern(pattern: Any) -> None:
 
 
 def in_order(partitions: Iterable[TopicPartition]) -> Partitions:
-    """By topic and number: the order in which callbacks get them."""
+    """Sort partitions by topic and number, the order in which callbacks get them."""
     return tuple(sorted(partitions))
 
 
 class Subscribed:
-    """One member's wishes and possessions."""
+    """Subscription and owned partitions of one member."""
 
     __slots__ = (
         "exclude_internal",
@@ -88,15 +89,18 @@ class Subscribed:
     def ask_for(
         self, topics: Collection[str], pattern: re.Pattern[str] | None, regex: str | None = None
     ) -> None:
-        """Replace the wishes: topics by name, or those that match a pattern, here (`pattern`) or on
-        the coordinator (`regex`)."""
+        """Replace the subscription: topics by name, or those that match a pattern, matched here
+        (`pattern`) or at the coordinator (`regex`).
+        """
         self.topics = frozenset(topics)
         self.pattern = pattern
         self.regex = regex
         self.wanted = bool(self.topics) or pattern is not None or regex is not None
 
     def metadata_topics(self) -> frozenset[str] | None:
-        """The topics whose metadata matter; None: all, since any may match the pattern (CLI-20)."""
+        """Return the topics whose metadata is needed; None: all, since any may match the pattern
+        (CLI-20).
+        """
         return (
             None
             if self.pattern is not None or self.regex is not None
@@ -104,11 +108,11 @@ class Subscribed:
         )
 
     def watched_topics(self) -> frozenset[str]:
-        """The topics whose partitions a leader compares (CLI-19)."""
+        """Return the topics whose partitions a leader compares (CLI-19)."""
         return self.topics | self.group_topics
 
     def match(self, view: ClusterView) -> None:
-        """Take over what matches the pattern now (CLI-20)."""
+        """Update the topics to those that match the pattern now (CLI-20)."""
         assert self.pattern is not None
         self.topics = frozenset(
             name
@@ -126,7 +130,7 @@ class Subscribed:
         return all(partition.topic in self.topics for partition in partitions)
 
     def own(self, partitions: Partitions) -> None:
-        """Hold exactly these from now on; what stays keeps its position."""
+        """Set the owned partitions; those that stay keep their positions."""
         kept = set(partitions)
         self.owned, self.owned_in_order = partitions, in_order(partitions)
         self.positions = {
@@ -138,12 +142,11 @@ class Subscribed:
 
     @property
     def positions_known(self) -> bool:
-        """Whether the committed offsets of all owned partitions are known, or known to be
-        missing."""
+        """True if the committed offsets of all owned partitions are known, or known to be missing."""
         return len(self.looked_up) == len(self.owned)
 
     def unknown_positions(self) -> Partitions:
-        """Owned partitions whose committed offset has not been asked for."""
+        """Return the owned partitions whose committed offsets have not been looked up."""
         if self.positions_known:
             return ()
         return tuple([partition for partition in self.owned if partition not in self.looked_up])

@@ -1,9 +1,8 @@
-"""Metadata of a member: when to ask, what an answer changes (CLI-18 to 20), and topics it may not
-read.
+"""Metadata of a member: when it is requested, the effect of an answer (CLI-18 to 20), and topics
+that the member may not read.
 
-One question at a time; an answer to fewer topics than are wanted by now leaves the need standing.
-Unauthorised and invalid topics are raised at the next poll; topics that do not exist (yet) are
-asked for again.
+One request at a time; an answer to fewer topics than wanted by now leaves the need. Unauthorised
+and invalid topics are raised at the next poll; missing topics are requested again.
 """
 
 from __future__ import annotations
@@ -18,12 +17,12 @@ from .participant import Participant
 
 
 def need(m: Participant) -> None:
-    """Metadata is to be asked for anew."""
+    """Require new metadata."""
     m.metadata_needed = True
 
 
 def ask(m: Participant, now: int) -> None:
-    """Put the question among the effects if it is due and none is on its way."""
+    """Request metadata if it is due and no request is in flight."""
     if m.metadata_in_flight is not False or not m.subscribed.wanted:
         return
     if not (m.metadata_needed or now >= m.metadata_expires_at) or now < m.metadata_again_at:
@@ -36,7 +35,7 @@ def ask(m: Participant, now: int) -> None:
 
 
 def next_deadline(m: Participant) -> int | None:
-    """Return the instant at which `ask` has something to do, or None."""
+    """Return the instant at which `ask` is due, or None."""
     if m.metadata_in_flight is not False or not m.subscribed.wanted:
         return None
     due = 0 if m.metadata_needed else m.metadata_expires_at
@@ -44,7 +43,7 @@ def next_deadline(m: Participant) -> int | None:
 
 
 def on_metadata(m: Participant, view: ClusterView, now: int) -> None:
-    """Take an answer to this member's question; it may tell of more topics than were asked for."""
+    """Handle an answer to this member's request; it may contain more topics than requested."""
     m.metadata_in_flight = False
     if not view.covers(m.subscribed.metadata_topics()):
         m.metadata_needed = True
@@ -73,7 +72,7 @@ def on_metadata(m: Participant, view: ClusterView, now: int) -> None:
 
 
 def renew(m: Participant, now: int) -> None:
-    """The metadata are of now: when they are old, and may be asked for again."""
+    """Set the times at which the metadata expires and may be requested again."""
     m.metadata_expires_at = now + m.config.metadata_max_age_ms
     m.metadata_again_at = now + m.config.retry_backoff_ms
 
@@ -86,14 +85,14 @@ def _is_ours(m: Participant, topic: str) -> bool:
 
 
 def on_failure(m: Participant, now: int) -> None:
-    """No answer came."""
+    """Handle a missing answer."""
     m.metadata_in_flight = False
     m.metadata_needed = True
     m.metadata_again_at = now + m.metadata_backoff.next()
 
 
 def is_fresh(m: Participant) -> bool:
-    """Return whether the member has seen the metadata that it last asked for."""
+    """Return whether the member has the metadata that it last requested."""
     view = m.view
     if (
         view is None
@@ -105,14 +104,14 @@ def is_fresh(m: Participant) -> bool:
 
 
 def raise_faults(m: Participant) -> None:
-    """Raise what the last answer said against this member's topics; once."""
+    """Raise, once, the fault about this member's topics in the last answer."""
     if m.topics_fault is not None:
         fault, m.topics_fault = m.topics_fault, None
         raise fault
 
 
 def take_over(m: Membership) -> None:
-    """Let a new view change the subscription (CLI-20) and the snapshot (CLI-19)."""
+    """Update the subscription (CLI-20) and the snapshot (CLI-19) from a new view."""
     if m.view is None or m.view is m.view_seen:
         return
     m.view_seen = m.view
@@ -122,6 +121,6 @@ def take_over(m: Membership) -> None:
 
 
 def take_snapshot(m: Membership) -> None:
-    """The member's present view of the topics that it, or the group it leads, asks for."""
+    """Take a snapshot of the topics that the member, or the group it leads, subscribes to."""
     if m.view is not None:
         m.snapshot = m.view.snapshot(m.subscribed.watched_topics(), m.config.rack is not None)

@@ -1,4 +1,3 @@
-"""Our assignors inside other client libraries, and theirs as ours: `kafka_python` and `aiokafka`.
-
-The libraries are imported when an adapter is made, not before.
+"""Adapters for assignors: ours in other client libraries, and theirs as ours, for `kafka_python`
+and `aiokafka`. The libraries are imported when an adapter is made, not before.
 """

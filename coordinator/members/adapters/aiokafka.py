@@ -1,11 +1,11 @@
-"""Our assignors in aiokafka 0.14, and aiokafka's as ours.
+"""Adapter for aiokafka 0.14: our assignors in aiokafka, and aiokafka's as ours.
 
     AIOKafkaConsumer(..., partition_assignment_strategy=[assignor_class("sticky")])
 
-Owns the translation between the two contracts. aiokafka calls its assignors as classes, so what a
-member remembers lies on the class: make one for each consumer. It is eager only, and tells its
-assignors neither instance ids nor generations: user data is written with generation -1, as
-aiokafka's own sticky assignor does it. Needs aiokafka only when called.
+Owns the translation between the two contracts. aiokafka calls its assignors as classes, so a
+member's memory is on the class: make one for each consumer. aiokafka is eager only, and gives
+its assignors neither instance ids nor generations: user data is written with generation -1, as
+by aiokafka's own sticky assignor. Needs aiokafka only when called.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 
 def assignor_class(assignor: str | Callable[[], Assignor]) -> type[AbstractPartitionAssignor]:
-    """A new class for `partition_assignment_strategy` of one consumer, around what
-    `assignors.by_name` finds or what a call makes.
+    """Return a new class for `partition_assignment_strategy` of one consumer, around the assignor
+    that `assignors.by_name` finds or that a call makes.
 
-    Raises AssignorError, also for an assignor that is meant for cooperative rebalancing: aiokafka
-    revokes everything at every rebalance.
+    Raises AssignorError, also for an assignor for cooperative rebalancing: aiokafka revokes
+    everything at every rebalance.
     """
     from aiokafka.coordinator.assignors.abstract import AbstractPartitionAssignor
     from aiokafka.coordinator.protocol import (
@@ -84,8 +84,9 @@ def assignor_class(assignor: str | Callable[[], Assignor]) -> type[AbstractParti
 
 
 class TheirAssignor(Assignor):
-    """aiokafka's assignor as one of ours. Its `sticky` keeps memory on the class: this makes a
-    class of its own from it."""
+    """An assignor of aiokafka as one of ours. aiokafka's `sticky` keeps memory on the class, so
+    each instance uses its own subclass.
+    """
 
     name = ""
 
@@ -95,7 +96,7 @@ class TheirAssignor(Assignor):
         self.name = str(own.name)
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
-        """The user data that theirs puts into its metadata."""
+        """Return the user data that aiokafka's assignor puts into its metadata."""
         data: bytes | None = self._theirs.metadata(list(topics)).user_data
         return data
 
@@ -105,7 +106,7 @@ class TheirAssignor(Assignor):
         members: Mapping[str, Subscription],
         racks: Racks | None = None,
     ) -> dict[str, Assignment]:
-        """Their assignment. Theirs is told topics and user data, nothing else."""
+        """Return the assignment by aiokafka's assignor, which gets topics and user data only."""
         from aiokafka.coordinator.protocol import ConsumerProtocolMemberMetadata
 
         asked = {
@@ -119,7 +120,7 @@ class TheirAssignor(Assignor):
         }
 
     def on_assignment(self, assignment: Assignment, generation: int) -> None:
-        """Tell theirs, and if it wants to know it, the generation."""
+        """Pass the assignment to aiokafka's assignor, and the generation if it takes it."""
         from aiokafka.coordinator.protocol import ConsumerProtocolMemberAssignment
 
         self._theirs.on_assignment(

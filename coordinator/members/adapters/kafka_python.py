@@ -1,10 +1,10 @@
-"""Our assignors in kafka-python 3, and kafka-python's as ours.
+"""Adapter for kafka-python 3: our assignors in kafka-python, and kafka-python's as ours.
 
     KafkaConsumer(..., partition_assignment_strategy=[assignor_class("cooperative-sticky")])
 
-Owns the translation between the two contracts; nothing here decides where a partition goes. User
-data is written in Java's form, and read in both forms (kafka-python's own `sticky` has an int16
-before it). Needs kafka-python only when called.
+Owns the translation between the two contracts; decides no assignment. User data is written in
+Java's form, and read in both forms (kafka-python's own `sticky` has an int16 before it). Needs
+kafka-python only when called.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ _SUBSCRIPTION_VERSION = 3
 def assignor_class(
     assignor: str | Callable[[], Assignor], *, rack: str | None = None
 ) -> type[AbstractPartitionAssignor]:
-    """A class for `partition_assignment_strategy`, around what `assignors.by_name` finds or what a
-    call makes.
+    """Return a class for `partition_assignment_strategy`, around the assignor that
+    `assignors.by_name` finds or that a call makes.
 
-    Every consumer makes its own instance of it, with its own memory. `rack` is the consumer's rack
+    Every consumer makes its own instance, with its own memory. `rack`: the consumer's rack
     (KIP-881). Raises AssignorError.
     """
     from kafka.coordinator.assignors import abstract
@@ -127,8 +127,9 @@ def _subscription(assignor: Assignor, member: Any) -> Subscription:
 
 
 def _racks(cluster: ClusterLike, members: Mapping[str, Subscription]) -> Racks | None:
-    """The replicas' racks, if some member has one. kafka-python tells replicas only in its table of
-    partitions."""
+    """Return the replicas' racks if any member has a rack. kafka-python has replicas only in its
+    table of partitions.
+    """
     if not any(member.rack for member in members.values()):
         return None
     known: Any = cluster
@@ -150,8 +151,7 @@ class _Member(NamedTuple):
 
 
 class TheirAssignor(Assignor):
-    """kafka-python's assignor as one of ours: it goes by what that library's class does, its faults
-    included."""
+    """An assignor of kafka-python as one of ours, faults of the library included."""
 
     rebalance_protocols: tuple[RebalanceProtocol, ...] = ()
     name = ""
@@ -164,7 +164,7 @@ class TheirAssignor(Assignor):
         )
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
-        """The user data that theirs puts into its metadata."""
+        """Return the user data that kafka-python's assignor puts into its metadata."""
         data = self._theirs.metadata(set(topics)).user_data
         return data if data is None or isinstance(data, bytes) else bytes(data.encode())
 
@@ -174,7 +174,7 @@ class TheirAssignor(Assignor):
         members: Mapping[str, Subscription],
         racks: Racks | None = None,
     ) -> dict[str, Assignment]:
-        """Their assignment. Theirs is not told racks."""
+        """Return the assignment by kafka-python's assignor, which does not get racks."""
         from kafka.protocol.consumer.metadata import ConsumerProtocolSubscription
 
         part = ConsumerProtocolSubscription.TopicPartition
@@ -203,7 +203,7 @@ class TheirAssignor(Assignor):
         }
 
     def on_assignment(self, assignment: Assignment, generation: int) -> None:
-        """Tell theirs."""
+        """Pass the assignment to kafka-python's assignor."""
         from kafka.protocol.consumer.metadata import ConsumerProtocolAssignment
 
         given = ConsumerProtocolAssignment(

@@ -1,7 +1,5 @@
-"""The part both adapters share: partitions told by topic, and a cluster that knows nothing but how
-many partitions there are.
-
-Does not depend on either library.
+"""Common part of the adapters: partitions grouped by topic, and a minimal cluster. Depends on
+neither library.
 """
 
 from __future__ import annotations
@@ -14,42 +12,43 @@ from assignors.user_data import java_form
 
 
 class ClusterLike(Protocol):
-    """The answers of both libraries' ClusterMetadata."""
+    """The common part of both libraries' ClusterMetadata."""
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The numbers of a topic's partitions; None: no such topic is known."""
+        """Return the numbers of a topic's partitions, or None if it is unknown."""
 
 
 class PlainCluster:
-    """A cluster for their assignors: topics and how many partitions each has."""
+    """Minimal cluster for the libraries' assignors: topics with their numbers of partitions."""
 
     def __init__(self, partitions: Mapping[str, int]) -> None:
         self._counts = partitions
 
     def topics(self) -> set[str]:
-        """All topics."""
+        """Return all topics."""
         return set(self._counts)
 
     def partitions_for_topic(self, topic: str) -> set[int] | None:
-        """The numbers of a topic's partitions; None: no such topic."""
+        """Return the numbers of a topic's partitions, or None if it is unknown."""
         count = self._counts.get(topic)
         return None if count is None else set(range(count))
 
 
 def partition_counts(cluster: ClusterLike, subscriptions: Iterable[Subscription]) -> dict[str, int]:
-    """How many partitions each subscribed topic has, as far as the cluster knows it."""
+    """Return the number of partitions of each subscribed topic that the cluster knows."""
     topics = dict.fromkeys(topic for subscription in subscriptions for topic in subscription.topics)
     return {topic: len(known) for topic in topics if (known := cluster.partitions_for_topic(topic))}
 
 
 def readable_user_data(assignor: Assignor, data: bytes | None) -> bytes | None:
-    """A member's user data as our assignor reads it: for `sticky`, kafka-python's is turned into
-    Java's form."""
+    """Return a member's user data in the form our assignor reads: for `sticky`, kafka-python's is
+    converted to Java's.
+    """
     return java_form(data) if assignor.name == "sticky" else data
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]]:
-    """Partitions by topic, both in the order given."""
+    """Group partitions by topic, both in the given order."""
     topics: dict[str, list[int]] = {}
     for topic, number in partitions:
         topics.setdefault(topic, []).append(number)
@@ -57,5 +56,5 @@ def by_topic(partitions: Iterable[TopicPartition]) -> list[tuple[str, list[int]]
 
 
 def one_by_one(topics: Iterable[tuple[str, Iterable[int]]]) -> tuple[TopicPartition, ...]:
-    """The other way round."""
+    """Return partitions grouped by topic as single ones; the inverse of `by_topic`."""
     return tuple(TopicPartition(topic, number) for topic, numbers in topics for number in numbers)

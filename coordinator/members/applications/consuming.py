@@ -1,10 +1,9 @@
-"""An application that consumes, as a pure machine: it polls, takes its time over what it got, and
-commits as it is told to.
+"""A consuming application as a pure state machine: it polls, processes and commits as configured.
 
-Owns the loop of the application: poll, process, commit, and for a pipeline the transaction around
-what it writes. Rules: while it processes or waits for a commit it does not poll, so a slow one
-outlives max.poll.interval.ms (CLI-14); it never polls before it has finished what it polled. What
-it does is told line by line (`tell`). Does not depend on clocks and connections.
+Owns the application's loop: poll, process, commit, and for a pipeline the transaction around its
+output. While it processes or waits for a commit it does not poll, so a slow one exceeds
+max.poll.interval.ms (CLI-14); it polls only when all earlier records are processed. It reports
+each step (`tell`, see `reports`). Does not know clocks or connections.
 """
 
 from __future__ import annotations
@@ -43,7 +42,8 @@ _MOST_TURNS: Final = 10_000
 
 class CommitPolicy(Enum):
     """When positions are committed. `AUTO`: by the consumer (enable.auto.commit); `TRANSACTION`:
-    with what a pipeline writes."""
+    together with a pipeline's output.
+    """
 
     AUTO = "auto"
     BATCH = "batch"
@@ -55,7 +55,7 @@ class CommitPolicy(Enum):
 
 
 class Fate(Enum):
-    """The outcome of an application that works on a record."""
+    """Outcome of processing a record."""
 
     NONE = "none"
     FAILS = "fails"
@@ -66,17 +66,17 @@ class Fate(Enum):
 
 
 class Takes(Protocol):
-    """How long an application works on each record, and what becomes of it."""
+    """Interface of processing times and outcomes of records."""
 
     def takes_ms(self, partition: TopicPartition, record: ReadRecord) -> int:
-        """How long it works on a record."""
+        """Return how long the application processes a record."""
 
     def fate(self, partition: TopicPartition, record: ReadRecord) -> Fate:
-        """Its outcome then."""
+        """Return the outcome after that."""
 
 
 class PoisonRecord(MemberFault):
-    """The application cannot work on a record: it ends by an error, or its process dies."""
+    """Fault: the application cannot process a record; it ends with an error, or its process dies."""
 
     def __init__(self, partition: TopicPartition, offset: int, fate: Fate) -> None:
         super().__init__(
@@ -97,8 +97,9 @@ def ranges(offsets: Iterable[int]) -> Ranges:
 
 
 class Application:
-    """One consuming application. `processing_ms`: how long it takes over a record, unless `work`
-    says it of each. `output`: the partitions a pipeline writes to."""
+    """One consuming application. `processing_ms`: processing time of a record, unless `work` gives
+    it for each. `output`: the partitions that a pipeline writes to.
+    """
 
     def __init__(
         self,
@@ -133,19 +134,19 @@ class Application:
 
     @property
     def idle(self) -> bool:
-        """Has it nothing in hand?"""
+        """True if nothing is being processed or committed."""
         return not self._work and self._commit is None and not self._in_transaction
 
     # -- the loop
 
     def turn(self, now: int) -> None:
-        """Go on as far as possible. Raises MemberFault for what ends an application."""
+        """Continue as far as possible. Raises MemberFault if the application ends."""
         for _ in range(_MOST_TURNS):
             if self.stalled or not self._step(now):
                 return
 
     def _step(self, now: int) -> bool:
-        """One step; False: it waits."""
+        """Do one step; return False if the application has to wait."""
         if self._commit is not None:
             self.consumer.member.pump(now)
             return False
@@ -160,7 +161,7 @@ class Application:
         return self._poll(now)
 
     def _may_poll(self) -> bool:
-        """A pipeline waits until it can begin a transaction."""
+        """Return True if the application may poll: a pipeline must be able to begin a transaction."""
         transactions = None if self.producer is None else self.producer.transactions
         return transactions is None or transactions.state is TransactionState.READY
 
@@ -187,8 +188,9 @@ class Application:
         return True
 
     def _see_generation(self) -> None:
-        """As KafkaConsumer.groupMetadata() keeps it: the last one that was known, also when the
-        member has none any more."""
+        """Remember the last known generation, as KafkaConsumer.groupMetadata() does even after the
+        member has lost it.
+        """
         generation = self.consumer.member.generation
         if generation.generation_id >= 0:
             self._last_known = generation
@@ -207,7 +209,7 @@ class Application:
                 return
 
     def _meet_poison(self, place: int) -> NoReturn:
-        """It has worked on what came before, and comes to a record that it cannot stand."""
+        """Finish the records before a record that cannot be processed, then raise PoisonRecord."""
         done: dict[TopicPartition, list[ReadRecord]] = {}
         for _ in range(place):
             partition, record = self._work.popleft()
@@ -249,7 +251,7 @@ class Application:
     # -- a pipeline
 
     def _write(self, now: int) -> None:
-        """Write one record for each that was read, and commit both or neither (KIP-447)."""
+        """Write one record for each record read, and commit both or neither (KIP-447)."""
         producer, member = self.producer, self.consumer.member
         assert producer is not None and producer.transactions is not None
         producer.transactions.begin()
@@ -282,7 +284,7 @@ class Application:
             self._rewind()
 
     def _rewind(self) -> None:
-        """Aborted records are read again, as far as they are still this member's."""
+        """Seek back to the records of an aborted transaction, as far as the member still owns them."""
         for partition, records in self._batch:
             if partition in self.consumer.member.owned:
                 self._tell(WentBack(partition, records[0].offset))
@@ -291,7 +293,7 @@ class Application:
     # -- what its driver tells
 
     def told(self, effect: object) -> None:
-        """Something that a client's machine had for its application."""
+        """Take an effect of a client's machine that is for the application."""
         match effect:
             case Committed(number, offsets, fault):
                 rows = [(topic, number_, at.offset) for (topic, number_), at in offsets.items()]
@@ -313,7 +315,7 @@ class Application:
                 self._transaction_ended(effect)
 
     def next_turn(self) -> int | None:
-        """When it goes on by itself; None: something else has to happen first."""
+        """Return the instant of the next step, or None if it waits for something else."""
         if self.stalled or self._in_transaction:
             return None
         if self._commit is not None:

@@ -1,7 +1,8 @@
-"""An application that produces at a steady rate, as a pure machine: in transactions, or not.
+"""A producing application as a pure state machine: it produces at a steady rate, with or without
+transactions.
 
-Owns when which record is sent, and to which partition. Each record's value names its sender and
-number. What becomes of records is told line by line. Does not depend on clocks and connections.
+Owns when each record is sent, and to which partition. Each record's value contains its sender
+and number. Results are reported one by one (`reports`). Does not know clocks or connections.
 """
 
 from __future__ import annotations
@@ -20,12 +21,11 @@ Pick = Callable[[int], "tuple[TopicPartition, bytes]"]
 
 
 class Producing:
-    """One producing application. `rate`: records a second. `transaction_ms`: how long each
-    transaction is kept open.
-
-    `abort_every`: every so many transactions one is aborted by the application; 0: none. `until`:
-    when it stops; None: never. `batch`: so many records are sent at once, to one partition. `pick`:
-    the partition and the key of each record, by its number; by default partitions take turns.
+    """One producing application. `rate`: records per second. `transaction_ms`: how long each
+    transaction stays open. `abort_every`: every so many transactions, one is aborted; 0: none.
+    `until`: when it stops; None: never. `batch`: number of records sent at once, to one
+    partition. `pick`: returns partition and key of a record by its number; default: partitions
+    in turn.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Producing:
 
     @property
     def done(self) -> bool:
-        """Has it sent all that it would, and heard of it?"""
+        """True if all records are sent and their results known."""
         open_ = self.producer.transactions is not None and self.producer.transactions.state not in (
             TransactionState.READY,
             TransactionState.NEW,
@@ -69,7 +69,7 @@ class Producing:
         return self.producer.idle and not open_
 
     def turn(self, now: int) -> None:
-        """Send what is due by now. Raises MemberFault for what ends the application."""
+        """Send the records that are due. Raises MemberFault if the application ends."""
         producer = self.producer
         if producer.fatal is not None:
             raise producer.fatal
@@ -110,7 +110,7 @@ class Producing:
         return self._until is not None and now >= self._until
 
     def next_turn(self) -> int | None:
-        """When there is something to send or to end."""
+        """Return the instant at which a record is to be sent or a transaction ended, or None."""
         transactions = self.producer.transactions
         if self.producer.fatal is not None:
             return None
@@ -123,7 +123,7 @@ class Producing:
         return end if at is None else min(at, end)
 
     def told(self, effect: object) -> None:
-        """Something that the producer had for its application."""
+        """Take an effect of the producer that is for the application."""
         match effect:
             case Sent(tickets, partition, producer_id, epoch, sequence):
                 self._tell(SentBatch(partition, producer_id, epoch, sequence, len(tickets)))

@@ -1,7 +1,7 @@
-"""Reports of applications: what one did, or was told, as values for whoever runs it.
+"""Reports of applications: each step or result as a value, for the application's driver.
 
-They name partitions as topic and number, and ranges of offsets by their first and last one. What is
-made of them (lines of a log, counts) is for who is told.
+They contain partitions as topic and number, and ranges of offsets by first and last. The driver
+decides what becomes of them (lines of a log, counts).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Ranges: TypeAlias = "tuple[tuple[int, int], ...]"
 
 
 class Reset(NamedTuple):
-    """auto.offset.reset chose the offset to begin at."""
+    """Report that auto.offset.reset chose the start offset."""
 
     partition: TopicPartition
     offset: int
@@ -23,7 +23,7 @@ class Reset(NamedTuple):
 
 
 class PolledBatch(NamedTuple):
-    """A poll gave records of a partition."""
+    """Report that a poll returned records of a partition."""
 
     partition: TopicPartition
     ranges: Ranges
@@ -31,30 +31,33 @@ class PolledBatch(NamedTuple):
 
 
 class Processed(NamedTuple):
-    """The application has finished with records of a partition."""
+    """Report that the application has processed records of a partition."""
 
     partition: TopicPartition
     ranges: Ranges
 
 
 class WentBack(NamedTuple):
-    """The application went back to an offset after an aborted transaction."""
+    """Report that the application seeked back after an aborted transaction."""
 
     partition: TopicPartition
     offset: int
 
 
 class CommitReport(NamedTuple):
-    """A commit was answered, or failed: `failed` is what went wrong, or None. `offsets`: topic,
-    partition and offset of each."""
+    """Report of a commit's result. `failed`: the fault, or None. `offsets`: topic, partition and
+    offset of each.
+    """
 
     offsets: tuple[tuple[str, int, int], ...]
     failed: str | None
 
 
 class SentBatch(NamedTuple):
-    """A batch of so many records is sent for the first time. `sequence`: of its first record, -1 without idempotence.
-    `sources`: of a pipeline, topic, partition and offset that each record was made from."""
+    """Report that a batch is sent for the first time. `sequence`: that of its first record, -1
+    without idempotence. `sources`: for a pipeline, topic, partition and offset of each record's
+    source.
+    """
 
     partition: TopicPartition
     producer_id: int
@@ -65,7 +68,7 @@ class SentBatch(NamedTuple):
 
 
 class DeliveredBatch(NamedTuple):
-    """A batch was acknowledged at this offset, or given up (offset -1, and why)."""
+    """Report that a batch was acknowledged at this offset, or failed (offset -1, and the fault)."""
 
     partition: TopicPartition
     offset: int
@@ -75,7 +78,7 @@ class DeliveredBatch(NamedTuple):
 
 
 class TransactionReport(NamedTuple):
-    """A transaction is over."""
+    """Report that a transaction has ended."""
 
     committed: bool
     failed: str | None

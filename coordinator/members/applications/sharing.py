@@ -1,10 +1,11 @@
-"""An application that works on the records of a share group, as a pure machine: it polls, takes its
-time over each record, and says what became of it.
+"""An application on a share group as a pure state machine: it polls, works on each record, and
+acknowledges it.
 
-Rules: while it works it does not poll. In explicit mode each record is acknowledged when it is done
-with: accepted, or by chance released or rejected; in implicit mode the next poll accepts all of them.
-Who renews locks says so of all that it has in hand, and polls until they come back: a record that does
-not is somebody else's by then, and is dropped (SH-ACK-2). Does not depend on clocks and connections.
+While it works it does not poll. In explicit mode each record is acknowledged when it is
+finished: accepted, or at random released or rejected; in implicit mode the next poll accepts
+all. An application that renews locks renews them for all records it holds, and polls until they
+come back: a record that does not is lost and dropped (SH-ACK-2). Does not know clocks or
+connections.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ def _is_time(value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The application's work on a record. `processing_ms`: how long it takes. `release` and
-    `reject`: how probable it is that a record is given back, or refused for good. `poison`: every
-    so manieth record of a partition is one that nobody can process, and is always given back; 0:
-    none. `renew_ms`: how long it works until it renews the locks of what it has in hand, again and
-    again; 0: never."""
+    """The application's work on records. `processing_ms`: time for each. `release`, `reject`: the
+    probability of that acknowledgement. `poison`: every n-th record of a partition cannot be
+    processed and is always released; 0: none. `renew_ms`: interval after which the locks of all
+    held records are renewed; 0: never.
+    """
 
     processing_ms: int = 0
     release: float = 0.0
@@ -46,11 +47,11 @@ class Work:
 
     @property
     def is_explicit(self) -> bool:
-        """Does it say other words than accept, so that it acknowledges each record?"""
+        """True if other acknowledgements than accept occur, so that each record is acknowledged."""
         return bool(self.release or self.reject or self.poison or self.renew_ms)
 
     def checked(self, *, implicit: bool) -> Work:
-        """Itself. Raises MemberConfigError for what cannot be."""
+        """Return the value itself. Raises MemberConfigError for invalid values."""
         takes: object = self.processing_ms
         if not _is_time(takes):
             raise MemberConfigError(
@@ -78,7 +79,7 @@ class Work:
         return self
 
     def kind_of(self, offset: int, chance: Callable[[], float]) -> int:
-        """Its verdict on a record."""
+        """Return the acknowledgement type for a record."""
         if self.poison and (offset + 1) % self.poison == 0:
             return RELEASE
         drawn = chance() if self.release or self.reject else 1.0
@@ -88,8 +89,9 @@ class Work:
 
 
 class ShareApplication:
-    """One working application. `given` is told what each poll gave it; `seen` each record that it is
-    done with, and its word."""
+    """One application on a share group. `given` is called with the records of each poll; `seen`
+    with each finished record and its acknowledgement.
+    """
 
     def __init__(
         self,
@@ -118,17 +120,17 @@ class ShareApplication:
 
     @property
     def in_hand(self) -> tuple[SharedRecord, ...]:
-        """Records given to it and not finished."""
+        """Records that it has received and not finished."""
         return tuple(self._records)
 
     def turn(self, now: int) -> None:
-        """Go on as far as possible. Raises MemberFault for what ends an application."""
+        """Continue as far as possible. Raises MemberFault if the application ends."""
         for _ in range(_MOST_TURNS):
             if self.stalled or not self._step(now):
                 return
 
     def next_turn(self) -> int | None:
-        """When `turn` has something to do of its own accord."""
+        """Return the instant at which `turn` is due, or None."""
         if self.stalled:
             return None
         if not self._records or self._renewing:
@@ -138,7 +140,7 @@ class ShareApplication:
         return min(self._busy_until, self._renew_at)
 
     def _step(self, now: int) -> bool:
-        """One step; False: it waits."""
+        """Do one step; return False if the application has to wait."""
         if self._renewing:
             return self._take_back(now)
         if not self._records:
@@ -153,14 +155,14 @@ class ShareApplication:
         return True
 
     def _renew(self, now: int) -> bool:
-        """Renew the locks of all that it has in hand, and poll for it."""
+        """Renew the locks of all held records, and poll for them."""
         self._renewing = True
         renewing = [of for of in self._records if self.consumer.acknowledge(of, RENEW)]
         self._keep(renewing, now)
         return True
 
     def _take_back(self, now: int) -> bool:
-        """Renewed records come back when all of that is answered; the rest is lost."""
+        """Take renewed records back when all renewals are answered; the others are lost."""
         polled = self.consumer.poll(now)
         if self.consumer.renewing:
             return False
@@ -174,7 +176,7 @@ class ShareApplication:
         return bool(self._records)
 
     def _take(self, polled: list[SharedRecord], now: int) -> None:
-        """Begin with what a poll gave."""
+        """Start to work on the records of a poll."""
         if polled:
             self._given(polled)
             self._records.extend(polled)
@@ -182,7 +184,7 @@ class ShareApplication:
         self._renew_at = now + self._work.renew_ms
 
     def _keep(self, left: list[SharedRecord], now: int) -> None:
-        """Go on with these; with the next one, if that which it works on is not among them."""
+        """Continue with these records; start the next one if the current one is not among them."""
         if not left or left[0] is not self._records[0]:
             self._busy_until = now + self._work.processing_ms
         self._records = deque(left)
@@ -197,5 +199,5 @@ class ShareApplication:
 
 
 def _delivery(of: SharedRecord) -> tuple[TopicPartition, int, int]:
-    """Which delivery of which record it is."""
+    """Return the identity of a record's delivery."""
     return of.partition, of.record.offset, of.delivery_count

@@ -1,10 +1,10 @@
-"""Heartbeats, and what falls due without the application: Java's heartbeat thread (CLI-11, CLI-12,
+"""Heartbeats, and timers that run without the application: Java's heartbeat thread (CLI-11, CLI-12,
 CLI-14).
 
-A heartbeat that is refused with an error of the group's is retried after a backoff; only
-FENCED_INSTANCE_ID reaches the application, at its next poll. Read off Java 4.4.0's own classes:
-GROUP_AUTHORIZATION_FAILED and unknown errors fail the one heartbeat and no more, so that in the end
-the session runs out.
+A heartbeat refused with an error of the group is retried after a backoff; only
+FENCED_INSTANCE_ID reaches the application, at its next poll. Read off Java 4.4.0's classes:
+GROUP_AUTHORIZATION_FAILED and unknown errors fail only that heartbeat, so in the end the session
+expires.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ POLL_EXPIRED = "the application did not poll within max.poll.interval.ms"
 
 
 def beat(m: Membership, now: int) -> None:
-    """Do what has fallen due: look for the coordinator, give it up, leave, or send a heartbeat; one
-    thing at a time."""
+    """Do one thing that is due: look up the coordinator, give it up, leave, or send a heartbeat."""
     if m.state not in JOINED or m.beat_fault is not None:
         return
     pulse = m.pulse
@@ -42,7 +41,7 @@ def beat(m: Membership, now: int) -> None:
 
 
 def request(m: Membership) -> HeartbeatRequest:
-    """The heartbeat of its generation."""
+    """Return the heartbeat for the member's generation."""
     generation = m.generation
     if m.heartbeat is None or m.heartbeat[0] is not generation:
         m.heartbeat = (
@@ -58,7 +57,7 @@ def request(m: Membership) -> HeartbeatRequest:
 
 
 def next_deadline(m: Membership) -> int | None:
-    """When `beat` has something to do; None while the member does not heartbeat."""
+    """Return the instant at which `beat` is due; None while the member does not heartbeat."""
     if m.state not in JOINED or m.beat_fault is not None:
         return None
     if m.coordinator is None:
@@ -67,11 +66,11 @@ def next_deadline(m: Membership) -> int | None:
 
 
 def is_quiet(m: Membership) -> bool:
-    """Is a member in its group, with nothing on its way and nothing to be done before something
-    falls due?
+    """Return whether the member is Stable, with no request in flight and nothing to do before its
+    next deadline.
 
-    Said only of a member that subscribes to topics by name and whose first heartbeat is due before
-    its session and poll run out.
+    Only true for members that subscribe by name and whose next heartbeat is due before session
+    and poll expire.
     """
     pulse = m.pulse
     return not (
@@ -97,8 +96,9 @@ def is_quiet(m: Membership) -> bool:
 
 
 def skip(m: Membership, count: int, sent_at: int, answered_at: int) -> None:
-    """So many heartbeats were sent and answered well, the last one at these instants; a quiet
-    member has sent nothing else."""
+    """Update the state as after `count` successful heartbeats of a quiet member, the last one sent
+    and answered at these instants.
+    """
     m.number += count
     if not m.subscribed.positions:
         offsets.skip_empty_commits(m, sent_at, m.pulse.interval_ms, count)
@@ -107,7 +107,7 @@ def skip(m: Membership, count: int, sent_at: int, answered_at: int) -> None:
 
 
 def on_heartbeat(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
-    """Take the answer (CLI-11)."""
+    """Handle the answer (CLI-11)."""
     if not isinstance(response, HeartbeatResponse):
         m.pulse.failed(now)
         return
@@ -132,8 +132,9 @@ def on_heartbeat(m: Membership, sent: InFlight, response: Response | None, now: 
 
 
 def _on_expelled(m: Membership, sent: InFlight, error: ErrorCode, now: int) -> None:
-    """The coordinator does not know this member, or not in this generation. Old news are no
-    news."""
+    """Handle an answer that the coordinator does not know this member or its generation. An answer
+    for an older generation is ignored.
+    """
     if m.generation != sent.generation:
         m.pulse.received(now)
         return

@@ -1,8 +1,8 @@
-"""JoinGroup and SyncGroup: the join loop, and what each answer does (CLI-4 to CLI-10).
+"""JoinGroup and SyncGroup: the join loop, and the effect of each answer (CLI-4 to CLI-10).
 
-The loop runs inside `poll`, as in Java; answers are taken whenever they come, and the SyncGroup
-follows a good JoinGroup at once, also while the application does not poll. A fault that is not to
-be retried leaves through `poll`, and the next poll tries again.
+The loop runs inside `poll`, as in Java; answers are handled whenever they arrive, and the
+SyncGroup follows a successful JoinGroup at once, even if the application does not poll. A fault
+that is not retriable is raised by `poll`, and the next poll tries again.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ _LOST_COORDINATOR = frozenset({ErrorCode.COORDINATOR_NOT_AVAILABLE, ErrorCode.NO
 
 
 def rejoin_needed(m: Membership) -> bool:
-    """Has the member to join, or is it about to? (CLI-18)"""
+    """Return whether the member has to join, or is joining (CLI-18)."""
     assigned, joined = m.assignment_snapshot, m.joined_topics
     if assigned is not None and assigned is not m.snapshot and assigned != m.snapshot:
         if not m.rejoin_needed:
@@ -77,14 +77,15 @@ def rejoin_needed(m: Membership) -> bool:
 
 
 def _request_once(m: Membership, reason: str) -> None:
-    """Ask to rejoin without covering up an earlier reason."""
+    """Request a rejoin, keeping an earlier reason."""
     if not m.rejoin_needed:
         m.request_rejoin(reason)
 
 
 def join_if_needed(m: Membership, now: int) -> bool:
-    """Go as far into the group as is possible now; True when nothing is left to do. Raises what is
-    not to be retried."""
+    """Continue to join as far as possible; return True when nothing is left to do. Raises faults
+    that are not retriable.
+    """
     while rejoin_needed(m):
         if not discovery.ready(m, now) or now < m.join_again_at:
             return False
@@ -118,8 +119,9 @@ def _take_success(m: Membership, assignment: bytes, now: int) -> None:
 
 
 def _take_failure(m: Membership, fault: MemberFault, now: int) -> bool:
-    """Decide what follows a failed attempt: True to try at once, False after a backoff; else
-    raise."""
+    """Handle a failed attempt: return True to retry at once, False after a backoff; else raise the
+    fault.
+    """
     m.join = None
     m.request_rejoin(f"the last try to join ended with {fault.name}")
     if fault.code in RETRIED_AT_ONCE:
@@ -134,7 +136,9 @@ def _take_failure(m: Membership, fault: MemberFault, now: int) -> bool:
 
 
 def _send_join(m: Membership, now: int) -> None:
-    """CLI-5: every configured assignor in order, each with a subscription made just now."""
+    """Send a JoinGroup with every configured assignor in order, each with a fresh subscription
+    (CLI-5).
+    """
     config = m.config
     m.move(PREPARING_REBALANCE)
     protocols = _protocols(m)
@@ -180,12 +184,14 @@ def _protocols(m: Membership) -> list[JoinGroupRequestProtocol]:
 
 @lru_cache(maxsize=64)
 def _of_who_owns_nothing(subscription: Subscription) -> bytes:
-    """The bytes of a subscription: many members of one process say the same."""
+    """Encode the subscription of a member without partitions; cached, because many members of one
+    process have the same.
+    """
     return subscription.encode()
 
 
 def owned_by_topic(partitions: Partitions) -> tuple[TopicPartitions, ...]:
-    """The owned partitions as a subscription carries them."""
+    """Return the owned partitions in the form of a subscription."""
     by_topic: dict[str, list[int]] = {}
     for topic, number in partitions:
         by_topic.setdefault(topic, []).append(number)
@@ -193,7 +199,7 @@ def owned_by_topic(partitions: Partitions) -> tuple[TopicPartitions, ...]:
 
 
 def on_join(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
-    """Take the answer to JoinGroup (CLI-6, CLI-7)."""
+    """Handle the answer to JoinGroup (CLI-6, CLI-7)."""
     attempt = m.join
     if attempt is None or attempt.done:
         return  # left meanwhile: nobody waits for this
@@ -243,7 +249,7 @@ def _on_join_error(
 
 
 def _refusal(api: str, error: ErrorCode, m: Membership) -> MemberFault:
-    """The fault for an error of JoinGroup or SyncGroup."""
+    """Return the fault for an error of JoinGroup or SyncGroup."""
     config = m.config
     if error in RETRIED_AT_ONCE or error in _LOST_COORDINATOR:
         return Refused(api, error, retriable=True)
@@ -268,8 +274,9 @@ def _refusal(api: str, error: ErrorCode, m: Membership) -> MemberFault:
 
 
 def lead(m: Membership, now: int) -> None:
-    """Assign, now or when the metadata of the whole group's topics has come (CLI-8), and when the
-    assignor has done its work. A fault ends the attempt."""
+    """Assign as leader, once the metadata of all the group's topics is there (CLI-8) and the
+    assignor's time is over. A fault ends the attempt.
+    """
     response = m.election
     if response is None or m.join is None:
         return
@@ -301,8 +308,9 @@ def lead(m: Membership, now: int) -> None:
 
 
 def _assignments(m: Membership, response: JoinGroupResponse) -> dict[str, bytes] | None:
-    """The leader's assignments; None: metadata are needed first. A static leader that came back may
-    be told to skip it."""
+    """Return the leader's assignments, or None if metadata is needed first. A rejoining static
+    leader may be told to skip the assignment.
+    """
     wishes = leading.read_wishes(response)
     if not leading.knows_group(m, wishes):
         return None
@@ -332,7 +340,7 @@ def _send_sync(m: Membership, assignments: list[SyncGroupRequestAssignment], now
 
 
 def on_sync(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
-    """Take the answer to SyncGroup (CLI-9, CLI-10)."""
+    """Handle the answer to SyncGroup (CLI-9, CLI-10)."""
     attempt = m.join
     if attempt is None or attempt.done:
         return

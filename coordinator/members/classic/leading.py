@@ -1,10 +1,9 @@
-"""The elected leader's work: read the subscriptions, run the chosen assignor, check its answer,
-write the assignments (CLI-8).
+"""The elected leader's work: decode the subscriptions, run the chosen assignor, check its result,
+encode the assignments (CLI-8).
 
-The checks stand between an assignor and the group: an answer that breaks a rule is not sent, so
-that no partition gets two owners or none by somebody's mistake. Java itself checks only user
-assignors of the cooperative protocol (CLI-26); ours go further, because a leader that says what is
-wrong is worth more than a group that silently consumes half its topics.
+A result that breaks a rule is not sent, so that no mistake gives a partition two owners or none.
+Java checks only user assignors of the cooperative protocol (CLI-26); this leader checks all,
+because an error is better than a group that silently consumes half of its topics.
 """
 
 from __future__ import annotations
@@ -39,13 +38,13 @@ too."""
 
 
 class UnreadableSubscription(MemberFault):
-    """A member of the group sent bytes that are no subscription, and this leader cannot assign to
-    it."""
+    """Fault: a member's subscription cannot be decoded, so the leader cannot assign."""
 
 
 def knows_group(m: Membership, wishes: Wishes) -> bool:
-    """Watch the whole group's topics from now on; are their metadata here? If not, they are needed
-    now."""
+    """Watch the topics of the whole group from now on; return whether their metadata is known. If
+    not, it is requested.
+    """
     m.subscribed.group_topics = frozenset().union(*{wish.topics for wish in wishes.values()})
     return _metadata_is_here(m)
 
@@ -62,10 +61,8 @@ def _metadata_is_here(m: Membership) -> bool:
 
 
 def assign(m: Membership, response: JoinGroupResponse, wishes: Wishes) -> dict[str, bytes] | None:
-    """The assignment of each member, as bytes; None if metadata of further topics are needed first
-    (CLI-27).
-
-    Raises AssignorFault, which names the rule.
+    """Return the encoded assignment of each member, or None if metadata of further topics is needed
+    first (CLI-27). Raises AssignorFault, which names the rule.
     """
     assignor = assignor_called(m, response.protocol_name)
     members = {
@@ -125,7 +122,7 @@ def _run(
 
 
 def read_wishes(response: JoinGroupResponse) -> Wishes:
-    """The wishes of each member. Raises UnreadableSubscription."""
+    """Decode the subscription of each member. Raises UnreadableSubscription."""
     try:
         wishes = Wish.decode_all([row.metadata for row in response.members])
     except WireError as error:
@@ -156,7 +153,9 @@ def _written(plan: Plan) -> bytes:
 def _check_revoked_first(
     name: str, members: Mapping[str, Subscription], plan: Mapping[str, Plan]
 ) -> None:
-    """CLI-26: what one member gets must not be owned by another, who is to revoke it first."""
+    """Raise AssignorFault if a member gets a partition that another member still has to revoke
+    (CLI-26).
+    """
     holder = {
         partition: member_id
         for member_id, wish in members.items()
@@ -181,11 +180,11 @@ def check(
     *,
     cooperative: bool,
 ) -> None:
-    """Every member has a part, strangers have none; every partition that exists has one owner.
-    Raises AssignorFault.
+    """Raise AssignorFault unless every member has a part, no other has, and every existing
+    partition has one owner.
 
-    An assignor of the cooperative protocol may leave a partition out while somebody still owns it,
-    also where the leader itself is eager, for it offers another assignor beside (KIP-429).
+    An assignor of the cooperative protocol may leave a partition out while a member still owns
+    it, even if the leader itself is eager because it offers another assignor too (KIP-429).
     """
     for member_id in members:
         if member_id not in plan:

@@ -1,5 +1,4 @@
-"""Leaving the group, and the way out of everything: LeaveGroup, close, unsubscribe (CLI-14,
-CLI-25)."""
+"""Leaving the group, and the end of a member: LeaveGroup, close, unsubscribe (CLI-14, CLI-25)."""
 
 from __future__ import annotations
 
@@ -22,10 +21,10 @@ _WAITED_FOR = (LeaveGroupRequest, OffsetCommitRequest)
 
 
 def leave_group(m: Membership, reason: str, now: int, *, static_too: bool = False) -> bool:
-    """Tell the coordinator, if there is anything to tell (CLI-14), and reset everything. Was it
-    told?
+    """Send a LeaveGroup if the coordinator knows the member (CLI-14), and reset all state; return
+    whether it was sent.
 
-    Static members do not leave, so that they may come back; unless `static_too` (KIP-1092's
+    Static members do not leave, so that they can return, unless `static_too` (KIP-1092's
     LEAVE_GROUP).
     """
     is_dynamic = m.config.group_instance_id is None
@@ -51,7 +50,7 @@ def leave_group(m: Membership, reason: str, now: int, *, static_too: bool = Fals
 
 
 def unsubscribe(m: Membership, now: int) -> None:
-    """Give up everything and leave. Raises ListenerFault when that is done."""
+    """Revoke all partitions and leave. Raises ListenerFault after that."""
     try:
         rebalancing.leave_prepare(m)
     finally:
@@ -62,7 +61,7 @@ def unsubscribe(m: Membership, now: int) -> None:
 
 
 def close(m: Membership, closing: Closing, now: int) -> None:
-    """Go on closing as far as possible: commit (auto-commit only), callbacks, LeaveGroup, end."""
+    """Continue to close as far as possible: commit (auto-commit only), callbacks, LeaveGroup, end."""
     if closing.ended:
         return
     if not closing.leaving:
@@ -86,4 +85,4 @@ def close(m: Membership, closing: Closing, now: int) -> None:
 
 
 def on_leave(m: Membership, sent: InFlight, response: Response | None, now: int) -> None:
-    """Whatever the answer, the member is gone."""
+    """Do nothing: the member is gone whatever the answer."""

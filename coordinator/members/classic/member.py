@@ -1,15 +1,15 @@
-"""One consumer-group member of the classic protocol: what its driver calls, and what comes out.
+"""One consumer-group member of the classic protocol: the calls of its driver, and its effects.
 
     member = Member(MemberConfig(group_id="billing", client_id="c1"), listener, chance=random.random)
     member.subscribe(["orders"], now)
-    member.poll(now)                          # the application calls in
-    for effect in member.take(): ...          # send, disconnect, fetch metadata, tell of a commit
+    member.poll(now)                          # the application polls
+    for effect in member.take(): ...          # send, disconnect, fetch metadata, report a commit
     member.receive(number, response, now)     # an answer; then poll again
     member.tick(now)                          # when next_deadline() has come: heartbeats, timeouts; poll again, if the application does
 
 `tick` is Java's heartbeat thread, `poll` the application's: a member whose application stalls is
-ticked and not polled, and leaves after max.poll.interval.ms (CLI-14). Time is told in milliseconds;
-chance only jitters backoffs. One thread at a time.
+ticked but not polled, and leaves after max.poll.interval.ms (CLI-14). Times are milliseconds
+passed by the driver; randomness only jitters backoffs. One thread at a time.
 """
 
 from __future__ import annotations
@@ -40,8 +40,9 @@ from . import heartbeats, joining, leaving
 
 
 class Member(GroupMember):
-    """A member of one group. Raises MemberConfigError for assignors that cannot be had, or that do
-    not go together."""
+    """A classic member of one group. Raises MemberConfigError for assignors that do not exist or
+    cannot be combined.
+    """
 
     __slots__ = ("_m",)
 
@@ -78,28 +79,30 @@ class Member(GroupMember):
 
     @property
     def state(self) -> MemberState:
-        """Where it stands (CLI-3)."""
+        """State of the membership (CLI-3)."""
         return self._m.state
 
     @property
     def is_leader(self) -> bool:
-        """Did it assign in this generation?"""
+        """True if the member ran the assignor in this generation."""
         return self._m.is_leader
 
     @property
     def cooperative(self) -> bool:
-        """Which rebalance protocol its assignors make it follow (CLI-22)."""
+        """True if its assignors make it follow the cooperative rebalance protocol (CLI-22)."""
         return self._m.cooperative
 
     @property
     def settled(self) -> bool:
-        """Stable, assigned, and without a reason to join again."""
+        """True if it is Stable with its assignment, and has no reason to rejoin."""
         m = self._m
         return m.state is STABLE and m.join is None and not m.rejoin_needed
 
     @property
     def going(self) -> Partitions:
-        """What it gives up before it joins, while the commit before that is under way (CLI-23)."""
+        """Partitions that it revokes before it joins, while the commit before that is in progress
+        (CLI-23).
+        """
         return rebalancing.going(self._m)
 
     @property
@@ -108,10 +111,8 @@ class Member(GroupMember):
         return self._m.rejoin_reason
 
     def subscribe(self, topics_: Iterable[str], now: int) -> None:
-        """Ask for topics by a list of names, in place of what was asked for; none at all:
-        `unsubscribe`.
-
-        Raises MemberConfigError for what are no names.
+        """Subscribe to topics by name, replacing the former subscription; an empty list means
+        `unsubscribe`. Raises MemberConfigError for invalid names.
         """
         names = topic_names(topics_)
         if not names:
@@ -121,7 +122,7 @@ class Member(GroupMember):
         self._new_topics(now)
 
     def subscribe_pattern(self, pattern: str | re.Pattern[str], now: int) -> None:
-        """Ask for all topics whose whole name matches, now and later (CLI-20)."""
+        """Subscribe to all topics whose whole name matches, now and later (CLI-20)."""
         compiled = re.compile(pattern)
         self._m.subscribed.ask_for((), compiled)
         self._m.view_seen = None
@@ -137,21 +138,21 @@ class Member(GroupMember):
         topics.ask(m, now)
 
     def unsubscribe(self, now: int) -> None:
-        """Leave the group and ask for nothing. Raises ListenerFault when that is done."""
+        """Leave the group and drop the subscription. Raises ListenerFault after that."""
         leaving.unsubscribe(self._m, now)
 
     def enforce_rebalance(self, reason: str = "the application asked for it") -> None:
-        """Join anew at the next poll, whatever the group does (KIP-568)."""
+        """Rejoin at the next poll, so that the group rebalances (KIP-568)."""
         self._m.request_rejoin(reason)
 
     def beat_soon(self, now: int) -> None:
-        """Let the next heartbeat be due now; where none is on its way."""
+        """Make the next heartbeat due now, if none is in flight."""
         self._m.pulse.beat_at = now
 
     def poll(self, now: int) -> bool:
-        """The application calls in. True: it is in the group and nothing is pending.
-
-        Raises MemberFault for what the application has to know; the next poll goes on.
+        """Poll for the application; return True if the member is in the group and nothing is
+        pending. Raises MemberFault for faults that concern the application; the next poll
+        continues.
         """
         m, subscribed = self._m, self._m.subscribed
         if self._closing is not None or not subscribed.wanted:
@@ -191,8 +192,9 @@ class Member(GroupMember):
             raise fault
 
     def _pattern_is_fresh(self, now: int) -> bool:
-        """CLI-20: before joining by pattern, metadata are asked for once more if the backoff
-        allows."""
+        """Request fresh metadata before joining by pattern, if the backoff allows (CLI-20); return
+        whether it is fresh.
+        """
         m = self._m
         if m.join is None and not m.pattern_refreshed and now >= m.metadata_again_at:
             m.pattern_refreshed = True
@@ -204,7 +206,7 @@ class Member(GroupMember):
         return False
 
     def metadata(self, view: ClusterView, now: int) -> None:
-        """Metadata came that this member asked for; an elected leader may have waited for them."""
+        """Take metadata that this member requested; an elected leader may wait for it."""
         super().metadata(view, now)
         joining.lead(self._m, now)
 
@@ -212,7 +214,7 @@ class Member(GroupMember):
 
     @property
     def is_quiet(self) -> bool:
-        """See `heartbeats.is_quiet`. Not once it closes."""
+        """See `heartbeats.is_quiet`; False once the member is closing."""
         return self._closing is None and heartbeats.is_quiet(self._m)
 
     @property
@@ -230,7 +232,7 @@ class Member(GroupMember):
         self._m.pulse.interval_ms += duration_ms
 
     def heartbeat(self) -> HeartbeatRequest:
-        """The heartbeat that it would send now."""
+        """Return the heartbeat that the member would send now."""
         return heartbeats.request(self._m)
 
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
@@ -250,8 +252,9 @@ class Member(GroupMember):
             m.pulse.polled(now)
 
     def assigns_for(self, duration_ms: int) -> None:
-        """Let the assignor take so long whenever this member leads: the group waits meanwhile, and
-        heartbeats go on."""
+        """Let the assignor take `duration_ms` whenever this member leads: the group waits
+        meanwhile, and heartbeats go on.
+        """
         self._m.assigning_ms = duration_ms
 
     def _beat(self, now: int) -> None:
@@ -277,8 +280,7 @@ class Member(GroupMember):
             m.join.fail(fault)
 
     def next_poll(self) -> int | None:
-        """Return the instant at which `poll` has something to do of its own accord, if the
-        application polls; None if there is none."""
+        """Return the instant at which `poll` has work of its own, or None."""
         m = self._m
         if self._closing is not None or not m.subscribed.wanted:
             return None

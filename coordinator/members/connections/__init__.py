@@ -1,1 +1,3 @@
-"""A client's side of its connections: bytes, login, carrying out what a member wants."""
+"""Connections of a client as bytes: `channel` is one connection, `login` its SASL exchange,
+`driver` carries out a client's effects. No sockets; `members.live` has them.
+"""

@@ -1,10 +1,10 @@
-"""A client's side of one connection as bytes: requests in, frames out, answers matched to what they
-answer.
+"""One connection at the client's end, as bytes: requests in, frames out, answers matched to their
+requests.
 
-Opens with ApiVersions (KIP-511: too new a version is answered in version 0, and asked again); what
-is asked before its answer waits. Each request goes out in the highest version both sides have, each
-answer comes back in the newest shape. Does not depend on sockets; bytes that are no answer raise
-WireError, and the connection is to be closed.
+Begins with ApiVersions (KIP-511: a version that is too new is answered in version 0, and asked
+again); requests wait for its answer. Each request is sent in the highest common version, each
+answer is returned in the newest form. Does not know sockets; invalid bytes raise WireError, and
+the connection must be closed.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ _ASKED_VERSION: Final = 4
 
 @lru_cache(maxsize=256)
 def _has_plain_header(key: int, version: int) -> bool:
-    """True if answers begin with their correlation id alone."""
+    """Return True if the response header is the correlation id alone."""
     return not response_header_version(key, version)
 
 
 @lru_cache(maxsize=8)
 def _hello_body(software_version: str, version: int) -> bytes:
-    """The first bytes of every connection of this software."""
+    """Return the ApiVersions request of every connection of this software."""
     hello = ApiVersionsRequest(
         client_software_name=SOFTWARE_NAME, client_software_version=software_version
     )
@@ -76,7 +76,9 @@ def _hello_body(software_version: str, version: int) -> bytes:
 
 @lru_cache(maxsize=8)
 def _ranges(body: bytes, version: int) -> Ranges:
-    """Ranges of an answer to ApiVersions; the same bytes come from every connection to a broker."""
+    """Return the version ranges of an ApiVersions response; cached, for a broker sends the same
+    bytes to all.
+    """
     return {
         row.api_key: (row.min_version, row.max_version)
         for row in ApiVersionsResponse.decode(version, body).api_keys
@@ -85,19 +87,20 @@ def _ranges(body: bytes, version: int) -> Ranges:
 
 @lru_cache(maxsize=8)
 def _plain_versions(body: bytes, version: int) -> Mapping[int, int]:
-    """Those of what an answer to ApiVersions says."""
+    """Return the plain versions of an ApiVersions response."""
     return plain_versions(_ranges(body, version))
 
 
 @lru_cache(maxsize=4)
 def _metadata(body: bytes, version: int) -> tuple[bytes, MetadataResponse]:
-    """An answer to Metadata, which is large, is the same for all until something changes, and is
-    never changed itself: all share it."""
+    """Decode a Metadata response; shared by all clients, because it is large, equal for all until
+    something changes, and never modified.
+    """
     return body, MetadataResponse.decode(version, body)
 
 
 class Channel:
-    """One connection. `output` is what is to be written; whoever writes it clears it."""
+    """One connection. `output`: frames to be written; the writer clears it."""
 
     __slots__ = (
         "_asked",
@@ -126,14 +129,15 @@ class Channel:
         highest: Mapping[int, int] | None = None,
         login: Login | None = None,
     ) -> None:
-        """`highest`: the highest version of an API that this client speaks, where it is lower than
-        `requests.OURS`. `login`: what it does first, where the broker asks who it is."""
+        """`highest`: the highest version of an API for this client, if below `requests.OURS`.
+        `login`: the SASL login to do first, if any.
+        """
         self._login = login
         self._highest = highest or {}
         self._heartbeats: tuple[tuple[str, str], tuple[int, int]] | None = None
         self._sized: tuple[Request, int] | None = None
         self._fetches: tuple[Request, int, bytes] | None = None
-        """The latest fetch, its version and body: who has nothing to read asks the same again."""
+        """The latest fetch, its version and body: a consumer with nothing to read repeats it."""
         self._fetched: tuple[bytes, int, Response] | None = None
         """The body of the latest answer to one, its version, and what it says."""
         self._client_id = client_id
@@ -155,8 +159,9 @@ class Channel:
         self._hello(_ASKED_VERSION)
 
     def ask(self, message: Request, context: Any) -> None:
-        """Send a request; its answer comes with `context`. Raises Unsupported (WireError) for what
-        this broker cannot be told."""
+        """Send a request; its answer is returned with `context`. Raises Unsupported (WireError) if
+        no common version can express it.
+        """
         if self._ranges is None or self._login is not None:
             self._waiting.append((message, context))
             return
@@ -170,8 +175,9 @@ class Channel:
         self._put(key, version, body, context, is_answered=not unanswered)
 
     def receive(self, data: bytes | memoryview) -> list[tuple[Any, Response | Unsupported]]:
-        """Take bytes; the answers in them, in order. Raises WireError on bytes that are no answer
-        to anything."""
+        """Take bytes; return the answers in them, in order. Raises WireError for bytes that answer
+        no request.
+        """
         buffer = self._buffer + bytes(data) if self._buffer else bytes(data)
         answers: list[tuple[Any, Response | Unsupported]] = []
         pos, end = 0, len(buffer)
@@ -187,14 +193,15 @@ class Channel:
         return answers
 
     def unanswered(self) -> list[Any]:
-        """The contexts of all that was asked and will not be answered, when the connection is
-        gone."""
+        """Return the contexts of all requests that will not be answered, after the connection is
+        lost.
+        """
         contexts = [context for key, _, context in self._asked.values() if key not in _OF_ITS_OWN]
         return contexts + [context for _, context in self._waiting]
 
     @property
     def is_idle(self) -> bool:
-        """Whether versions are known, no answer is awaited and nothing has to be written."""
+        """True if versions are known, no answer is awaited and nothing must be written."""
         return self._ranges is not None and not (
             self._asked or self._waiting or self._buffer or self.output
         )
@@ -205,13 +212,14 @@ class Channel:
         return self._correlation
 
     def version(self, message: Request) -> int:
-        """The version in which this request goes out. Raises Unsupported."""
+        """Return the version in which this request is sent. Raises Unsupported."""
         assert self._ranges is not None
         return choose(message, self._ranges)
 
     def sizes(self, message: Request, response: Response | bytes) -> tuple[int, int]:
-        """Return the sizes in bytes of this request and of this answer to it, of which the body is
-        enough. Raises Unsupported, WireError."""
+        """Return the sizes in bytes of this request and its response, whose body suffices. Raises
+        Unsupported, WireError.
+        """
         key, version = message.api_key, self.version(message)
         if self._sized is None or self._sized[0] is not message:
             self._sized = (
@@ -227,15 +235,16 @@ class Channel:
         return self._sized[1], 8 + response_header_version(key, version) + len(answer)
 
     def heartbeat_sizes(self, message: Heartbeat, response: Response) -> tuple[int, int]:
-        """As `sizes`, of a heartbeat that says and is answered nothing new: the same for each of a
-        member."""
+        """Like `sizes`, for a heartbeat without news and its answer, which have the same sizes each
+        time.
+        """
         whom = (message.group_id, message.member_id)
         if self._heartbeats is None or self._heartbeats[0] != whom:
             self._heartbeats = (whom, self.sizes(message, response))
         return self._heartbeats[1]
 
     def skip(self, requests: int) -> None:
-        """So many requests were sent and answered."""
+        """Count requests as sent and answered."""
         self._correlation = (self._correlation + requests) & 0x7FFFFFFF
 
     def _put(
@@ -267,8 +276,9 @@ class Channel:
         return body
 
     def _answer_to_fetch(self, body: bytes, version: int) -> Response:
-        """Its content, which nobody changes: the same bytes come where there is nothing to
-        read."""
+        """Decode a Fetch response, reusing the previous one if the bytes are equal, as at the end
+        of a log.
+        """
         known = self._fetched
         if known is not None and known[0] == body and known[1] == version:
             return known[2]
@@ -329,7 +339,7 @@ class Channel:
     def _logs_in(
         self, response: Response, answers: list[tuple[Any, Response | Unsupported]]
     ) -> None:
-        """The login goes on, or is done. Raises WireError if it is refused."""
+        """Continue the login with an answer. Raises WireError if it is refused."""
         login = self._login
         assert login is not None
         if isinstance(response, SaslHandshakeResponse):

@@ -1,13 +1,13 @@
-"""Carrying out what a client wants: its connections, over any transport. No clock, no sockets: both
-come with the transport.
+"""Driver of a client over any transport: carries out its effects on connections. No clock, no
+sockets: both come with the transport.
 
     driver = Driver(transport, consumer, first_broker=0)
-    told = driver.perform(consumer.take())        # what is for the application, such as Committed and Delivered
+    told = driver.perform(consumer.take())        # effects for the application, such as Committed and Delivered
 
 Owns the connections of one client: to its coordinator, to any broker, and one for data to each
-broker. Rules: a client's machine is told of every answer and every loss; afterwards `turn` of
-whoever drives it is called, or `rearm` if there is nothing new for the application. The simulator
-gives it its links, and `members.live` sockets.
+broker. The client's machine gets every answer and every loss; afterwards `turn` is called, or
+`rearm` if nothing concerns the application. The simulator passes its links as transport,
+`members.live` sockets.
 """
 
 from __future__ import annotations
@@ -34,8 +34,9 @@ Lost = Callable[[list[Any], str], None]
 
 @lru_cache(maxsize=64)
 def metadata_request(question: FetchMetadata) -> MetadataRequest:
-    """The request that asks it: the same for all members that ask the same, and not to be
-    changed."""
+    """Return the Metadata request for a question, shared by all members with the same question; it
+    must not be modified.
+    """
     asked = (
         None
         if question.topics is None
@@ -47,60 +48,61 @@ def metadata_request(question: FetchMetadata) -> MetadataRequest:
 
 
 class Link(Protocol):
-    """A connection, open or about to be."""
+    """Interface of a connection, open or opening."""
 
     def ask(self, message: Request, context: Any) -> None:
-        """Send a request, or keep it until there is a connection. Raises Unsupported, WireError."""
+        """Send a request, or keep it until the connection is open. Raises Unsupported, WireError."""
 
     def close(self) -> None:
-        """Give the connection up; nobody is told."""
+        """Close the connection without notifying its owner."""
 
     def reset(self) -> None:
-        """End it as the network would; its owner is told."""
+        """Break the connection like a network fault; its owner is notified."""
 
 
 class Transport(Protocol):
-    """A source of connections and the time."""
+    """Source of connections and of the time."""
 
     def now(self) -> int:
-        """Milliseconds since the driver's zero."""
+        """Return milliseconds since the driver's zero."""
 
     def connect(self, node: Node | None, turn: int, answered: Answered, lost: Lost) -> Link:
-        """A connection to a broker; None: to one of those known from the start, the `turn`-th that
-        is tried."""
+        """Open a connection to a broker; None: to a bootstrap broker, chosen by the number `turn`
+        of the attempt.
+        """
 
     def soon(self, action: Callable[[], None]) -> None:
-        """Call `action` after what happens now."""
+        """Call `action` after the current event."""
 
 
 class Client(Protocol):
-    """The driven client: a Consumer, or a Producer."""
+    """Interface of the driven client: a Consumer, or a Producer."""
 
     def receive(self, number: int, response: Response, now: int) -> bool:
-        """An answer came."""
+        """Take the answer to a request."""
 
     def failed(self, number: int, now: int) -> None:
-        """No answer will come."""
+        """Note that a request will get no answer."""
 
     def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
-        """The request was never sent."""
+        """Note that a request was not sent, because no common version can express it."""
 
 
 class MetadataClient(Client, Protocol):
-    """A client that asks for metadata by itself and has a coordinator."""
+    """Interface of a client that requests metadata and has a coordinator."""
 
     def disconnected(self, now: int) -> None:
-        """The connection to the coordinator is gone."""
+        """Note that the connection to the coordinator is lost."""
 
     def metadata(self, view: ClusterView, now: int) -> None:
-        """Metadata came."""
+        """Take requested metadata."""
 
     def metadata_failed(self, now: int) -> None:
-        """No metadata will come."""
+        """Note that requested metadata will not come."""
 
 
 class Driver:
-    """The connections of one client. `turn` is called after everything that the client was told."""
+    """The connections of one client. `turn` is called after each call of the client."""
 
     def __init__(
         self,
@@ -121,7 +123,7 @@ class Driver:
         self._ended = False
 
     def perform(self, effects: Iterable[Any]) -> list[Any]:
-        """Carry out effects; returns those that are for the application."""
+        """Carry out effects; return those for the application."""
         told, hung_up = [], False
         for effect in effects:
             match effect:
@@ -147,7 +149,7 @@ class Driver:
         return told
 
     def reset(self) -> None:
-        """The network ends all its connections."""
+        """Break all connections like a network fault."""
         links = [
             self._any,
             self._coordinator[1] if self._coordinator else None,
@@ -158,16 +160,16 @@ class Driver:
                 link.reset()
 
     def only_link(self) -> Link | None:
-        """The connection to the coordinator; None if there is none, or others for data."""
+        """The connection to the coordinator; None if there is none, or there are others for data."""
         return None if self._data or self._coordinator is None else self._coordinator[1]
 
     @property
     def any_link(self) -> Link | None:
-        """The connection to any broker, if there is one."""
+        """The connection to any broker, or None."""
         return self._any
 
     def close(self) -> None:
-        """The client has ended: nothing is told any more."""
+        """Close all connections after the client has ended; no further calls to it."""
         self._ended = True
         self._hang_up()
         if self._any is not None:
@@ -235,8 +237,9 @@ class Driver:
             self._coordinator = None
 
     def _hung_up(self) -> None:
-        """A request over a connection that the client gave up is not answered any more: as in
-        Java, whose NetworkClient fails what is in flight to a node that it disconnects."""
+        """Report the requests of a connection that the client dropped as unanswered, as Java's
+        NetworkClient does for a node it disconnects.
+        """
         if not self._ended and self._coordinator is None:
             self._client.disconnected(self._transport.now())
             self._turn()

@@ -1,6 +1,5 @@
-"""A client's login by SASL: PLAIN or SCRAM, message by message.
-
-Owns what is said next. The nonce is given; does not depend on sockets.
+"""SASL login of a client: PLAIN or SCRAM, message by message. The caller passes the nonce. Does not
+know sockets.
 """
 
 from __future__ import annotations
@@ -12,19 +11,19 @@ from coordinator.wire.sasl.scram import MECHANISMS, ScramClient
 
 
 class Credentials(NamedTuple):
-    """User and mechanism of a login."""
+    """Mechanism, user and password of a login."""
 
     mechanism: str
     user: str
     password: str
 
     def __repr__(self) -> str:
-        """Without the password: tracebacks show it."""
+        """Leave the password out, for tracebacks show it."""
         return f"Credentials({self.mechanism}, {self.user!r})"
 
 
 class Login:
-    """One connection's login. `first` is what the client begins with."""
+    """SASL login of one connection. `first`: the client's first message."""
 
     def __init__(self, credentials: Credentials, nonce: str) -> None:
         self.mechanism, user, password = credentials
@@ -37,8 +36,9 @@ class Login:
             self.first = self._scram.first()
 
     def answered(self, data: bytes) -> bytes | None:
-        """The reply to the server's answer; None: the client is logged in. Raises ValueError for
-        a server that is none."""
+        """Return the next message after the server's answer, or None if the login is complete.
+        Raises ValueError for a server that fails its proof.
+        """
         if self._scram is None:
             return None
         if not self._proved:

@@ -1,9 +1,9 @@
-"""ConsumerGroupHeartbeat: when one is sent, what it carries, and what each answer does (K8-CL-2,
-K8-CL-3).
+"""ConsumerGroupHeartbeat of a member: when it is sent, its fields, and the effect of each answer
+(K8-CL-2, K8-CL-3).
 
-Read off Java 4.4.0's ConsumerHeartbeatRequestManager, with one difference: a heartbeat that was
-refused with an error that is to be retried waits for its backoff in every state. Does not depend on
-how an assignment is taken over.
+Read off Java 4.4.0's ConsumerHeartbeatRequestManager, with one difference: a heartbeat refused
+with a retriable error waits for its backoff in every state. Does not know how an assignment is
+taken over.
 """
 
 from __future__ import annotations
@@ -59,8 +59,9 @@ _FENCED = frozenset({ErrorCode.FENCED_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID}
 
 
 def beat(m: ConsumerMembership, now: int) -> None:
-    """Do what is due: look for the coordinator, leave because the application does not poll, or
-    send a heartbeat."""
+    """Do what is due: look up the coordinator, leave because the application does not poll, or send
+    a heartbeat.
+    """
     if m.state not in IN_GROUP:
         return
     if m.coordinator is None:
@@ -76,7 +77,7 @@ def _due(m: ConsumerMembership) -> int:
 
 
 def next_deadline(m: ConsumerMembership) -> int | None:
-    """Return the instant at which `beat` has something to do, or None."""
+    """Return the instant at which `beat` is due, or None."""
     if m.state not in IN_GROUP:
         return None
     if m.coordinator is None:
@@ -87,7 +88,9 @@ def next_deadline(m: ConsumerMembership) -> int | None:
 
 
 def send(m: ConsumerMembership, now: int) -> None:
-    """Send what has changed since the last heartbeat, all of it if the member joins (K8-CL-2)."""
+    """Send a heartbeat with the fields that changed since the last one, or all of them when joining
+    (K8-CL-2).
+    """
     message = _message(m)
     m.send(message, now, node=m.coordinator)
     m.pulse.sent(message, now)
@@ -132,11 +135,11 @@ def _message(m: ConsumerMembership) -> ConsumerGroupHeartbeatRequest:
 
 
 def is_quiet(m: ConsumerMembership) -> bool:
-    """Return whether a member is in its group, no message is in flight, and nothing is to be done
-    or sent before something falls due.
+    """Return whether the member is Stable, with no request in flight and nothing to do before its
+    next deadline.
 
-    Only of a member that subscribes to topics by name and whose next heartbeat is due before its
-    poll runs out.
+    Only true for members that subscribe by name and whose next heartbeat is due before the poll
+    expires.
     """
     pulse, sent = m.pulse, m.sent
     return not (
@@ -169,7 +172,7 @@ def is_quiet(m: ConsumerMembership) -> bool:
 
 
 def unchanged(m: ConsumerMembership) -> ConsumerGroupHeartbeatRequest:
-    """The heartbeat of a member that has nothing to tell."""
+    """Return the heartbeat of a member without changes."""
     return ConsumerGroupHeartbeatRequest(
         group_id=m.config.group_id,
         member_id=m.member_id,
@@ -179,7 +182,7 @@ def unchanged(m: ConsumerMembership) -> ConsumerGroupHeartbeatRequest:
 
 
 def skip(m: ConsumerMembership, count: int, sent_at: int) -> None:
-    """So many heartbeats were sent, the last one at that instant, and answered with nothing new."""
+    """Update the state as after `count` heartbeats without news, the last one sent at that instant."""
     pulse = m.pulse
     m.number += count
     if not m.subscribed.positions:
@@ -189,13 +192,16 @@ def skip(m: ConsumerMembership, count: int, sent_at: int) -> None:
 
 
 def leave_epoch(m: ConsumerMembership) -> int:
-    """A static member goes for now, others for good (K8-CL-4)."""
+    """Return the epoch with which the member leaves: temporarily for a static one, else for good
+    (K8-CL-4).
+    """
     return LEAVE_EPOCH if m.config.group_instance_id is None else LEAVE_FOR_NOW_EPOCH
 
 
 def leave(m: ConsumerMembership, epoch: int, now: int, *, stale: bool = False) -> bool:
-    """Say that it leaves, if there is anybody to say it to. Was it said? `stale`: what it owned is
-    lost at the next poll."""
+    """Send the leaving heartbeat, if there is a coordinator; return whether it was sent. `stale`:
+    the owned partitions are lost at the next poll.
+    """
     if m.state not in IN_GROUP:
         return False
     m.move(LEAVING)
@@ -223,8 +229,9 @@ def leave(m: ConsumerMembership, epoch: int, now: int, *, stale: bool = False) -
 def on_heartbeat(
     m: ConsumerMembership, sent: InFlight, response: Response | None, now: int
 ) -> None:
-    """Take the answer (K8-CL-3). What answers a leave, or a heartbeat that was sent before one,
-    changes nothing."""
+    """Handle the answer (K8-CL-3). The answer to a leave, or to a heartbeat before it, changes
+    nothing.
+    """
     if sent.message is not m.pulse.in_flight or m.state not in TAKES_ASSIGNMENTS:
         return
     if not isinstance(response, ConsumerGroupHeartbeatResponse):
@@ -286,7 +293,7 @@ def _on_error(m: ConsumerMembership, error: ErrorCode, message: str, now: int) -
 
 
 def fail(m: ConsumerMembership, fault: MemberFault) -> None:
-    """The end of this membership: `poll` takes the partitions away and raises the fault."""
+    """End this membership: `poll` revokes the partitions and raises the fault."""
     m.pulse.in_flight = None
     m.move(FATAL)
     m.take_epoch(JOIN_EPOCH)

@@ -1,11 +1,12 @@
-"""One consumer-group member of the consumer protocol (KIP-848): driven as a classic `Member` is,
+"""One consumer-group member of the consumer protocol (KIP-848), driven like a classic `Member`,
 with the same callbacks.
 
     member = ConsumerMember(MemberConfig(group_id="billing", group_protocol="consumer"), listener, chance=random.random)
 
-Heartbeats say what it wants and what it owns, and bring what it gets: nobody joins a round, no
-member leads. `tick` sends them; an assignment is taken over inside `poll`, because callbacks are
-the application's. Java's rules and names (K8-CL-1 to K8-CL-4).
+Heartbeats contain the subscription and the owned partitions, and their answers the assignment:
+there is no join phase and no leader. `tick` sends them; an assignment is taken over inside
+`poll`, because callbacks run in the application's thread. Java's rules and names (K8-CL-1 to
+K8-CL-4).
 """
 
 from __future__ import annotations
@@ -37,9 +38,8 @@ from .membership import ConsumerMembership
 
 
 class ConsumerMember(GroupMember):
-    """A member of one group. `member_id`: its own id; without one it is drawn from `chance`.
-
-    Raises MemberConfigError for a configuration of the classic protocol.
+    """A consumer protocol member of one group. `member_id`: default drawn from `chance`. Raises
+    MemberConfigError for a configuration of the classic protocol.
     """
 
     __slots__ = ("_m",)
@@ -76,41 +76,42 @@ class ConsumerMember(GroupMember):
 
     @property
     def member_epoch(self) -> int:
-        """As the coordinator told it last; 0 while it joins, below 0 when it has left."""
+        """The member epoch from the coordinator's last answer; 0 while joining, negative after
+        leaving.
+        """
         return self._m.member_epoch
 
     @property
     def member_id(self) -> str:
-        """Its own, from the beginning to the end."""
+        """The member id, chosen by the member and constant."""
         return self._m.member_id
 
     @property
     def is_leader(self) -> bool:
-        """Never: the coordinator assigns."""
+        """Always False: the coordinator assigns."""
         return False
 
     @property
     def settled(self) -> bool:
-        """Whether the member has taken over its assignment, and the coordinator has answered
-        that."""
+        """True if the member has taken over its assignment, and the coordinator has answered that."""
         return self._m.settled
 
     @property
     def going(self) -> Partitions:
-        """Partitions no more in the assignment it takes over, while the commit before that is under
-        way (K8-CL-4)."""
+        """Partitions that it revokes, while the commit before that is in progress (K8-CL-4)."""
         return reconciling.going(self._m)
 
     @property
     def rejoin_reason(self) -> str:
-        """Reasons are not told in this protocol."""
+        """Always "": this protocol has no rejoin reasons."""
         return ""
 
     # -- what the application asks for
 
     def subscribe(self, topics_: Iterable[str], now: int) -> None:
-        """Ask for topics by name, in place of what was asked for; the next heartbeat says so. None
-        at all: `unsubscribe`."""
+        """Subscribe to topics by name, replacing the former subscription; the next heartbeat
+        contains it. An empty list means `unsubscribe`.
+        """
         names = topic_names(topics_)
         if not names:
             self.unsubscribe(now)
@@ -119,8 +120,9 @@ class ConsumerMember(GroupMember):
         self._new_topics(now)
 
     def subscribe_pattern(self, pattern: str | re.Pattern[str], now: int) -> None:
-        """Ask for all topics whose whole name the coordinator finds to match, now and later
-        (K8-RX-1): a pattern in RE2's syntax."""
+        """Subscribe to all topics whose whole name matches at the coordinator, now and later
+        (K8-RX-1). The pattern has RE2's syntax.
+        """
         self._m.subscribed.ask_for(
             (), None, pattern if isinstance(pattern, str) else pattern.pattern
         )
@@ -135,7 +137,7 @@ class ConsumerMember(GroupMember):
         topics.ask(m, now)
 
     def unsubscribe(self, now: int) -> None:
-        """Leave the group and ask for nothing. Raises ListenerFault when that is done."""
+        """Leave the group and drop the subscription. Raises ListenerFault after that."""
         m = self._m
         epoch = consumer_heartbeats.leave_epoch(m)
         try:
@@ -148,17 +150,15 @@ class ConsumerMember(GroupMember):
             m.subscribed.ask_for((), None)
 
     def enforce_rebalance(self, reason: str = "the application asked for it") -> None:
-        """Nothing: the coordinator decides when to assign anew. Java's consumer takes this call so,
-        too."""
+        """Do nothing, as in Java's consumer: the coordinator decides when to assign again."""
 
     def beat_soon(self, now: int) -> None:
-        """Let the next heartbeat be due now; where none is on its way."""
+        """Make the next heartbeat due now, if none is in flight."""
         self._m.pulse.beat_at = now
 
     def poll(self, now: int) -> bool:
-        """The application calls in. True: it has taken over what it was assigned.
-
-        Raises MemberFault for what the application has to know; the next poll goes on, unless the
+        """Poll for the application; return True if the member has taken over its assignment. Raises
+        MemberFault for faults that concern the application; the next poll continues, unless the
         member is FATAL.
         """
         m = self._m
@@ -193,7 +193,7 @@ class ConsumerMember(GroupMember):
 
     @property
     def is_quiet(self) -> bool:
-        """See `consumer_heartbeats.is_quiet`. Not once it closes."""
+        """See `heartbeats.is_quiet`; False once the member is closing."""
         return self._closing is None and consumer_heartbeats.is_quiet(self._m)
 
     @property
@@ -211,7 +211,7 @@ class ConsumerMember(GroupMember):
         self._m.pulse.late_ms = duration_ms
 
     def heartbeat(self) -> ConsumerGroupHeartbeatRequest:
-        """The heartbeat that it would send now."""
+        """Return the heartbeat that the member would send now."""
         return consumer_heartbeats.unchanged(self._m)
 
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
@@ -233,8 +233,7 @@ class ConsumerMember(GroupMember):
     # -- its driver
 
     def next_poll(self) -> int | None:
-        """Return the instant at which `poll` has something to do of its own accord, if the
-        application polls; None if there is none."""
+        """Return the instant at which `poll` has work of its own, or None."""
         m = self._m
         if self._closing is not None or not m.subscribed.wanted or m.state is FATAL:
             return None
@@ -270,7 +269,7 @@ class ConsumerMember(GroupMember):
             consumer_heartbeats.fail(self._m, Unsupported(known))
 
     def _close(self, closing: Closing, now: int) -> None:
-        """Commit (auto-commit only), callbacks, the heartbeat that leaves, end."""
+        """Continue to close: commit (auto-commit only), callbacks, the leaving heartbeat, end."""
         m = self._m
         if closing.ended:
             return

@@ -1,9 +1,7 @@
-"""The state of one member in the consumer protocol (KIP-848), and the moves that every part of it
-makes.
+"""State of one member of the consumer protocol (KIP-848), and the changes that all its parts make.
 
-Parts work on it: `consumer_heartbeats`, `reconciling`, `consumer_leaving`; and `discovery`,
-`topics` and `offsets`, which it shares with classic members. Owns what a new epoch means for
-commits (K8-OFF-1). Does not depend on responses.
+Its parts are `heartbeats` and `reconciling`; `discovery`, `topics` and `offsets` are shared with
+classic members. Owns the effect of a new epoch on commits (K8-OFF-1). Does not know responses.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _ID_BYTES = 16
 
 
 class SentFields:
-    """Fields told to the coordinator last: a heartbeat carries those that differ (K8-CL-2)."""
+    """Fields that the coordinator knows; a heartbeat contains those that differ (K8-CL-2)."""
 
     __slots__ = ("assignment", "names", "rebalance_timeout_ms", "regex", "server_assignor")
 
@@ -47,8 +45,9 @@ class SentFields:
 
 
 class ConsumerPulse:
-    """Deadlines of a member: the next heartbeat, and the poll that its application owes. The
-    coordinator decides the heartbeat interval."""
+    """Deadlines of a member: the next heartbeat, and the application's next poll. The coordinator
+    sets the heartbeat interval.
+    """
 
     __slots__ = (
         "backoff",
@@ -79,12 +78,12 @@ class ConsumerPulse:
         return self.told_ms and self.told_ms + self.late_ms
 
     def sent(self, heartbeat: Request, now: int) -> None:
-        """A heartbeat is on its way."""
+        """Note that a heartbeat was sent."""
         self.in_flight = heartbeat
         self.beat_at = now + self.interval_ms
 
     def answered(self, interval_ms: int, now: int) -> None:
-        """It was answered well; a new interval counts from now."""
+        """Note a successful answer; a new interval counts from now."""
         self.in_flight = None
         self.backoff.reset()
         if interval_ms != self.told_ms:
@@ -92,21 +91,20 @@ class ConsumerPulse:
             self.beat_at = now + self.interval_ms
 
     def failed(self, now: int) -> None:
-        """It was not: the next one is sent after a backoff, not after an interval."""
+        """Note a failure: the next heartbeat is sent after a backoff."""
         self.in_flight = None
         self.beat_at = now
         self.retry_at = now + self.backoff.next()
 
     def at_once(self, now: int) -> None:
-        """Forget what was sent, the backoff included: the next heartbeat is due as soon as it can
-        be sent."""
+        """Forget the heartbeat in flight and the backoff: the next heartbeat is due at once."""
         self.in_flight = None
         self.backoff.reset()
         self.beat_at = self.retry_at = now
 
 
 class ConsumerMembership(Participant):
-    """Everything a member of the consumer protocol knows."""
+    """State of a member of the consumer protocol."""
 
     __slots__ = (
         "acknowledged",
@@ -154,24 +152,23 @@ class ConsumerMembership(Participant):
         self.subscription_is_new = False
 
     def move(self, state: ConsumerState) -> None:
-        """Enter a state that may follow."""
+        """Enter a state that may follow the present one."""
         assert state is self.state or state in MOVES[self.state], f"{self.state} to {state}"
         self.state = state
 
     def take_epoch(self, epoch: int) -> None:
-        """The epoch from now on; commits name it only while the member is in the group (above
-        0)."""
+        """Set the member epoch; commits use it only while the member is in the group (above 0)."""
         self.member_epoch = epoch
         self.generation = Generation(epoch if epoch > JOIN_EPOCH else -1, self.member_id)
 
     def forget_assignment(self) -> None:
-        """Nothing is assigned, taken over or being taken over any more."""
+        """Drop the target, the current assignment, and a reconciliation in progress."""
         self.target = self.current = NO_ASSIGNMENT
         self.names.clear()
         self.stop_reconciling()
 
     def stop_reconciling(self) -> None:
-        """The assignment being taken over is of no interest now; its commit is not waited for."""
+        """Drop the reconciliation in progress, without waiting for its commit."""
         self.reconciling = None
         self.join_prepare_expires_at = None
         self.prepare_committed = False
@@ -182,15 +179,16 @@ class ConsumerMembership(Participant):
     # -- what differs from the classic protocol
 
     def coordinator_found(self, now: int) -> None:
-        """No session is counted here: the coordinator does."""
+        """Do nothing: the coordinator keeps the session."""
 
     def refuse_commit(self) -> MemberFault | None:
-        """Every commit is the coordinator's to refuse."""
+        """Return None: only the coordinator refuses commits."""
         return None
 
     def on_commit_refused(self, sent: InFlight, error: ErrorCode, where: str) -> MemberFault | None:
-        """K8-OFF-1: a stale epoch is made good by the next heartbeat, and only commits ahead of a
-        rebalance wait for that."""
+        """Return the fault for a commit's error. A stale epoch is corrected by the next heartbeat,
+        and only commits before a rebalance wait for that (K8-OFF-1).
+        """
         if error is ErrorCode.STALE_MEMBER_EPOCH:
             commit = sent.commit
             waits = (
@@ -214,23 +212,25 @@ class ConsumerMembership(Participant):
         return None
 
     def fetch_identity(self) -> tuple[str | None, int]:
-        """As the commits."""
+        """Return member id and epoch for OffsetFetch, as for commits."""
         return (self.member_id, self.member_epoch) if self.member_epoch > JOIN_EPOCH else (None, -1)
 
     def refetches_offsets(self, error: ErrorCode) -> bool:
-        """K8-OFF-2: the next heartbeat brings the new epoch, or fences."""
+        """Return whether OffsetFetch is retried: the next heartbeat brings a new epoch, or fences
+        the member (K8-OFF-2).
+        """
         return error in (ErrorCode.STALE_MEMBER_EPOCH, ErrorCode.UNKNOWN_MEMBER_ID)
 
     @property
     def settled(self) -> bool:
-        """Whether the member has taken over its assignment, and the coordinator has answered
-        that."""
+        """True if the member has taken over its assignment, and the coordinator has answered that."""
         return self.state is STABLE and self.acknowledged and self.current == self.target
 
 
 def new_member_id(chance: Callable[[], float]) -> str:
-    """A random UUID in 22 characters of URL-safe base64, as Kafka writes them; never with "-" in
-    front."""
+    """Return a random UUID in Kafka's form: 22 characters of URL-safe base64, not starting with
+    "-".
+    """
     while True:
         raw = bytearray(int(chance() * 256) & 0xFF for _ in range(_ID_BYTES))
         raw[6] = raw[6] & 0x0F | 0x40

@@ -1,9 +1,10 @@
-"""Taking over an assignment in the consumer protocol, and losing what is gone (K8-CL-4).
+"""Reconciliation of a member of the consumer protocol: taking over an assignment, and losing
+partitions (K8-CL-4).
 
-Auto-commit, then what goes is revoked, then what comes is assigned, then the next heartbeat
-acknowledges. Topics come by id: those whose names the metadata do not tell yet wait, the others are
-taken over meanwhile. A callback that raises leaves the member where it was: the next poll tries
-again, and nothing is acknowledged, so that in the end the coordinator puts it out of the group.
+Auto-commit first, then partitions are revoked, then new ones assigned, then the next heartbeat
+acknowledges. Topics come as ids: those without a known name wait for metadata, the others go on.
+A callback that raises leaves the member where it was: the next poll tries again, and nothing is
+acknowledged, so that in the end the coordinator removes the member.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ from .membership import ConsumerMembership
 
 
 def join_if_out(m: ConsumerMembership) -> None:
-    """The steps due when the application polls: lose what a fence or a silence took away, join
-    (again). Raises ListenerFault."""
+    """When the application polls, lose the partitions of a fenced or stale member, and join
+    (again). Raises ListenerFault.
+    """
     if m.state is UNSUBSCRIBED and m.subscription_is_new:
         m.subscription_is_new = False
         _join(m)
@@ -48,7 +50,9 @@ def _join(m: ConsumerMembership) -> None:
 
 
 def lose(m: ConsumerMembership) -> None:
-    """Its partitions are others' by now. Raises ListenerFault when all is forgotten."""
+    """Call on_partitions_lost, because other members may own the partitions by now. Raises
+    ListenerFault after that.
+    """
     owned = in_order(m.subscribed.owned)
     fault = call(m.listener.on_partitions_lost, owned) if owned else None
     m.subscribed.own(())
@@ -58,8 +62,9 @@ def lose(m: ConsumerMembership) -> None:
 
 
 def give_up(m: ConsumerMembership) -> None:
-    """Before it leaves: everything is revoked, or lost if it is no member any more. Raises
-    ListenerFault when all is forgotten."""
+    """Revoke all partitions before leaving, or lose them if the member is no longer in the group.
+    Raises ListenerFault after that.
+    """
     owned = in_order(m.subscribed.owned)
     fault = None
     if owned:
@@ -76,7 +81,7 @@ def give_up(m: ConsumerMembership) -> None:
 
 
 def reconcile(m: ConsumerMembership, now: int) -> None:
-    """Go as far in taking over the target as is possible now. Raises ListenerFault."""
+    """Continue to take over the target as far as possible. Raises ListenerFault."""
     if m.state is not RECONCILING or m.current == m.target:
         return
     if m.reconciling is None:
@@ -98,8 +103,9 @@ def reconcile(m: ConsumerMembership, now: int) -> None:
 
 
 def going(m: ConsumerMembership) -> Partitions:
-    """Partitions no more in the assignment being taken over, while the auto-commit before that
-    is under way (K8-CL-4)."""
+    """Return the partitions that are revoked next, while the auto-commit before that is in progress
+    (K8-CL-4).
+    """
     if m.reconciling is None or m.prepare_commit is None:
         return ()
     given = set(_named(m, m.reconciling))
@@ -126,7 +132,9 @@ def _raise(fault: ListenerFault | None) -> None:
 
 
 def _resolve(m: ConsumerMembership) -> LocalAssignment:
-    """The part of the target whose topics have names here; for the rest metadata are asked for."""
+    """Return the part of the target whose topic names are known; metadata is requested for the
+    rest.
+    """
     known = (
         {topic.topic_id: topic.name for topic in m.view.topics.values()}
         if m.view is not None

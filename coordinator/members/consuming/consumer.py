@@ -1,14 +1,13 @@
-"""A whole consumer: a member of a group that also reads what it owns. As pure as the member: bytes
-and time in, requests out.
+"""A whole consumer: a group member with a fetcher, as a pure state machine.
 
     consumer = Consumer(MemberConfig(group_id="billing"), FetchConfig(auto_offset_reset="earliest"), listener)
     consumer.subscribe(["orders"], now)
     for polled in consumer.poll(now): ...        # records of one partition each
     for effect in consumer.take(): ...           # as a member's, and requests to the leaders of partitions
-    consumer.receive(number, response, now)      # an answer, whoever it came from
+    consumer.receive(number, response, now)      # an answer, from any broker
 
-Rules: `poll` commits automatically what polls before it handed out, and nothing newer (at least
-once); positions move with what is handed out. Everything else is the member's.
+`poll` auto-commits the records that earlier polls returned, and nothing newer (at least once);
+positions move with the records returned. All else is the member's.
 """
 
 from __future__ import annotations
@@ -30,8 +29,7 @@ from .fetching import Fetcher, Polled, Reset
 
 
 class Consumer:
-    """A member, of either group protocol, and its fetcher. `member` may be given; else it is made
-    from `config`."""
+    """A member of either group protocol with a fetcher. `member`: default made from `config`."""
 
     def __init__(
         self,
@@ -57,12 +55,13 @@ class Consumer:
         )
 
     def subscribe(self, topics: Iterable[str], now: int) -> None:
-        """As `Member.subscribe`."""
+        """See `Member.subscribe`."""
         self.member.subscribe(topics, now)
 
     def poll(self, now: int) -> list[Polled]:
-        """The application calls in; up to max.poll.records records. Raises MemberFault; the next
-        poll goes on."""
+        """Poll for the application; return up to max.poll.records records. Raises MemberFault; the
+        next poll continues.
+        """
         member = self.member
         member.poll(now)
         self._adopt()
@@ -86,12 +85,12 @@ class Consumer:
             member.seek(partition, position)
 
     def resets(self) -> list[Reset]:
-        """Positions that auto.offset.reset chose since the last time."""
+        """Return the positions that auto.offset.reset chose since the last call."""
         resets, self.fetcher.resets = self.fetcher.resets, []
         return resets
 
     def seek(self, partition: TopicPartition, position: Position | int) -> None:
-        """Read on from there. Raises KeyError if the partition is not owned."""
+        """Set the position from which to read. Raises KeyError if the partition is not owned."""
         self.member.seek(partition, position)
 
     def commit(
@@ -101,19 +100,19 @@ class Consumer:
         *,
         retry: bool = True,
     ) -> int:
-        """As `Member.commit`."""
+        """See `Member.commit`."""
         return self.member.commit(now, offsets, retry=retry)
 
     def close(
         self, now: int, timeout_ms: int = DEFAULT_CLOSE_TIMEOUT_MS, *, leave: bool | None = None
     ) -> None:
-        """As `Member.close`."""
+        """See `Member.close`."""
         self.member.close(now, timeout_ms, leave=leave)
 
     # -- what the driver tells
 
     def receive(self, number: int, response: Response, now: int) -> bool:
-        """An answer came. False: nothing new for `poll` or `take`."""
+        """Take the answer to a request; return False if it gives `poll` and `take` nothing to do."""
         return (
             self.fetcher.receive(number, response, now)
             if number < 0
@@ -121,48 +120,47 @@ class Consumer:
         )
 
     def failed(self, number: int, now: int) -> None:
-        """No answer will come."""
+        """Note that a request will get no answer."""
         if number < 0:
             self.fetcher.receive(number, None, now)
         else:
             self.member.failed(number, now)
 
     def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
-        """The request was never sent: the broker's versions cannot carry it."""
+        """Note that a request was not sent, because no common version can express it."""
         if number < 0:
             self.fetcher.receive(number, None, now)
         else:
             self.member.unsupported(number, fault, now)
 
     def disconnected(self, now: int) -> None:
-        """The connection to the coordinator is gone."""
+        """Note that the connection to the coordinator is lost."""
         self.member.disconnected(now)
 
     def metadata(self, view: ClusterView, now: int) -> None:
-        """As `Member.metadata`."""
+        """See `Member.metadata`."""
         self.member.metadata(view, now)
 
     def metadata_failed(self, now: int) -> None:
-        """As `Member.metadata_failed`."""
+        """See `Member.metadata_failed`."""
         self.member.metadata_failed(now)
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due without the application."""
+        """Run timers that do not need the application."""
         self.member.tick(now)
         self.fetcher.leaders.tick(now)
         self.fetcher.leaders.look_up(now)
 
     def next_deadline(self) -> int | None:
-        """Return the instant at which `tick` has something to do, or None."""
+        """Return the instant at which `tick` is due, or None."""
         due, other = self.member.next_deadline(), self.fetcher.leaders.next_deadline()
         return other if due is None or (other is not None and other < due) else due
 
     def next_poll(self) -> int | None:
-        """Return the instant at which `poll` has something to do of its own accord, beside what
-        `tick` does; None if there is none."""
+        """Return the instant at which `poll` has work of its own, besides `tick`, or None."""
         due, other = self.member.next_poll(), self.fetcher.next_deadline()
         return other if due is None or (other is not None and other < due) else due
 
     def take(self) -> list[Effect]:
-        """The actions to take now, in order."""
+        """Return the effects to carry out now, in order."""
         return self.member.take() + self.fetcher.take()

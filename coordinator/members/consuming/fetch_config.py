@@ -1,4 +1,4 @@
-"""A consumer's settings for fetching: the Java consumer's names and defaults."""
+"""Settings of a consumer for fetching: the Java consumer's names and defaults."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ RESETS: Final = ("earliest", "latest", "none")
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchConfig:
     """Settings of a consumer's fetches. Read it from Kafka's names with `settings.from_properties`.
-    Sizes are bytes, durations milliseconds."""
+    Sizes are bytes, durations milliseconds.
+    """
 
     auto_offset_reset: str = setting("auto.offset.reset", TEXT, "latest", words=RESETS)
-    """Where to begin when nothing is committed, or what is committed is out of range; `none`: the
-    application is told."""
+    """Where to start without a committed offset, or if it is out of range; `none`: raise a fault."""
     max_poll_records: int = setting("max.poll.records", WHOLE, 500, least=1)
     fetch_min_bytes: int = setting("fetch.min.bytes", WHOLE, 1)
     fetch_max_bytes: int = setting("fetch.max.bytes", WHOLE, 52_428_800)

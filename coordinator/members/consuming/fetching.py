@@ -1,13 +1,13 @@
-"""Fetching: from positions to records (KIP-74, KIP-98), and where to begin when there is no
+"""Fetcher of a consumer: from positions to records (KIP-74, KIP-98), and the start without a
 position (`auto.offset.reset`).
 
-Owns what was fetched and not yet handed out. Rules: one fetch a broker at a time, for partitions
-with nothing left to hand out; a record is handed out once for each time its partition is assigned;
-with read_committed those of aborted transactions are left out. A position moves when records are
-handed out, never before: it is what the next commit says. A partition is read from the replica that
-its leader names (KIP-392) until metadata.max.age.ms are over, or something goes wrong there.
-Sessions (KIP-227) are not used. Does not depend on membership: whoever drives it says which
-partitions are owned.
+Owns records that are fetched but not yet returned. One fetch for each broker at a time, for
+partitions without buffered records; a record is returned once for each time its partition is
+assigned; with read_committed, records of aborted transactions are left out. A position moves
+when records are returned, never before: the next commit contains it. A partition is read from
+the replica that its leader names (KIP-392) for metadata.max.age.ms, or until an error there.
+Fetch sessions (KIP-227) are not used. Does not know membership: the caller says which partitions
+are owned.
 """
 
 from __future__ import annotations
@@ -58,8 +58,7 @@ _LEADER_MOVED: Final = frozenset(
 
 
 class NoOffset(MemberFault):
-    """A partition has no position, and auto.offset.reset = none forbids to choose one. `partition`:
-    which."""
+    """Fault: a partition has no position, and auto.offset.reset = none forbids to choose one."""
 
     def __init__(self, partition: TopicPartition, why: str) -> None:
         self.partition = partition
@@ -70,14 +69,14 @@ class NoOffset(MemberFault):
 
 
 class Polled(NamedTuple):
-    """Records of one partition, in order, as one poll hands them out."""
+    """Records of one partition, in order, as one poll returns them."""
 
     partition: TopicPartition
     records: tuple[ReadRecord, ...]
 
 
 class Reset(NamedTuple):
-    """A position was chosen by auto.offset.reset."""
+    """A position chosen by auto.offset.reset."""
 
     partition: TopicPartition
     offset: int
@@ -85,7 +84,7 @@ class Reset(NamedTuple):
 
 
 class _Reading:
-    """One owned partition. `end`: the offset after all that was fetched."""
+    """State of one owned partition. `end`: the offset after all fetched records."""
 
     __slots__ = (
         "again_at",
@@ -122,8 +121,9 @@ _Whence = tuple[list[tuple[TopicPartition, int]], list[int]]
 
 
 class Fetcher:
-    """Reads owned partitions. `committed`: isolation.level is read_committed. `rack`: client.rack;
-    `max_age_ms`: metadata.max.age.ms. Answers go to `receive`."""
+    """Reader of owned partitions. `committed`: isolation.level is read_committed. `rack`:
+    client.rack; `max_age_ms`: metadata.max.age.ms. Answers go to `receive`.
+    """
 
     def __init__(
         self,
@@ -164,11 +164,9 @@ class Fetcher:
         known: bool,
         going: Iterable[TopicPartition] = (),
     ) -> None:
-        """Partitions owned now, and from where. `known`: a partition without a position has no
-        committed offset.
-
-        `going`: what is about to be given up, and is neither fetched nor handed out any more: it
-        would be processed twice (KAFKA-14196).
+        """Set the owned partitions and their positions. `known`: a partition without a position has
+        no committed offset. `going`: partitions about to be revoked, which are neither fetched
+        nor returned any more, for they would be processed twice (KAFKA-14196).
         """
         self._going = frozenset(going)
         if owned is not self._owned:  # most polls find what they found before
@@ -191,7 +189,7 @@ class Fetcher:
                 self._start_at(reading, position)
 
     def _own(self, partitions: tuple[TopicPartition, ...]) -> None:
-        """Read these from now on, and no others."""
+        """Read exactly these partitions from now on."""
         owned = set(partitions)
         self.resets = [reset for reset in self.resets if reset.partition in owned]
         for partition in [partition for partition in self._readings if partition not in owned]:
@@ -215,7 +213,7 @@ class Fetcher:
             reading.resetting = why
 
     def found(self) -> dict[TopicPartition, Position]:
-        """The positions that were chosen by auto.offset.reset, once."""
+        """Return, once, the positions that auto.offset.reset chose."""
         if not self._found:
             return {}
         found, self._found = self._found, {}
@@ -228,8 +226,9 @@ class Fetcher:
     # -- handing out
 
     def poll(self) -> list[Polled]:
-        """Up to max.poll.records records. Raises MemberFault for what the application has to know,
-        once."""
+        """Return up to max.poll.records records. Raises MemberFault, once, for faults that concern
+        the application.
+        """
         if self._fault is not None:
             fault, self._fault = self._fault, None
             raise fault
@@ -254,8 +253,9 @@ class Fetcher:
         return polled
 
     def moved(self) -> dict[TopicPartition, Position]:
-        """Return the position of each partition of which `poll` has returned records; those that
-        have not moved are left out."""
+        """Return the positions of the partitions of which `poll` has returned records since the
+        last call.
+        """
         if not self._has_news:
             return {}
         moved, self._has_news = {}, False
@@ -273,7 +273,7 @@ class Fetcher:
     # -- asking
 
     def ask(self, now: int) -> None:
-        """Send what is due: fetches, and questions for positions and leaders."""
+        """Send what is due: fetches, and requests for positions and leaders."""
         by_node: dict[Node, list[_Wanted]] = {}
         lost: dict[Node, list[TopicPartition]] = {}
         for partition, reading in self._readings.items():
@@ -302,7 +302,7 @@ class Fetcher:
     def _nearest(
         self, partition: TopicPartition, reading: _Reading, leader: Node, now: int
     ) -> Node:
-        """From which replica a partition is read whose leader has named one."""
+        """Return the replica from which to read a partition whose leader has named one."""
         assert reading.near is not None
         node = self.leaders.nodes.get(reading.near)
         if node is None:  # it does not run: who does is to be asked
@@ -368,8 +368,7 @@ class Fetcher:
         )
 
     def next_deadline(self) -> int | None:
-        """Return the instant at which `ask` has something to do, or None; leaders have deadlines of
-        their own."""
+        """Return the instant at which `ask` is due, or None; leaders have their own deadlines."""
         due: int | None = None
         for partition, reading in self._readings.items():
             if (
@@ -381,7 +380,7 @@ class Fetcher:
         return due
 
     def _lacks(self, partition: TopicPartition, reading: _Reading) -> bool:
-        """Return whether a broker has to be asked for the partition's records or position."""
+        """Return whether a broker must be asked for the partition's records or position."""
         if reading.asked or reading.buffer or partition in self._going:
             return False
         return reading.given is not None or bool(reading.resetting)
@@ -491,9 +490,11 @@ class Fetcher:
                 self._found[partition] = position
 
     def receive(self, number: int, response: Response | None, now: int) -> bool:
-        """An answer came, or will not come (None). False: nobody waits for it."""
+        """Take the answer to a request, or None if there will be none; return False if it is no
+        longer awaited.
+        """
         return self.leaders.receive(number, response, now)
 
     def take(self) -> list[Effect]:
-        """The actions to take now."""
+        """Return the effects to carry out now."""
         return self.leaders.take()

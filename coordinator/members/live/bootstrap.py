@@ -1,8 +1,8 @@
-"""The shared connection to any broker: discovery and metadata of all members of a fleet, each
-question asked once.
+"""Shared connection to any broker: discovery and metadata for all members of a fleet, each question
+asked once.
 
-Members that ask the same at the same time share one request: FindCoordinator by group, Metadata by
-the union of topics. The bootstrap addresses are tried in turn. Does not depend on members.
+Equal questions at the same time share one request: FindCoordinator by group, Metadata by the
+union of topics. Bootstrap addresses are tried in turn. Does not know members.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ GotView = Callable[["ClusterView | None"], None]
 
 
 class AddressError(ValueError):
-    """A bootstrap address that is none: which, and what would be right."""
+    """Error for an invalid bootstrap address; the message says what would be right."""
 
 
 def parse_addresses(text: str) -> list[tuple[str, int]]:
-    """Read `host:port,host:port`; IPv6 in brackets. Raises AddressError."""
+    """Parse `host:port,host:port`; IPv6 in brackets. Raises AddressError."""
     addresses = []
     for part in text.split(","):
         host, colon, port = part.strip().rpartition(":")
@@ -47,7 +47,7 @@ def parse_addresses(text: str) -> list[tuple[str, int]]:
 
 
 class Bootstrap:
-    """Requests that any broker can answer."""
+    """Requests to any broker."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Bootstrap:
         entry: Entry | None = None,
         wires: set[Wire] | None = None,
     ) -> None:
-        """`wires`: where its open connection is to be found."""
+        """`wires`: the set to which its open connection is added."""
         self._entry = entry
         self._wires = wires
         self.addresses = list(addresses)
@@ -79,7 +79,7 @@ class Bootstrap:
         """Why the last connection could not be had; "" if it could."""
 
     def find(self, message: FindCoordinatorRequest, done: Done) -> None:
-        """Ask where a group's coordinator is; who asks meanwhile shares the answer."""
+        """Look up a group's coordinator; equal lookups in flight share the answer."""
         key = message.coordinator_keys[0]
         waiting = self._finding.setdefault(key, [])
         waiting.append(done)
@@ -89,15 +89,14 @@ class Bootstrap:
     def metadata(
         self, topics: frozenset[str] | None, allow_auto_topic_creation: bool, done: GotView
     ) -> None:
-        """Ask for topics (None: all); what is asked for in the same turn of the loop goes into one
-        request."""
+        """Request topics (None: all); requests of the same turn of the loop are combined into one."""
         self._wanted.append((topics, allow_auto_topic_creation, done))
         if not self._fetching:
             self._fetching = True
             self._loop.call_soon(self._fetch)
 
     def close(self) -> None:
-        """The end; nobody is answered any more."""
+        """Close the connection; pending questions get no answer."""
         self._closed = True
         if self._connecting is not None:
             self._connecting.cancel()

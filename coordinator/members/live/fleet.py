@@ -1,8 +1,7 @@
-"""Many live members on one loop: what they share, and waiting for them.
+"""Fleet of live members on one loop: their shared resources, and waiting for them.
 
-One timer for all deadlines, re-armed; one receive buffer; one connection for discovery and
-metadata. No task per peer: a peer is called when something comes for it, or when its deadline is
-due.
+One timer for all deadlines; one receive buffer; one connection for discovery and metadata. There
+is no task for each peer: a peer is called when data arrives for it, or when its deadline is due.
 """
 
 from __future__ import annotations
@@ -36,23 +35,25 @@ _LOOK_S = 0.25
 
 
 class Other(Protocol):
-    """A client that is no consumer of a classic or KIP-848 group."""
+    """Interface of a client in the fleet other than a consumer of a classic or KIP-848 group."""
 
     def close(self) -> asyncio.Future[None]:
-        """Begin to leave."""
+        """Start to leave; the future is done when it has ended."""
 
     def crash(self) -> None:
-        """Die without a word."""
+        """End without leaving."""
 
 
 class FleetError(Exception):
-    """The fleet cannot be had as asked for, or did not get there in time: what was seen, and what
-    would be right."""
+    """Error for a fleet that cannot be made, or did not reach a state in time; the message says
+    what was seen.
+    """
 
 
 class _Wait(NamedTuple):
-    """Somebody who waits for peers to be stable: for whom, in which generation, and on what further
-    condition."""
+    """A wait for peers to be stable: which ones, after which generation, and with which further
+    condition.
+    """
 
     watched: frozenset[Peer]
     done: asyncio.Future[None]
@@ -61,8 +62,9 @@ class _Wait(NamedTuple):
 
 
 class Fleet:
-    """Peers that share a loop. `async with`, or `close` in the end; the loop must be running.
-    `seed` fixes the jitter of backoffs."""
+    """Peers that share a loop. Use `async with`, or `close` at the end; the loop must be running.
+    `seed` fixes the jitter of backoffs.
+    """
 
     def __init__(
         self,
@@ -74,15 +76,16 @@ class Fleet:
         routes: Mapping[tuple[str, int], tuple[str, int]] | None = None,
         entry: Entry | None = None,
     ) -> None:
-        """`routes`: where to connect instead, by host and port that brokers advertise: theirs may
-        not be reached from here. `entry`: how brokers are got into, where they ask for more than a
-        connection."""
+        """`routes`: where to connect instead of an advertised host and port, which may not be
+        reachable from here. `entry`: TLS and credentials, if the brokers require them.
+        """
         self.entry = entry
         self.loop = asyncio.get_running_loop()
         self.random = Random(seed)
         self.identities = Random()
-        """Member ids of the consumer protocol are chosen by members, and must not be the same in
-        two fleets with one seed."""
+        """Source of member ids in the consumer protocol, which members choose; unseeded, because
+        they must differ between fleets with the same seed.
+        """
         self.buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
         self.close_timeout_ms = close_timeout_ms
         self.routes = dict(routes or {})
@@ -117,7 +120,7 @@ class Fleet:
         """Called with each callback of a peer's listener, before the listener is."""
 
     def now(self) -> int:
-        """Milliseconds since the fleet was made."""
+        """Return milliseconds since the fleet was created."""
         return int((self.loop.time() - self._zero) * 1000)
 
     def peer(
@@ -129,12 +132,12 @@ class Fleet:
         listener: RebalanceListener | None = None,
         keep_going: bool = False,
     ) -> Peer:
-        """A new member, on its way into the group. Without a client id it gets one as Java makes
-        them: consumer-<group>-<number>.
+        """Create a member that starts to join its group. Without a client id it gets Java's
+        default, consumer-<group>-<number>.
 
         `topics`: a list of names; `pattern`: instead, a regular expression that whole names must
-        match. `keep_going`: a fault does not end the peer, it polls on after a backoff. Raises
-        MemberConfigError, FleetError.
+        match. `keep_going`: after a fault the peer polls again after a backoff instead of
+        ending. Raises MemberConfigError, FleetError.
         """
         if (topics is None) == (pattern is None):
             raise MemberConfigError("give a peer either topics or a pattern")
@@ -154,7 +157,7 @@ class Fleet:
         return peer
 
     def name(self, group_id: str) -> str:
-        """The next client id of a group's members, as Java makes them."""
+        """Return the next client id of a group's members, in Java's form."""
         self._numbers[group_id] += 1
         return f"consumer-{group_id}-{self._numbers[group_id]}"
 
@@ -175,13 +178,13 @@ class Fleet:
         after_generation: int = -1,
         also: Callable[[], bool] | None = None,
     ) -> None:
-        """Wait until all these peers (by default all) are settled, those of one group in the same
+        """Wait until all these peers (default: all) are settled, those of one group in the same
         generation.
 
-        It is true at once for peers that are settled already. `after_generation`: wait for a later
-        generation than this. `also`: a further condition, looked at whenever something happened to
-        one of these peers, and every quarter of a second. Raises PeerError if one of them ends,
-        FleetError if the time is over: both say what was seen.
+        Returns at once if they are. `after_generation`: wait for a later generation than this.
+        `also`: a further condition, checked whenever one of these peers changes, and every
+        quarter of a second. Raises PeerError if one of them ends, FleetError after the timeout;
+        both say what was seen.
         """
         watched = frozenset(self.peers if peers is None else peers)
         wait = _Wait(watched, self.loop.create_future(), after_generation, also)
@@ -221,19 +224,19 @@ class Fleet:
         return f"{seen}{f'; {trouble}' if trouble else ''}"
 
     async def close(self) -> None:
-        """Let all peers leave, and wait for it; then the shared connection goes too."""
+        """Let all peers leave, wait for it, then close the shared connection."""
         ends = [peer.close() for peer in [*self.peers, *self.others]]
         if ends:
             await asyncio.wait(ends, timeout=self.close_timeout_ms / 1000 + 1)
         self.abandon()
 
     def addresses(self) -> set[str]:
-        """Return `host:port` of its own end of each open connection, as a broker sees it."""
+        """Return `host:port` of the local end of each open connection, as a broker sees it."""
         names = (wire.transport.get_extra_info("sockname") for wire in self.wires)
         return {f"{name[0]}:{name[1]}" for name in names if name}
 
     def abandon(self) -> None:
-        """The end at once: nobody leaves, connections are cut."""
+        """End at once: no member leaves, connections are aborted."""
         for peer in [*self.peers, *self.others]:
             peer.crash()
         self.bootstrap.close()
@@ -250,7 +253,7 @@ class Fleet:
     # -- what peers tell
 
     def arm(self, peer: Peer) -> None:
-        """See when this peer has to be called."""
+        """Schedule the next call of this peer."""
         deadline = None if peer.paused else peer.member.next_deadline()
         if peer.polling and not peer.paused:
             poll = peer.member.next_poll()
@@ -266,7 +269,7 @@ class Fleet:
             self._rearm(deadline)
 
     def changed(self, peer: Peer) -> None:
-        """Something happened to a peer: is anybody waiting for that?"""
+        """Check the waits that concern a peer whose state changed."""
         if self.on_change is not None:
             self.on_change(peer)
         if peer.settled or peer.ended:
@@ -278,12 +281,12 @@ class Fleet:
                 self._look(wait)
 
     def called_back(self, peer: Peer, callback: Callback) -> None:
-        """A peer's application is about to be told something."""
+        """Report a callback of a peer before its application gets it."""
         if self.on_callback is not None:
             self.on_callback(peer, callback)
 
     def gone(self, peer: Peer) -> None:
-        """A peer has ended."""
+        """Remove a peer that has ended."""
         self.peers.pop(peer, None)
         if peer.fault is not None:
             self.failed.append(peer)
@@ -338,8 +341,9 @@ def agree(peers: Collection[Peer]) -> bool:
 
 
 def ensure_descriptors(peers: int) -> None:
-    """Room for a connection each: raise the soft limit of open files if need be. Raises FleetError
-    that says what is missing."""
+    """Raise the soft limit of open files if need be, for a connection each. Raises FleetError if
+    that is not possible.
+    """
     try:
         import resource
     except ImportError:  # no such limit on this system

@@ -1,11 +1,11 @@
-"""Members that start together join together: the last JoinGroup of each waits until all of them are
-ready for it.
+"""Gate that lets members which start together join together: the last JoinGroup of each waits until
+all are ready to send it.
 
-A broker with an initial rebalance delay (DLY-1) makes one generation of them. One without ends its
-first join phase at once, with those whose JoinGroup it has read by then, which no client can
-determine; those that are in learn only by their next heartbeat that the others want in. So they
-send it early, until all that started together are settled in a second generation. Java clients know
-nothing of each other and have no such gate; what each of them sends is the same.
+A broker with an initial rebalance delay (DLY-1) makes one generation of them. A broker without
+ends its first join phase at once, with the members whose JoinGroup has arrived, which no client
+can determine; those members learn only by their next heartbeat that others want to join. So they
+heartbeat early, until all that started together are settled in one later generation. Java
+clients have no such gate; each of them sends the same requests.
 """
 
 from __future__ import annotations
@@ -21,25 +21,26 @@ _MOST_LOOKS = 50
 
 
 class Entrant(Protocol):
-    """A member on its way in, as a gate sees it (`Entrant` is one)."""
+    """Interface of a joining member for the gate (`Peer` is one)."""
 
     ended: bool
 
     @property
     def generation(self) -> int:
-        """-1: none."""
+        """The generation; -1: none."""
 
     @property
     def settled(self) -> bool:
-        """Stable, and with no reason to join again."""
+        """True if it is Stable and has no reason to rejoin."""
 
     def beat_soon(self) -> None:
-        """Heartbeat now instead of when it is due."""
+        """Send the next heartbeat now."""
 
 
 class Gate:
-    """One group's members on their way in. Those that come before it opens share it; afterwards
-    there is another."""
+    """Members of one group that start together. Members that start after it has opened get another
+    gate.
+    """
 
     __slots__ = ("_entering", "_looks", "_loop", "_members", "_opened", "_ready", "is_open")
 
@@ -54,13 +55,14 @@ class Gate:
         loop.call_later(LONGEST_S, self.open)
 
     def enter(self, peer: Entrant) -> None:
-        """A member starts; the gate waits for it."""
+        """Add a starting member, for which the gate waits."""
         self._members.append(peer)
         self._entering.add(peer)
 
     def wait(self, peer: Entrant, go_on: Callable[[], None]) -> bool:
-        """The member is ready for its last JoinGroup. False: there is nothing to wait for; else
-        `go_on` is called when it is time."""
+        """Note that the member is ready for its last JoinGroup. Return False if it need not wait;
+        else `go_on` is called when the gate opens.
+        """
         if self.is_open or peer not in self._entering:
             return False
         self._entering.discard(peer)
@@ -70,13 +72,13 @@ class Gate:
         return True
 
     def leave(self, peer: Entrant) -> None:
-        """The member will not come."""
+        """Remove a member that will not join."""
         self._entering.discard(peer)
         if not self._entering:
             self.open()
 
     def open(self) -> None:
-        """Let them in, in the order in which they came."""
+        """Let the members go on, in the order in which they became ready."""
         if self.is_open:
             return
         self.is_open = True
@@ -89,8 +91,9 @@ class Gate:
             self._loop.call_later(_LOOK_S, self._look)
 
     def _look(self) -> None:
-        """Open the gate if all peers are settled together; else let settled ones ask whether the
-        group rebalances."""
+        """End the checks if all peers are settled together; else let settled ones heartbeat, to
+        learn whether the group rebalances.
+        """
         here = [peer for peer in self._members if not peer.ended]
         latest = max((peer.generation for peer in here), default=-1)
         settled = all(peer.settled and peer.generation == latest for peer in here)

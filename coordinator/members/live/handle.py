@@ -1,7 +1,7 @@
-"""A peer as an application's test holds it: the same object from synchronous and asynchronous code.
+"""Handle of a peer in an application's test, usable from synchronous and asynchronous code.
 
 The peer lives on the emulator's loop. From another thread every call waits for that loop; on the
-loop itself calls that would have to wait are refused, and their asynchronous twins are there:
+loop itself, calls that would have to wait are refused, and asynchronous ones exist instead:
 `stable` for `wait_stable`, `left` after `stop`.
 """
 
@@ -26,7 +26,7 @@ from .recorder import Callback
 
 @nearest_keywords
 class PeerHandle(OnLoop):
-    """A live member beside a test. Leaves at the end of `with` or `async with`."""
+    """A live member beside a test. It leaves at the end of `with` or `async with`."""
 
     def __init__(
         self,
@@ -35,8 +35,9 @@ class PeerHandle(OnLoop):
         loop_thread: int,
         stable_members: Callable[[], int],
     ) -> None:
-        """`stable_members`: how many members its group has, 0 while the group is not Stable; called
-        on the fleet's loop."""
+        """`stable_members`: returns the number of members of its group, 0 while the group is not
+        Stable; called on the fleet's loop.
+        """
         super().__init__(fleet.loop, loop_thread)
         self._fleet = fleet
         self._stable_members = stable_members
@@ -49,32 +50,34 @@ class PeerHandle(OnLoop):
 
     @property
     def owned(self) -> tuple[TopicPartition, ...]:
-        """Its partitions, by topic and number."""
+        """The owned partitions, sorted by topic and number."""
         return self._do(lambda: self._peer.owned)
 
     @property
     def generation(self) -> int:
-        """The generation it is in, in the consumer protocol its member epoch; -1: none."""
+        """The generation, in the consumer protocol the member epoch; -1: none."""
         return self._do(lambda: self._peer.generation)
 
     @property
     def member_id(self) -> str:
-        """ "" until it has one."""
+        """The member id; "" until it has one."""
         return self._do(lambda: self._peer.member_id)
 
     @property
     def client_id(self) -> str:
-        """Its client.id."""
+        """The peer's client.id."""
         return self._peer.client_id
 
     @property
     def state(self) -> MemberState | ConsumerState:
-        """UNJOINED to STABLE (CLI-3); in the consumer protocol UNSUBSCRIBED to FATAL (K8-CL-1)."""
+        """State of the membership: UNJOINED to STABLE (CLI-3); in the consumer protocol
+        UNSUBSCRIBED to FATAL (K8-CL-1).
+        """
         return self._do(lambda: self._peer.state)
 
     @property
     def is_leader(self) -> bool:
-        """Whether the member ran the assignor in this generation."""
+        """True if the member ran the assignor in this generation."""
         return self._do(lambda: self._peer.member.is_leader)
 
     @property
@@ -89,45 +92,47 @@ class PeerHandle(OnLoop):
 
     @property
     def ended(self) -> bool:
-        """Whether the member has left or crashed."""
+        """True if the member has left or crashed."""
         return self._do(lambda: self._peer.ended)
 
     @property
     def positions(self) -> dict[TopicPartition, Position]:
-        """Positions: committed offsets that were found, and those set by `seek`."""
+        """Positions: fetched committed offsets, and those set by `seek`."""
         return self._do(lambda: dict(self._peer.member.positions))
 
     # -- what it is told to do
 
     def stall(self) -> None:
-        """Stop polling: after max.poll.interval.ms it leaves."""
+        """Stop polling: after max.poll.interval.ms the member leaves."""
         self._do(self._peer.stall)
 
     def pause(self) -> None:
-        """Stand still, as a process in a long collection of garbage: no heartbeats, no polls,
-        nothing read, until `resume`."""
+        """Freeze the peer, like a process in a long garbage collection: no heartbeats, no polls,
+        nothing read, until `resume`.
+        """
         self._do(self._peer.pause)
 
     @property
     def paused(self) -> bool:
-        """Whether the member stands still."""
+        """True if the peer is frozen by `pause`."""
         return self._do(lambda: self._peer.paused)
 
     def resume(self) -> None:
-        """Go on after `stall` or `pause`."""
+        """Continue after `stall` or `pause`."""
         self._do(self._peer.resume)
 
     def rebalance(self) -> None:
-        """Join anew, so that the group rebalances."""
+        """Rejoin, so that the group rebalances."""
         self._do(self._peer.rebalance)
 
     def seek(self, topic: str, partition: int, offset: int) -> None:
-        """Pretend to have read up to an offset. Raises KeyError if the partition is not owned,
-        MemberConfigError for what is no offset."""
+        """Set the position, as if the peer had read up to an offset. Raises KeyError if the
+        partition is not owned, MemberConfigError for an invalid offset.
+        """
         self._do(lambda: self._peer.seek(TopicPartition(topic, partition), offset))
 
     def crash(self) -> None:
-        """Die without a word; the group notices when the session runs out."""
+        """End without leaving; the group notices when the session expires."""
         self._do(self._peer.crash)
 
     def wait_stable(
@@ -137,18 +142,18 @@ class PeerHandle(OnLoop):
         members: int | None = None,
         after_generation: int = -1,
     ) -> Self:
-        """Wait until it is settled in a generation: Stable, with its part of the assignment, and no
-        reason to join again.
+        """Wait until the peer is settled in a generation: Stable, with its assignment, and no
+        reason to rejoin.
 
-        A peer that is settled already is so at once, also when another member has just begun to
-        join. To wait for what comes next, say how many `members` the group has then, or which
-        generation it was before:
+        A settled peer is so at once, even if another member has just begun to join. To wait for
+        the next generation, give the number of `members` that the group then has, or the
+        previous generation:
 
             before = peer.generation
             consumer.subscribe(["orders"])
-            peer.wait_stable(members=2)                      # or after_generation=before
+            peer.wait_stable(members=2)       # or after_generation=before
 
-        Raises FleetError when the time is over, PeerError if it ended.
+        Raises FleetError after the timeout, PeerError if the peer ended.
         """
         self._wait(lambda: self._settled(timeout_s, members, after_generation), "await stable()")
         return self
@@ -171,14 +176,12 @@ class PeerHandle(OnLoop):
             ) from None
 
     def wait_commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> None:
-        """Commit, all positions unless named, and wait. Raises MemberFault."""
+        """Commit positions (default: all), and wait. Raises MemberFault."""
         self._wait(lambda: self._peer.commit(offsets), "await commit()")
 
     def stop(self, *, leave: bool | None = None) -> None:
-        """Leave the group and end; from another thread, wait for it. On the loop itself: `await
-        left()` afterwards.
-
-        A peer that has ended, be it with its emulator, is left as it is.
+        """Leave the group and end; from another thread, wait for it. On the loop itself, `await
+        left()` afterwards. A peer that has ended, even with its emulator, is left as it is.
         """
         if self._peer.ended or self._loop.is_closed():
             return
@@ -196,18 +199,19 @@ class PeerHandle(OnLoop):
         members: int | None = None,
         after_generation: int = -1,
     ) -> Awaited[Self]:
-        """As `wait_stable`; to be awaited. Raises PeerError at once where no event loop runs."""
+        """Like `wait_stable`, to be awaited. Raises PeerError at once if no event loop runs."""
         self._needs_loop("stable()", "wait_stable()")
         return noted(self._stable(timeout_s, members, after_generation), "stable")
 
     def commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> Awaited[None]:
-        """As `wait_commit`; to be awaited. Raises PeerError at once where no event loop runs."""
+        """Like `wait_commit`, to be awaited. Raises PeerError at once if no event loop runs."""
         self._needs_loop("commit()", "wait_commit()")
         return noted(self._on_loop(lambda: self._peer.commit(offsets)), "commit")
 
     def left(self) -> Awaited[None]:
-        """Leave, and wait until that is done; to be awaited. Raises PeerError at once where no
-        event loop runs."""
+        """Leave and wait for the end, to be awaited. Raises PeerError at once if no event loop
+        runs.
+        """
         self._needs_loop("left()", "stop()")
         return noted(self._left(), "left")
 

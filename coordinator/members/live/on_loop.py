@@ -1,8 +1,8 @@
-"""An application test's handle of something that lives on an event loop: the same object from
-synchronous and asynchronous code.
+"""Base of a test's handle of an object on an event loop, usable from synchronous and asynchronous
+code.
 
-From another thread every call waits for that loop; on the loop itself calls that would have to wait
-are refused, and their asynchronous twins are there.
+From another thread every call waits for that loop; on the loop itself, calls that would have to
+wait are refused, and asynchronous ones exist instead.
 """
 
 from __future__ import annotations
@@ -23,23 +23,24 @@ _LOOK_S = 1.0
 
 
 class OnLoop:
-    """Calls into a loop, from any thread. `loop_thread`: the thread that it runs in. It ends with
-    `with` and `async with`."""
+    """Calls into a loop from any thread. `loop_thread`: the id of the loop's thread. The object
+    ends with `with` and `async with`.
+    """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, loop_thread: int) -> None:
         self._loop = loop
         self._loop_thread = loop_thread
 
     def _name(self) -> str:
-        """Of whom errors tell."""
+        """Return the object's name for errors."""
         raise NotImplementedError
 
     def stop(self) -> None:
-        """End it; from another thread, wait for it."""
+        """End the object; from another thread, wait for it."""
         raise NotImplementedError
 
     def left(self) -> Awaited[None]:
-        """End it, and wait until that is done; to be awaited."""
+        """End the object and wait for it, to be awaited."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
@@ -56,12 +57,13 @@ class OnLoop:
 
     @property
     def _is_here(self) -> bool:
-        """Return whether the loop runs in the calling thread."""
+        """True if the loop runs in the calling thread."""
         return self._loop_thread == get_ident()
 
     def _needs_loop(self, called: str, instead: str) -> None:
-        """A coroutine that nobody awaits does nothing, and a test without an event loop would not
-        notice."""
+        """Raise PeerError if no event loop runs, because a coroutine that is never awaited does
+        nothing, and the test would not notice.
+        """
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -86,8 +88,7 @@ class OnLoop:
         return self._result(action())
 
     def _result(self, work: Coroutine[Any, Any, T]) -> T:
-        """Have work done on the loop, and wait for it; not for ever, if that loop ends
-        meanwhile."""
+        """Run work on the loop and wait for it, but not for ever if the loop ends meanwhile."""
         loop = self._loop
         if loop.is_closed():
             work.close()

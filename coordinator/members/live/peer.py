@@ -1,10 +1,10 @@
-"""One member on real sockets: it polls all the time, unless told to stall, and remembers what
-happened to it.
+"""Peer: one member on real sockets, which polls continuously unless stalled, and records what
+happened.
 
-Owns the connection to the coordinator, the recorded callbacks and who waits for a commit or the
-end. A fault that `poll` raises ends the peer as it ends most applications: it is kept, and the peer
-leaves, so that the group goes on without it. A peer does not consume: it has the committed offsets
-as positions, and commits what it is told to have read (`seek`), or those again.
+Owns the connection to the coordinator, the recorded callbacks, and waits for commits and the
+end. A fault raised by `poll` ends the peer as it ends most applications: it is kept, and the
+peer leaves, so that the group goes on without it. A peer does not consume: its positions are the
+committed offsets, and it commits the positions set by `seek`, or the same again.
 """
 
 from __future__ import annotations
@@ -54,12 +54,15 @@ CONNECT_TIMEOUT_S = 10.0
 
 
 class PeerError(Exception):
-    """An event asked of a peer cannot be, or did not come about: what was seen instead."""
+    """Error: an action on a peer is not possible, or an expected event did not happen; the message
+    says what was seen.
+    """
 
 
 class PeerDriver(Protocol):
-    """A peer's needs of what drives it (`Fleet`): a loop, a clock, the shared connections, and
-    somebody to tell."""
+    """Interface of a peer's driver (`Fleet`): a loop, a clock, the shared connections, and
+    notifications.
+    """
 
     loop: asyncio.AbstractEventLoop
     random: Random
@@ -73,23 +76,23 @@ class PeerDriver(Protocol):
     bootstrap: Bootstrap
 
     def now(self) -> int:
-        """Milliseconds since the driver's zero."""
+        """Return milliseconds since the driver's zero."""
 
     def arm(self, peer: Peer) -> None:
-        """The peer's next deadline may have changed."""
+        """Schedule the peer's next call, because its deadline may have changed."""
 
     def changed(self, peer: Peer) -> None:
-        """Something happened to the peer."""
+        """Note that the peer's state changed."""
 
     def called_back(self, peer: Peer, callback: Callback) -> None:
-        """The peer's application is about to be told something."""
+        """Note a callback before the peer's application gets it."""
 
     def gone(self, peer: Peer) -> None:
-        """The peer has ended."""
+        """Note that the peer has ended."""
 
 
 class Peer:
-    """A live member. Made by `Fleet.peer`; to be touched on the fleet's loop only."""
+    """A live member, created by `Fleet.peer`. Use it on the fleet's loop only."""
 
     def __init__(
         self,
@@ -133,7 +136,7 @@ class Peer:
 
     @property
     def client_id(self) -> str:
-        """Its client.id."""
+        """The peer's client.id."""
         return self.member.config.client_id
 
     @property
@@ -143,17 +146,17 @@ class Peer:
 
     @property
     def generation(self) -> int:
-        """-1: none. In the consumer protocol: the member epoch."""
+        """The generation, in the consumer protocol the member epoch; -1: none."""
         return self.member.generation.generation_id
 
     @property
     def member_id(self) -> str:
-        """ "" until the coordinator gave it one."""
+        """The member id; "" until the coordinator has sent it."""
         return self.member.generation.member_id
 
     @property
     def owned(self) -> tuple[TopicPartition, ...]:
-        """Its partitions, by topic and number."""
+        """The owned partitions, sorted by topic and number."""
         return self.member.owned
 
     @property
@@ -163,12 +166,12 @@ class Peer:
 
     @property
     def now_ms(self) -> int:
-        """The fleet's time."""
+        """The fleet's time in ms."""
         return self._fleet.now()
 
     @property
     def settled(self) -> bool:
-        """Stable, with its part of the assignment, and no reason to join again."""
+        """True if it is Stable with its assignment, and has no reason to rejoin."""
         return not self.ended and self.member.settled
 
     def __repr__(self) -> str:
@@ -180,7 +183,7 @@ class Peer:
     # -- what it is told to do
 
     def subscribe(self, topics: Iterable[str] | None = None, pattern: str | None = None) -> None:
-        """Ask for topics, or for those that match a pattern, in place of what was asked for."""
+        """Subscribe to topics, or to those that match a pattern, replacing the former subscription."""
         now = self._fleet.now()
         if pattern is not None:
             self.member.subscribe_pattern(pattern, now)
@@ -189,23 +192,26 @@ class Peer:
         self.turn(now)
 
     def stall(self) -> None:
-        """The application is busy: it does not poll until `resume`, and leaves after
-        max.poll.interval.ms (CLI-14)."""
+        """Stop polling until `resume`, like a busy application; the member leaves after
+        max.poll.interval.ms (CLI-14).
+        """
         if self.ended:
             return
         self.polling = False
         self._fleet.arm(self)
 
     def pause(self) -> None:
-        """Its process stands still, as in a long collection of garbage: nothing is sent or read
-        until `resume`; its session will end."""
+        """Freeze the peer until `resume`, like a process in a long garbage collection: nothing is
+        sent or read, and its session will expire.
+        """
         if not self.ended:
             self.paused = True
             self._fleet.arm(self)
 
     def resume(self) -> None:
-        """The application polls again, its process goes on: it finds what came meanwhile, and what
-        has become of its timers."""
+        """Continue after `stall` or `pause`: handle the data that arrived meanwhile, and expired
+        timers.
+        """
         self.polling = True
         self.paused = False
         missed, self._missed = self._missed, []
@@ -214,24 +220,26 @@ class Peer:
         self.due(self._fleet.now())
 
     def rebalance(self, reason: str = "a peer was told to rebalance") -> None:
-        """Join anew, so that the group rebalances (KIP-568). Nothing in the consumer protocol, as
-        with Java's consumer."""
+        """Rejoin, so that the group rebalances (KIP-568). Does nothing in the consumer protocol, as
+        in Java's consumer.
+        """
         self.member.enforce_rebalance(reason)
         self.turn(self._fleet.now())
 
     def beat_soon(self) -> None:
-        """Heartbeat now instead of when it is due."""
+        """Send the next heartbeat now."""
         now = self._fleet.now()
         self.member.beat_soon(now)
         self.due(now)
 
     def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Pretend to have read up to an offset."""
+        """Set the position, as if the peer had read up to an offset."""
         self.member.seek(partition, offset)
 
     async def commit(self, offsets: Mapping[TopicPartition, Position] | None = None) -> None:
-        """Commit positions, all unless named, as commitSync does. Raises MemberFault, or PeerError
-        if it has ended."""
+        """Commit positions (default: all), like commitSync. Raises MemberFault, or PeerError if the
+        peer has ended.
+        """
         if self.ended:
             raise PeerError(f"{self.client_id} has ended{f': {self.fault}' if self.fault else ''}")
         now = self._fleet.now()
@@ -242,7 +250,7 @@ class Peer:
         await done
 
     def close(self, *, leave: bool | None = None) -> asyncio.Future[None]:
-        """Begin to leave as a consumer that is closed; the future is done when it has ended."""
+        """Start to leave, like a consumer that is closed; the future is done when it has ended."""
         if self._end is None:
             self._end = self._fleet.loop.create_future()
             if self.ended:
@@ -256,14 +264,15 @@ class Peer:
         return self._end
 
     def crash(self) -> None:
-        """Die without a word: the coordinator learns of it when the session runs out."""
+        """End without leaving: the coordinator notices when the session expires."""
         self._finish(abort=True)
 
     # -- its driver
 
     def turn(self, now: int) -> None:
-        """After anything that happened: let the application poll, carry out what the machine wants,
-        see when to come back."""
+        """After any event, let the application poll, carry out the machine's effects, and schedule
+        the next call.
+        """
         if self.ended or self.paused:
             return
         member = self.member
@@ -281,7 +290,7 @@ class Peer:
         self._fleet.changed(self)
 
     def due(self, now: int) -> None:
-        """Its deadline has come."""
+        """Run the timers that are due."""
         if not self.ended and not self.paused:
             self.member.tick(now)
             self.turn(now)
@@ -329,7 +338,7 @@ class Peer:
     # -- the coordinator's connection
 
     def _late(self, send: Send) -> None:
-        """The gate has opened for this request, if it still stands."""
+        """Send a request for which the gate has opened, if it is still awaited."""
         if not self.ended and send.node is not None and self.member.waits_for(send.number):
             self._to_coordinator(send.node, send)
 
@@ -382,8 +391,9 @@ class Peer:
             wire.close()
 
     def _hung_up(self) -> None:
-        """A request over a connection that the member gave up is not answered any more
-        (CLI-13): as in `members.driver`."""
+        """Report the requests of a connection that the member dropped as unanswered (CLI-13), like
+        `connections.driver`.
+        """
         if self.paused:
             self._missed.append(self._hung_up)
         elif self._wire is None and not self.ended:
@@ -465,8 +475,9 @@ class Peer:
 
 
 def _is_last_join(message: Request) -> bool:
-    """Return whether this JoinGroup makes a member, and does not only ask for a member id
-    (KIP-394)."""
+    """Return whether this JoinGroup creates a member, and does not only ask for a member id
+    (KIP-394).
+    """
     return isinstance(message, JoinGroupRequest) and (
         message.member_id != "" or message.group_instance_id is not None
     )

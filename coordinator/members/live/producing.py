@@ -1,7 +1,7 @@
 """A producer on real sockets: the pure `Producer`, driven by asyncio.
 
-Owns its timer and its connections. What becomes of each record is told as `Delivered`; what cannot
-be helped is in `fatal`.
+Owns its timer and its connections. Each record's result is reported as `Delivered`; a fault that
+ends the producer is in `fatal`.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from .transport import LiveTransport
 
 
 class LiveProducer:
-    """To be touched on its loop only. `wall_ms`: the wall clock now, in Unix milliseconds, for the
-    records' timestamps."""
+    """A live producer; use it on its loop only. `wall_ms`: the wall clock now, in Unix
+    milliseconds, for the records' timestamps.
+    """
 
     def __init__(
         self,
@@ -44,21 +45,21 @@ class LiveProducer:
 
     @property
     def fatal(self) -> MemberFault | None:
-        """The error that ends it for good."""
+        """The fault that ended the producer for good, or None."""
         return self._producer.fatal
 
     def want(self, topic: str) -> None:
-        """Ask a broker for a topic, so that it is made if the broker makes topics that are asked
-        for."""
+        """Request metadata of a topic, so that a broker with automatic creation creates it."""
         self._driver.perform([FetchMetadata(frozenset({topic}), True)])
 
     def send(self, partition: TopicPartition, value: bytes, key: bytes | None = None) -> int:
-        """Queue a record; its ticket. Call `turn` after the last one. Raises MemberFault if the
-        producer is of no use any more."""
+        """Queue a record; return its ticket. Call `turn` after the last one. Raises MemberFault if
+        the producer has ended.
+        """
         return self._producer.send(partition, value, self._transport.now(), key)
 
     def turn(self) -> None:
-        """Send what may be sent, tell what is known, see when to come back."""
+        """Send what can be sent, report results, and schedule the next call."""
         if self._closed or self._turning:
             return
         self._turning = True
@@ -72,8 +73,7 @@ class LiveProducer:
         self._rearm()
 
     def close(self) -> None:
-        """The end at once: what is not delivered yet may be, or not, and nothing is told any
-        more."""
+        """End at once: undelivered records may or may not be written, and nothing more is reported."""
         self._closed = True
         if self._timer is not None:
             self._timer.cancel()
@@ -92,7 +92,7 @@ class LiveProducer:
 
 
 class _Asking:
-    """A producer whose driver may also ask for metadata in passing."""
+    """A producer whose driver may also request metadata."""
 
     def __init__(self, producer: Producer) -> None:
         self._producer = producer
@@ -103,13 +103,13 @@ class _Asking:
         )
 
     def metadata(self, view: ClusterView, now: int) -> None:
-        """The topic was asked for, and that is all."""
+        """Do nothing: the request itself was the purpose."""
 
     def metadata_failed(self, now: int) -> None:
-        """Then it is there, or it is not."""
+        """Do nothing: the request was only a try."""
 
     def disconnected(self, now: int) -> None:
-        """A producer of no transactions has no coordinator."""
+        """Do nothing: a producer without transactions has no coordinator."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._producer, name)

@@ -1,5 +1,6 @@
-"""Callbacks of a live member's application: every one is kept, with its generation and
-instant, and passed on."""
+"""Recorder of a live member's callbacks: each is kept with its generation and instant, and passed
+on to the application's listener.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ Partitions = tuple[TopicPartition, ...]
 
 class Callback(NamedTuple):
     """One callback of the application's listener. `kind`: revoked, assigned or lost; `at_ms`: since
-    the fleet's zero."""
+    the fleet's zero.
+    """
 
     kind: str
     partitions: tuple[TopicPartition, ...]
@@ -25,10 +27,10 @@ class Callback(NamedTuple):
 
 
 class Recorder:
-    """Stands between a member and its application's listener, if there is one.
+    """Listener between a member and its application's listener, if any.
 
-    `when` gives the member's generation and the fleet's time; `called` is called with each callback
-    before the listener is.
+    `when` returns the member's generation and the fleet's time; `called` is called with each
+    callback before the listener.
     """
 
     __slots__ = ("_called", "_listener", "_when", "callbacks")

@@ -1,7 +1,7 @@
-"""One share consumer on real sockets (KIP-932), and as a test holds it.
+"""A share consumer on real sockets (KIP-932), and its handle in a test.
 
-Owns its connections, its timer, and what its application did. A fault ends the peer as it ends most
-applications: it is kept, and the peer leaves.
+Owns its connections, its timer, and the record of its application's work. A fault ends the peer
+as it ends most applications: it is kept, and the peer leaves.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Done(NamedTuple):
 
 
 class SharePeer:
-    """A live share consumer of a fleet; to be touched on the fleet's loop only."""
+    """A live share consumer of a fleet; use it on the fleet's loop only."""
 
     def __init__(
         self, fleet: Fleet, config: ShareConfig, topics: Iterable[str], work: Work
@@ -93,24 +93,23 @@ class SharePeer:
         return self.consumer.state
 
     def stall(self) -> None:
-        """The application is busy: it does not poll until `resume`; its member goes on."""
+        """Stop polling until `resume`, like a busy application; its member goes on."""
         self.application.stalled = True
         self._rearm()
 
     def pause(self) -> None:
-        """Its process stands still: nothing is sent until `resume`; its session and its locks will
-        end."""
+        """Freeze the peer until `resume`: nothing is sent, and its session and locks will expire."""
         if not self.ended:
             self.paused = True
             self._rearm()
 
     def resume(self) -> None:
-        """Go on after `stall` or `pause`."""
+        """Continue after `stall` or `pause`."""
         self.application.stalled = self.paused = False
         self.turn()
 
     def close(self) -> asyncio.Future[None]:
-        """Begin to give everything back and to leave; the future is done when it has ended."""
+        """Start to release all records and to leave; the future is done when it has ended."""
         if self._end is None:
             self._end = self._transport.loop.create_future()
             if self.ended:
@@ -123,11 +122,11 @@ class SharePeer:
         return self._end
 
     def crash(self) -> None:
-        """Die without a word: its connections are cut, its session runs out."""
+        """End without leaving: its connections are aborted, its session expires."""
         self._finish(abort=True)
 
     def turn(self) -> None:
-        """After anything that happened: let the application go on, carry out what it wants."""
+        """After any event, let the application continue and carry out its effects."""
         if self.ended or self.paused or self._turning:
             return
         self._turning = True
@@ -156,7 +155,7 @@ class SharePeer:
 
     @property
     def reached(self) -> bool:
-        """Whether a broker has ever answered."""
+        """True if any broker has ever answered."""
         return self.consumer.member.found
 
     def _seen(self, of: SharedRecord, word: str) -> None:
@@ -201,7 +200,7 @@ class SharePeer:
 
 @nearest_keywords
 class SharePeerHandle(OnLoop):
-    """A live share consumer beside a test. Leaves at the end of `with` or `async with`."""
+    """A live share consumer beside a test. It leaves at the end of `with` or `async with`."""
 
     def __init__(self, fleet: Fleet, make: Callable[[], SharePeer], loop_thread: int) -> None:
         super().__init__(fleet.loop, loop_thread)
@@ -212,39 +211,39 @@ class SharePeerHandle(OnLoop):
 
     @property
     def client_id(self) -> str:
-        """Its client.id."""
+        """The peer's client.id."""
         return self._peer.client_id
 
     @property
     def member_id(self) -> str:
-        """Its own, from the beginning to the end."""
+        """The member id, chosen by the member and constant."""
         return self._peer.consumer.member.member_id
 
     @property
     def state(self) -> ShareState:
-        """UNSUBSCRIBED to FATAL."""
+        """State of the membership: UNSUBSCRIBED to FATAL."""
         return self._do(lambda: self._peer.state)
 
     @property
     def assigned(self) -> tuple[TopicPartition, ...]:
-        """Its partitions, by topic and number."""
+        """The assigned partitions, sorted by topic and number."""
         return self._do(lambda: self._peer.consumer.assigned)
 
     @property
     def in_hand(self) -> list[tuple[str, int, int]]:
-        """Records that it was given and has not finished: topic, partition, offset."""
+        """Records that it has received and not finished: topic, partition, offset."""
         return self._do(
             lambda: [(*of.partition, of.record.offset) for of in self._peer.application.in_hand]
         )
 
     @property
     def renewed(self) -> int:
-        """Number of locks that were renewed."""
+        """The number of renewed locks."""
         return self._do(lambda: self._peer.application.renewed)
 
     @property
     def done(self) -> list[Done]:
-        """The records that it finished, and what it said of each; the latest 10,000."""
+        """The records that it finished, with their acknowledgements; the latest 10,000."""
         return self._do(lambda: list(self._peer.done))
 
     @property
@@ -254,28 +253,29 @@ class SharePeerHandle(OnLoop):
 
     @property
     def ended(self) -> bool:
-        """Whether the member has left or crashed."""
+        """True if the member has left or crashed."""
         return self._do(lambda: self._peer.ended)
 
     def stall(self) -> None:
-        """Stop polling, with what it has in hand: its locks end."""
+        """Stop polling while holding records: their locks expire."""
         self._do(self._peer.stall)
 
     def pause(self) -> None:
-        """Stand still: no heartbeats, no polls, until `resume`."""
+        """Freeze the peer until `resume`: no heartbeats, no polls."""
         self._do(self._peer.pause)
 
     def resume(self) -> None:
-        """Go on after `stall` or `pause`."""
+        """Continue after `stall` or `pause`."""
         self._do(self._peer.resume)
 
     def crash(self) -> None:
-        """Die without a word, with records in hand."""
+        """End without leaving, while holding records."""
         self._do(self._peer.crash)
 
     def stop(self) -> None:
-        """Give everything back, leave and end; from another thread, wait for it. On the loop
-        itself: `await left()`."""
+        """Release all records, leave and end; from another thread, wait for it. On the loop itself,
+        `await left()` afterwards.
+        """
         if self._peer.ended or self._loop.is_closed():
             return
         if self._is_here:
@@ -284,7 +284,7 @@ class SharePeerHandle(OnLoop):
         self._wait(self._closed, "await left()")
 
     def left(self) -> Awaited[None]:
-        """Leave, and wait until that is done; to be awaited."""
+        """Leave and wait for the end, to be awaited."""
         self._needs_loop("left()", "stop()")
         return noted(self._left(), "left")
 

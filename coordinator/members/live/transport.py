@@ -1,9 +1,8 @@
-"""Sockets for a `Driver`: connections to brokers, opened when something is asked, and the loop's
+"""Transport of a `Driver` on sockets: connections to brokers, opened on demand, and the loop's
 time.
 
-Owns addresses and sockets. A connection that cannot be had, or ends, is told to its owner once,
-with what was not answered; when to try again is the client's own affair. Does not depend on who is
-driven.
+Owns addresses and sockets. A connection that fails or ends is reported to its owner once, with
+the unanswered requests; the client decides when to try again. Does not know the client.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ class LiveTransport:
     """Connections of one client on the running loop. `bootstrap`: `host:port,...`; raises
     AddressError.
 
-    `routes`: where to connect instead, by host and port that brokers advertise. `entry`: how brokers
-    are got into, where they ask for more than a connection.
+    `routes`: where to connect instead of an advertised host and port. `entry`: TLS and
+    credentials, if the brokers require them.
     """
 
     def __init__(
@@ -43,7 +42,7 @@ class LiveTransport:
         entry: Entry | None = None,
         wires: set[Wire] | None = None,
     ) -> None:
-        """`wires`: where its open connections are to be found."""
+        """`wires`: the set to which its open connections are added."""
         self.loop = asyncio.get_running_loop()
         self.client_id = client_id
         self.buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
@@ -55,7 +54,7 @@ class LiveTransport:
 
     @classmethod
     def of(cls, fleet: Fleet, client_id: str) -> Self:
-        """A client's own connections to where a fleet's peers connect."""
+        """Return a transport that connects like a fleet's peers."""
         addresses = ",".join(
             f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
             for host, port in fleet.bootstrap.addresses
@@ -63,11 +62,11 @@ class LiveTransport:
         return cls(addresses, client_id, fleet.routes, fleet.entry, fleet.wires)
 
     def now(self) -> int:
-        """Milliseconds since the transport was made."""
+        """Return milliseconds since the transport was created."""
         return int((self.loop.time() - self._zero) * 1000)
 
     def connect(self, node: Node | None, turn: int, answered: Answered, lost: Lost) -> Connection:
-        """Begin to connect to a broker; None: to one of the bootstrap addresses, in turn."""
+        """Start to connect to a broker; None: to one of the bootstrap addresses, in turn."""
         host, port = (
             self._addresses[turn % len(self._addresses)] if node is None else (node.host, node.port)
         )
@@ -83,7 +82,7 @@ class LiveTransport:
 
 
 class Connection:
-    """One connection, open or about to be."""
+    """One connection, open or opening."""
 
     def __init__(
         self, transport: LiveTransport, host: str, port: int, answered: Answered, lost: Lost
@@ -115,17 +114,17 @@ class Connection:
             self._lost(unanswered, why)
 
     def ask(self, message: Request, context: Any) -> None:
-        """Send a request, or keep it until there is a connection. Raises Unsupported, WireError."""
+        """Send a request, or keep it until the connection is open. Raises Unsupported, WireError."""
         self._wire.ask(message, context)
 
     def close(self) -> None:
-        """Give the connection up; nobody is told."""
+        """Close the connection without notifying its owner."""
         self._told = True
         self._task.cancel()
         self._wire.close()
 
     def reset(self) -> None:
-        """End it as the network would; its owner is told."""
+        """Break the connection like a network fault; its owner is notified."""
         self._task.cancel()
         self._wire.abort()
         self._tell(self._wire.channel.unanswered(), "the connection was reset")

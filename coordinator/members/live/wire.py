@@ -1,7 +1,7 @@
-"""One TCP connection of a client: asyncio's side of a `Channel`.
+"""One TCP connection of a client: the asyncio protocol around a `Channel`.
 
-Owns the socket and its end. All connections of a fleet share one receive buffer: it is empty again
-when a call returns. Does not depend on what is asked.
+Owns the socket and its end. All connections of a fleet share one receive buffer, which is empty
+again when a call returns. Does not know requests.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ Lost = Callable[["Wire", list[Any], str], None]
 
 
 class Entry(NamedTuple):
-    """Way of a client into a listener: TLS and a login."""
+    """Access to a listener with security: TLS context and credentials."""
 
     tls: SSLContext | None = None
     credentials: Credentials | None = None
 
     def login(self) -> Login | None:
-        """Of one connection."""
+        """Return a new login for a connection, or None without credentials."""
         if self.credentials is None:
             return None
         from ..connections.login import Login
@@ -45,8 +45,9 @@ class Entry(NamedTuple):
 
 
 class Wire(asyncio.BufferedProtocol):
-    """A connection; `answered` is told each answer with its context, `lost` the end, once, with the
-    contexts left unanswered."""
+    """A connection. `answered` is called with each answer and its context, `lost` once at the end,
+    with the contexts of unanswered requests.
+    """
 
     __slots__ = (
         "_among",
@@ -69,8 +70,9 @@ class Wire(asyncio.BufferedProtocol):
         entry: Entry | None = None,
         among: set[Wire] | None = None,
     ) -> None:
-        """`entry`: how it gets in, where the broker asks for more than a connection. `among`: it is
-        one of these as long as it is open."""
+        """`entry`: TLS and credentials, if the broker requires them. `among`: a set that contains
+        the connection while it is open.
+        """
         self._among = among
         self._tls = None if entry is None else entry.tls
         self.channel = Channel(
@@ -94,31 +96,31 @@ class Wire(asyncio.BufferedProtocol):
 
     @property
     def is_open(self) -> bool:
-        """Connected, and not given up."""
+        """True if it is connected and not being closed."""
         return self.transport is not None and not self._ended
 
     def ask(self, message: Request, context: Any) -> None:
-        """Send a request, or keep it until there is a connection. Raises Unsupported, WireError."""
+        """Send a request, or keep it until the connection is open. Raises Unsupported, WireError."""
         self.channel.ask(message, context)
         if self.transport is not None:
             self.flush()
 
     def flush(self) -> None:
-        """Write what has gathered."""
+        """Write the queued frames."""
         if self.channel.output and not self._ended:
             output = self.channel.output
             self.transport.write(output[0] if len(output) == 1 else b"".join(output))
             output.clear()
 
     def close(self, why: str = "closed") -> None:
-        """Give the connection up; nobody is told."""
+        """Close the connection without notifying its owner."""
         self._ended = True
         self._why = why
         if self.transport is not None:
             self.transport.close()
 
     def abort(self) -> None:
-        """Give it up without a farewell."""
+        """Abort the connection without flushing."""
         self._ended = True
         if self.transport is not None:
             self.transport.abort()

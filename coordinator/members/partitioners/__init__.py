@@ -1,10 +1,10 @@
 """Partitioners of the Java producer, exactly, as pure values and small state machines: which
 partition a record is written to.
 
-Owns: explicit partitions, murmur2 for keys (PART-1, PART-2), the counter before 2.4 and
-RoundRobinPartitioner (PART-3, PART-4), the sticky partitioner of KIP-480 (PART-5), the adaptive one
-of KIP-794 (PART-6). Rules: chance comes from outside as a callable; the state of the topic comes
-with each call; nothing is ever looked up. Does not depend on producers, batches, the wire, brokers.
+Explicit partitions, murmur2 for keys (PART-1, PART-2), the counter before 2.4 and
+RoundRobinPartitioner (PART-3, PART-4), the sticky partitioner of KIP-480 (PART-5), the adaptive
+one of KIP-794 (PART-6). Randomness comes as a callable; the state of the topic comes with each
+call. Does not know producers, batches, the wire or brokers. Begin with `topic.py`.
 """
 
 from __future__ import annotations

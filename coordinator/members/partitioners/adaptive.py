@@ -1,10 +1,10 @@
-"""The built-in partitioner of KIP-794 (3.3 and later, `partitioner.class` unset): uniform by bytes,
+"""Built-in partitioner of KIP-794 (3.3 and later, `partitioner.class` unset): uniform by bytes,
 adaptive by queue length.
 
-Owns: how long a topic sticks to a partition, and the odds of the next one (PART-6). Rules: a switch
-needs batch.size bytes and leave to switch, or twice batch.size; odds fall as a partition's queue
-grows. Does not depend on why a partition is slow or unavailable: the accumulator says so by leaving
-it out of the queue sizes.
+Owns how long a topic sticks to a partition, and the odds of the next one (PART-6). A switch
+needs batch.size bytes and permission, or twice batch.size; odds fall as a partition's queue
+grows. Does not know why a partition is slow or unavailable: the accumulator leaves it out of the
+queue sizes.
 """
 
 from __future__ import annotations
@@ -20,22 +20,23 @@ from .topic import Random, TopicView
 
 class LoadTable(NamedTuple):
     """Cumulative odds of the available partitions; `partitions[i]` has the weight `cumulative[i] -
-    cumulative[i - 1]`."""
+    cumulative[i - 1]`.
+    """
 
     partitions: tuple[int, ...]
     cumulative: tuple[int, ...]
 
     def pick(self, number: int) -> int:
-        """The partition that `number` (not negative) lands on."""
+        """Return the partition for a non-negative random number."""
         return self.partitions[bisect_right(self.cumulative, number % self.cumulative[-1])]
 
 
 def load_table(queue_sizes: Mapping[int, int], partitions: int) -> LoadTable | None:
-    """Odds from the number of batches waiting for each available partition, of a topic with so many
-    `partitions` (PART-6).
+    """Return the odds for the number of waiting batches of each available partition, of a topic
+    with `partitions` partitions (PART-6).
 
     The weight of a partition is the longest queue + 1 - its own queue. None means uniform odds:
-    fewer than two partitions, none available, or all of them available with equal queues.
+    fewer than two partitions, none available, or all available with equal queues.
     """
     if partitions < 2 or not queue_sizes:
         return None
@@ -47,8 +48,8 @@ def load_table(queue_sizes: Mapping[int, int], partitions: int) -> LoadTable | N
 
 
 class AdaptivePartitioner:
-    """KIP-794. `batch_size` in bytes is the producer's batch.size (0 counts as 1); the flags are
-    the settings partitioner.ignore.keys and partitioner.adaptive.partitioning.enable.
+    """Partitioner of KIP-794. `batch_size`: the producer's batch.size in bytes (0 counts as 1); the
+    flags are partitioner.ignore.keys and partitioner.adaptive.partitioning.enable.
     """
 
     def __init__(
@@ -68,27 +69,28 @@ class AdaptivePartitioner:
         self._tables: dict[str, LoadTable] = {}
 
     def partition(self, topic: TopicView, key: bytes | None) -> int:
-        """The key's partition, or the one that the topic sticks to."""
+        """Return the key's partition, or the one that the topic sticks to."""
         if key is not None and not self._ignore_keys:
             return partition_for_key(key, topic.partitions)
         current = self._current.get(topic.name)
         return self._next(topic) if current is None else current
 
     def on_new_batch(self, topic: TopicView, previous: int) -> None:
-        """Nothing: KIP-794 counts bytes, not batches."""
+        """Do nothing: KIP-794 counts bytes, not batches."""
 
     def on_append(self, topic: TopicView, size: int, *, may_switch: bool) -> None:
-        """`size` bytes went to the current partition; `may_switch` when all of its batches are full
-        or ready to be sent."""
+        """Count `size` bytes for the current partition. `may_switch`: all of its batches are full
+        or ready to be sent.
+        """
         produced = self._produced.get(topic.name, 0) + size
         self._produced[topic.name] = produced
         if produced >= 2 * self._batch_size or (may_switch and produced >= self._batch_size):
             self._next(topic)
 
     def on_queue_sizes(self, topic: TopicView, queue_sizes: Mapping[int, int]) -> None:
-        """The number of batches that wait, by available partition in the accumulator's order.
-
-        The accumulator reports once every partition has had a batch. Not adaptive: ignored.
+        """Update the odds from the number of waiting batches, by available partition in the
+        accumulator's order. The accumulator reports once every partition has had a batch.
+        Ignored if not adaptive.
         """
         table = load_table(queue_sizes, topic.partitions) if self._adaptive else None
         if table is None:

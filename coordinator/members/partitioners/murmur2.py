@@ -1,8 +1,7 @@
 """murmur2 as the Java producer computes it, and the partition of a keyed record.
 
-Owns: the hash (PART-1) and its mapping to a partition (PART-2). Rule: the result is a signed 32-bit
-int, as in Java. Does not depend on which partitions are available: a key always goes to the same
-one of all partitions.
+Owns the hash (PART-1), a signed 32-bit int as in Java, and its mapping to a partition (PART-2).
+Does not depend on which partitions are available: a key always goes to the same partition.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ _POSITIVE: Final = 0x7FFFFFFF
 
 
 def murmur2(data: bytes) -> int:
-    """The 32-bit murmur2 hash of `data`, signed (PART-1)."""
+    """Return the signed 32-bit murmur2 hash of `data` (PART-1)."""
     length = len(data)
     whole = length & ~3
     h = (_SEED ^ length) & _MASK
@@ -33,11 +32,12 @@ def murmur2(data: bytes) -> int:
 
 
 def partition_for_key(key: bytes, partitions: int) -> int:
-    """The partition of a record with this serialised key, of all `partitions` of the topic
-    (PART-2)."""
+    """Return the partition of a record with this serialised key, of all `partitions` of the topic
+    (PART-2).
+    """
     return to_positive(murmur2(key)) % partitions
 
 
 def to_positive(number: int) -> int:
-    """Java's way to drop a sign, by clearing the bit: -1 becomes 2147483647, not 1."""
+    """Clear the sign bit, as Java does: -1 becomes 2147483647, not 1."""
     return number & _POSITIVE

@@ -1,10 +1,9 @@
-"""Partitioners that count: the default before 2.4 for records without a key, and
+"""Counting partitioners: the default before 2.4 for records without a key, and
 RoundRobinPartitioner.
 
-Owns: one counter a topic (PART-3, PART-4). Rule: a counter is a Java int, so it wraps, and its sign
-bit is cleared when used. Does not depend on batches: a partitioner that counts skips a partition
-whenever the producer asks twice for one record (KIP-480's producers do so at each new batch), and
-so does this one.
+Owns one counter for each topic (PART-3, PART-4), a Java int that wraps and whose sign bit is
+cleared when used. Does not know batches: such a partitioner skips a partition whenever the
+producer asks twice for one record, as KIP-480's producers do at each new batch.
 """
 
 from __future__ import annotations
@@ -15,13 +14,14 @@ from .topic import Random, TopicView
 
 class RoundRobinPartitioner:
     """`org.apache.kafka.clients.producer.RoundRobinPartitioner`: keys ignored, each topic counted
-    from 0 (PART-4)."""
+    from 0 (PART-4).
+    """
 
     def __init__(self) -> None:
         self._counters: dict[str, int] = {}
 
     def partition(self, topic: TopicView, key: bytes | None) -> int:
-        """The next partition in turn, among the available ones if there are any."""
+        """Return the next partition in turn, among the available ones if there are any."""
         count = self._counters.get(topic.name)
         if count is None:
             count = self._start()
@@ -29,7 +29,7 @@ class RoundRobinPartitioner:
         return topic.pick(to_positive(count))
 
     def on_new_batch(self, topic: TopicView, previous: int) -> None:
-        """Nothing: which is why asking again skips a partition."""
+        """Do nothing; therefore the second question for a record skips a partition."""
 
     def _start(self) -> int:
         return 0
@@ -37,14 +37,15 @@ class RoundRobinPartitioner:
 
 class CounterPartitioner(RoundRobinPartitioner):
     """The default partitioner before 2.4: keys hashed; without a key in turn, each topic from a
-    random start (PART-3)."""
+    random start (PART-3).
+    """
 
     def __init__(self, random: Random) -> None:
         super().__init__()
         self._random = random
 
     def partition(self, topic: TopicView, key: bytes | None) -> int:
-        """The key's partition, or the next in turn."""
+        """Return the key's partition, or the next in turn."""
         if key is not None:
             return partition_for_key(key, topic.partitions)
         return super().partition(topic, key)

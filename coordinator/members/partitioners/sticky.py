@@ -1,8 +1,8 @@
-"""The sticky partitioner of KIP-480, default from 2.4 to 3.2.
+"""Sticky partitioner of KIP-480, the default from 2.4 to 3.2.
 
-Owns: the current partition of each topic (PART-5). Rule: it changes only when the producer
-announces a new batch for just that partition; late announcements for an older one change nothing.
-Does not depend on how full a batch is.
+Owns the current partition of each topic (PART-5). It changes only when the producer announces a
+new batch for that partition; a late announcement for an older one changes nothing. Does not know
+how full a batch is.
 """
 
 from __future__ import annotations
@@ -12,20 +12,21 @@ from .topic import Random, TopicView
 
 
 class UniformStickyPartitioner:
-    """Sticks to one random available partition a topic until a new batch begins; keys ignored
-    (PART-5)."""
+    """Partitioner that sticks to one random available partition of a topic until a new batch
+    begins; keys ignored (PART-5).
+    """
 
     def __init__(self, random: Random) -> None:
         self._random = random
         self._current: dict[str, int] = {}
 
     def partition(self, topic: TopicView, key: bytes | None) -> int:
-        """The partition stuck to at present."""
+        """Return the partition that the topic sticks to."""
         current = self._current.get(topic.name)
         return self._choose(topic, None) if current is None else current
 
     def on_new_batch(self, topic: TopicView, previous: int) -> None:
-        """Move on, unless the topic has moved on from `previous` already."""
+        """Choose another partition, unless the topic has left `previous` already."""
         current = self._current.get(topic.name)
         if current is None or current == previous:
             self._choose(topic, current)
@@ -41,10 +42,11 @@ class UniformStickyPartitioner:
 
 class StickyPartitioner(UniformStickyPartitioner):
     """The default partitioner of 2.4 to 3.2: keys hashed, all other records sticky (PART-2,
-    PART-5)."""
+    PART-5).
+    """
 
     def partition(self, topic: TopicView, key: bytes | None) -> int:
-        """The key's partition, or the one stuck to."""
+        """Return the key's partition, or the one that the topic sticks to."""
         if key is not None:
             return partition_for_key(key, topic.partitions)
         return super().partition(topic, key)

@@ -1,4 +1,4 @@
-"""A producer's settings: the Java producer's names and defaults, as far as they are known here."""
+"""Settings of a producer: the Java producer's names and defaults, as far as this producer has them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ _ACKS: Final = {"all": -1, "-1": -1, "0": 0, "1": 1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerConfig:
-    """The settings of one producer. Raises MemberConfigError for what does not go together.
-    Durations are milliseconds."""
+    """Settings of one producer. Durations are milliseconds. Raises MemberConfigError for settings
+    that cannot be combined.
+    """
 
     client_id: str = setting("client.id", TEXT, "")
     acks: str = setting("acks", TEXT, "all", words=tuple(_ACKS))
@@ -44,5 +45,5 @@ class ProducerConfig:
 
     @property
     def acks_number(self) -> int:
-        """As the request has it: -1, 0 or 1."""
+        """The value of acks in the request: -1, 0 or 1."""
         return _ACKS[self.acks]

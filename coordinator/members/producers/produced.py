@@ -1,4 +1,6 @@
-"""A producer's answers to its application, and the refusals that end it."""
+"""Effects of a producer for its application: results of records, batches sent, ends of
+transactions.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,9 @@ FENCED: Final = frozenset(
 
 
 class Delivered(NamedTuple):
-    """Result for some records of one partition, in the order in which they were sent. `offset`: of
-    the first one, -1 with acks=0.
-
-    `fault` None: they are written. Otherwise they may or may not be, unless the fault is a refusal.
+    """Result of some records of one partition, in order of sending. `offset`: that of the first, -1
+    with acks=0. `fault` None: they are written; otherwise they may or may not be, unless the
+    fault is a refusal.
     """
 
     tickets: tuple[int, ...]
@@ -33,8 +34,9 @@ class Delivered(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A batch goes out for the first time: whose records it has, and under which producer id, epoch
-    and sequence number."""
+    """A batch that is sent for the first time: its records' tickets, and its producer id, epoch and
+    sequence number.
+    """
 
     tickets: tuple[int, ...]
     partition: TopicPartition
@@ -44,8 +46,9 @@ class Sent(NamedTuple):
 
 
 class TransactionEnded(NamedTuple):
-    """The transaction is over. `fault`: it could not be committed; abort it, or give up if the
-    producer is `fatal`."""
+    """End of a transaction. `fault`: it could not be committed; abort it, or give up if the
+    producer is `fatal`.
+    """
 
     committed: bool
     fault: MemberFault | None

@@ -1,4 +1,4 @@
-"""A producer, as pure as a member: records and time in, requests out, and how each record fared.
+"""A producer as a pure state machine: records and time in, requests and results out.
 
     producer = Producer(ProducerConfig(), wall_ms=epoch_ms, chance=random.random)
     ticket = producer.send(TopicPartition("orders", 0), b"value", now)
@@ -6,9 +6,9 @@
     for effect in producer.take(): ...       # requests, and `Delivered`, `TransactionEnded`
     producer.receive(number, response, now)
 
-Owns batching and retries. Rules: at most one batch a partition is on its way, so order is kept; a
-batch is sent again as it was, with the same sequence numbers, until it is answered or
-delivery.timeout.ms is over. Transactions are `transactions`.
+Owns batching and retries. At most one batch of a partition is in flight, so order is kept; a
+batch is sent again unchanged, with the same sequence numbers, until it is answered or
+delivery.timeout.ms is over. Transactions are in `transactions`.
 
 Sources: KIP-98 (idempotence, transactions), KIP-360 (a new epoch after a gap), KIP-91
 (delivery.timeout.ms).
@@ -97,8 +97,9 @@ def _late(partition: TopicPartition) -> MemberFault:
 
 
 class Producer:
-    """One producer. `wall_ms`: the wall clock, in Unix milliseconds, of instant 0; it may be set
-    again. `chance` only jitters backoffs."""
+    """One producer. `wall_ms`: the wall clock at instant 0, in Unix milliseconds; it may be set
+    again. `chance` only jitters backoffs.
+    """
 
     def __init__(
         self, config: ProducerConfig, *, wall_ms: int = 0, chance: Callable[[], float] = lambda: 0.5
@@ -128,8 +129,9 @@ class Producer:
     def send(
         self, partition: TopicPartition, value: bytes | None, now: int, key: bytes | None = None
     ) -> int:
-        """Queue a record; what becomes of it is told as `Delivered` under the ticket returned.
-        Raises the fatal fault, if there is one."""
+        """Queue a record; `Delivered` reports its result with the returned ticket. Raises the fatal
+        fault, if there is one.
+        """
         if self.fatal is not None:
             raise self.fatal
         if self.transactions is not None:
@@ -145,18 +147,18 @@ class Producer:
 
     @property
     def idle(self) -> bool:
-        """Whether every record was delivered or has failed."""
+        """True if the result of every record is known."""
         return all(not each.queue and each.batch is None for each in self._partitions.values())
 
     @property
     def ready(self) -> bool:
-        """Whether the producer has its producer id, if it needs one."""
+        """True if the producer has its producer id, or needs none."""
         return not self._needs_id
 
     # -- what the driver calls
 
     def tick(self, now: int) -> None:
-        """Do what is due."""
+        """Run what is due: send batches, expire records."""
         if now == self._looked_at:
             return
         self.leaders.tick(now)
@@ -173,7 +175,7 @@ class Producer:
             self._looked_at = now
 
     def next_deadline(self) -> int | None:
-        """Return the instant at which `tick` has something to do, or None."""
+        """Return the instant at which `tick` is due, or None."""
         due = [found] if (found := self.leaders.next_deadline()) is not None else []
         if self.fatal is not None:
             return min(due, default=None)
@@ -193,26 +195,26 @@ class Producer:
         return min(due, default=None)
 
     def receive(self, number: int, response: Response, now: int) -> bool:
-        """An answer came. False: nobody waits for it."""
+        """Take the answer to a request; return False if it is no longer awaited."""
         self._looked_at = None
         return self.leaders.receive(number, response, now)
 
     def failed(self, number: int, now: int) -> None:
-        """No answer will come."""
+        """Note that a request will get no answer."""
         self._looked_at = None
         self.leaders.receive(number, None, now)
 
     def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
-        """The request was never sent: the broker's versions cannot carry it."""
+        """Note that a request was not sent, because no common version can express it."""
         self.fail(fault)
 
     def take(self) -> list[ProducerEffect]:
-        """Actions and events due now, in order."""
+        """Return the effects of now, in order."""
         told, self.told = self.told, []
         return [*told, *self.leaders.take()]
 
     def fail(self, fault: MemberFault) -> None:
-        """The producer is of no use any more; everything that waits fails with it."""
+        """End the producer with a fault; all waiting records fail with it."""
         self._looked_at = None
         self.fatal = self.fatal or fault
         self.drop_unsent(fault, all_of_it=True)
@@ -220,7 +222,9 @@ class Producer:
     # -- batches
 
     def _may_send(self, partition: TopicPartition) -> bool:
-        """Return whether a batch for this partition waits for nothing but time."""
+        """Return whether a batch for this partition can be sent: producer id, transaction and
+        leader are ready.
+        """
         if self._needs_id or (
             self.transactions is not None and not self.transactions.may_send(partition)
         ):
@@ -395,7 +399,7 @@ class Producer:
                 self.transactions.must_abort(late)
 
     def drop_unsent(self, fault: MemberFault, *, all_of_it: bool = False) -> None:
-        """Let records go that were not sent yet, and (`all_of_it`) those on their way."""
+        """Fail the records that were not sent yet, and with `all_of_it` those in flight."""
         for partition, each in self._partitions.items():
             tickets = [ticket for ticket, _, _ in each.queue]
             each.queue.clear()
@@ -408,13 +412,14 @@ class Producer:
     # -- producer id
 
     def _renew(self) -> None:
-        """A new epoch, in which every sequence begins anew; what is on its way stays in the old
-        one."""
+        """Request a new epoch, in which all sequences start anew; records in flight keep the old
+        one.
+        """
         self._needs_id = True
         self.restart_sequences()
 
     def restart_sequences(self) -> None:
-        """Number from 0 on."""
+        """Restart all sequence numbers at 0."""
         for each in self._partitions.values():
             each.sequence = 0
 
@@ -444,16 +449,16 @@ class Producer:
         self._init_again_at = now + self.backoff.next()
 
     def has_id(self, producer_id: int, producer_epoch: int) -> None:
-        """The coordinator has given an id and an epoch."""
+        """Set the producer id and epoch."""
         self.producer_id, self.producer_epoch = producer_id, producer_epoch
         self._needs_id = False
 
     def needs_id(self) -> None:
-        """The id or its epoch is to be asked for anew before anything is sent."""
+        """Require a new producer id or epoch before anything is sent."""
         self._needs_id = True
 
     def partitions(self) -> Iterable[TopicPartition]:
-        """Those with records that wait or are on their way."""
+        """Return the partitions with records that wait or are in flight."""
         return [
             partition
             for partition, each in self._partitions.items()

@@ -1,10 +1,9 @@
-"""A producer's transactions, before KIP-890's second part: partitions are added first, then written
-to, then the end is asked for.
+"""Transactions of a producer, before KIP-890's second part: partitions are added first, then
+written to, then the end is requested.
 
-Owns the way to the coordinators of transactions and of groups, and the order of what is asked of
-them: one question at a time. Rules: what can be asked again is, after a backoff; a fenced producer
-is of no use any more; any other refusal leaves abortion as the only way on, after which the epoch
-is renewed (KIP-360).
+Owns the requests to the coordinators of transactions and of groups, one at a time. Retriable
+errors are retried after a backoff; a fenced producer has ended; after any other refusal the
+transaction can only be aborted, and then the epoch is renewed (KIP-360).
 
 Sources: KIP-98, KIP-360, KIP-447 (offsets with the member's generation).
 """
@@ -75,7 +74,7 @@ class TransactionState(Enum):
 
 
 class _Step(NamedTuple):
-    """One question. `group`: whose coordinator is asked; None: that of the transaction."""
+    """One request. `group`: ask this group's coordinator; None: the transaction's."""
 
     make: Callable[[], Request]
     errors: Callable[[Response], list[int]]
@@ -84,7 +83,7 @@ class _Step(NamedTuple):
 
 
 class TransactionalProducer(Protocol):
-    """The part of a producer transactions need (`producer.Producer`)."""
+    """The part of a producer that transactions use (`producer.Producer`)."""
 
     config: ProducerConfig
     fatal: MemberFault | None
@@ -96,34 +95,34 @@ class TransactionalProducer(Protocol):
 
     @property
     def idle(self) -> bool:
-        """Whether every record was delivered or has failed."""
+        """True if the result of every record is known."""
 
     def tick(self, now: int) -> None:
-        """Do what is due."""
+        """Run what is due."""
 
     def fail(self, fault: MemberFault) -> None:
-        """The producer is of no use any more."""
+        """End the producer with a fault."""
 
     def drop_unsent(self, fault: MemberFault) -> None:
-        """Let records go that were not sent yet."""
+        """Fail the records that were not sent yet."""
 
     def needs_id(self) -> None:
-        """The id or its epoch is to be asked for anew."""
+        """Require a new producer id or epoch."""
 
     def has_id(self, producer_id: int, producer_epoch: int) -> None:
-        """The coordinator has given an id and an epoch."""
+        """Set the producer id and epoch."""
 
     def restart_sequences(self) -> None:
-        """Number from 0 on."""
+        """Restart all sequence numbers at 0."""
 
 
 class Transactions:
-    """The transactions of one producer."""
+    """Transactions of one producer."""
 
     def __init__(self, producer: TransactionalProducer) -> None:
         self.state = TransactionState.NEW
         self.fault: MemberFault | None = None
-        """Why the open transaction can only be aborted."""
+        """The fault because of which the open transaction can only be aborted, or None."""
         self._producer = producer
         self._id = producer.config.transactional_id or ""
         self._steps: deque[_Step] = deque()
@@ -141,8 +140,7 @@ class Transactions:
     # -- what the application calls
 
     def begin(self) -> None:
-        """Open a transaction. Raises MemberFault if one is open, or the producer is of no use any
-        more."""
+        """Open a transaction. Raises MemberFault if one is open, or the producer has ended."""
         if self._producer.fatal is not None:
             raise self._producer.fatal
         if self.state is not TransactionState.READY:
@@ -157,8 +155,9 @@ class Transactions:
         self._is_begun = False
 
     def uses(self, partition: TopicPartition) -> None:
-        """A record for this partition belongs to the open transaction. Raises MemberFault if none
-        is open, or it can only be aborted."""
+        """Add the partition of a record to the open transaction. Raises MemberFault if none is
+        open, or it can only be aborted.
+        """
         if self.state is not TransactionState.OPEN:
             raise MemberFault(
                 f"a record needs an open transaction: the producer is {self.state.value}; begin one"
@@ -182,8 +181,9 @@ class Transactions:
         instance: str | None,
         offsets: Mapping[TopicPartition, Position],
     ) -> None:
-        """Let the end of the transaction commit these offsets for a group, as the member of that
-        generation (KIP-447)."""
+        """Commit these offsets of a group with the transaction, as the member of that generation
+        (KIP-447).
+        """
         if self.state is not TransactionState.OPEN:
             raise MemberFault(
                 f"offsets need an open transaction: the producer is {self.state.value}; begin one"
@@ -203,8 +203,9 @@ class Transactions:
         self._steps.append(_Step(message, _offset_errors, lambda _, now: None, group=group_id))
 
     def end(self, *, commit: bool) -> None:
-        """Ask for the end; it comes as `TransactionEnded`. A transaction with a fault can only be
-        aborted: committing tells that fault."""
+        """Request the end; `TransactionEnded` reports it. A transaction with a fault can only be
+        aborted: committing reports that fault.
+        """
         if self.state is not TransactionState.OPEN:
             raise MemberFault(f"there is no open transaction: the producer is {self.state.value}")
         if commit and self.fault is not None:
@@ -222,18 +223,17 @@ class Transactions:
 
     @property
     def ending(self) -> bool:
-        """Whether the application has asked for the end of the transaction."""
+        """True if the application has requested the end of the transaction."""
         return self.state in (TransactionState.COMMITTING, TransactionState.ABORTING)
 
     # -- what the producer asks
 
     def may_send(self, partition: TopicPartition) -> bool:
-        """Return whether the coordinator has confirmed that this partition is part of the
-        transaction."""
+        """Return whether the coordinator has added this partition to the transaction."""
         return partition in self._added
 
     def must_abort(self, fault: MemberFault) -> None:
-        """The transaction cannot be committed any more."""
+        """Note that the transaction cannot be committed any more."""
         if self.state is TransactionState.OPEN:
             self.fault = self.fault or fault
         elif self.state is TransactionState.COMMITTING:
@@ -243,7 +243,7 @@ class Transactions:
             self._tell_end(committed=False, fault=fault)
 
     def go_on(self, now: int) -> None:
-        """Ask the next question, or for the end when everything else is done."""
+        """Send the next request, or the one for the end when everything else is done."""
         producer = self._producer
         if not self._steps and not self._asked and self.ending and producer.idle:
             self._ask_for_end(now)
@@ -269,7 +269,7 @@ class Transactions:
                 )
 
     def deadlines(self) -> list[int]:
-        """Return the instants at which `go_on` has something to do."""
+        """Return the instants at which `go_on` is due."""
         return [self._again_at] if self._steps and not self._asked else []
 
     # -- answers

@@ -1,2 +1,4 @@
-"""Consumers of share groups (KIP-932): a member that heartbeats, its share sessions with the leaders
-of partitions, and both together. As pure as all members."""
+"""Consumers of share groups (KIP-932), as pure state machines: `member` heartbeats, `sessions`
+fetches and acknowledges at the leaders of partitions, `consumer` combines both. Begin with
+`consumer.py`. Knows no clock or socket.
+"""

@@ -1,4 +1,4 @@
-"""The configuration of a share consumer: Java's names and defaults."""
+"""Configuration of a share consumer: Java's names and defaults."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ _ACQUIRE_MODES: Final = {"batch_optimized": 0, "record_limit": 1}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShareConfig:
-    """The settings of one share consumer. Raises MemberConfigError for what cannot be. Durations are
-    milliseconds."""
+    """Settings of one share consumer. Durations are milliseconds. Raises MemberConfigError for
+    invalid values.
+    """
 
     group_id: str = setting("group.id", "text", "")
     client_id: str = setting("client.id", "text", "")
@@ -36,7 +37,7 @@ class ShareConfig:
 
     @classmethod
     def from_properties(cls, properties: Mapping[str, object]) -> Self:
-        """From Kafka's names."""
+        """Create a configuration from Kafka's names."""
         return cls(**read_settings(cls, properties, "a share consumer"))
 
     def __post_init__(self) -> None:
@@ -56,14 +57,14 @@ class ShareConfig:
 
     @property
     def implicit(self) -> bool:
-        """Whether a poll accepts the records of the poll before it."""
+        """True if a poll accepts the records of the previous poll."""
         return self.acknowledgement_mode == IMPLICIT
 
     @property
     def acquire_number(self) -> int:
-        """share.acquire.mode, as ShareFetch has it."""
+        """The value of share.acquire.mode in ShareFetch."""
         return _ACQUIRE_MODES[self.acquire_mode]
 
     def having(self, **values: Any) -> Self:
-        """The same with other values, by attribute name."""
+        """Return a copy with other values, by attribute name."""
         return replace(self, **values)

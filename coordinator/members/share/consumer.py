@@ -1,12 +1,12 @@
-"""A share consumer (KIP-932): a member of a share group that reads what it is assigned. As pure as the
-member: bytes and time in, requests out.
+"""A share consumer (KIP-932): a member of a share group that reads its assigned partitions, as a
+pure state machine.
 
     consumer = ShareConsumer(ShareConfig(group_id="workers"), chance=random.random)
     consumer.subscribe(["jobs"], now)
     for of in consumer.poll(now): ...            # records, each with its delivery count
     consumer.acknowledge(of, RELEASE)            # explicit mode; in implicit mode the next poll accepts
     for effect in consumer.take(): ...           # as a member's
-    consumer.receive(number, response, now)      # an answer, whoever it came from
+    consumer.receive(number, response, now)      # an answer, from any broker
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from .sessions import ShareSessions
 
 
 class Unacknowledged(MemberFault):
-    """A poll came before everything was acknowledged, in explicit mode."""
+    """Fault: in explicit mode, a poll came before all records were acknowledged."""
 
 
 class ShareConsumer:
-    """One share consumer. `member_id`: its own id; without one it is drawn from `chance`."""
+    """One share consumer. `member_id`: default drawn from `chance`."""
 
     def __init__(
         self,
@@ -54,16 +54,16 @@ class ShareConsumer:
     # -- what the application asks for
 
     def subscribe(self, topics: Iterable[str], now: int) -> None:
-        """Ask for topics by name, in place of what was asked for."""
+        """Subscribe to topics by name, replacing the former subscription."""
         self._topics = tuple(topics)
         self.member.subscribe(self._topics, now)
 
     def poll(self, now: int) -> list[SharedRecord]:
-        """The application calls in; up to max.poll.records records.
+        """Poll for the application; return up to max.poll.records records.
 
-        In implicit mode what the poll before handed out is accepted. While renewals of locks are
-        not answered there is nothing, then what was renewed comes once more. Raises MemberFault;
-        the next poll goes on.
+        In implicit mode the previous poll's records are accepted. While lock renewals are
+        unanswered nothing is returned, then the renewed records once more. Raises MemberFault;
+        the next poll continues.
         """
         if self.config.implicit:
             for of in self._handed_out:
@@ -82,17 +82,19 @@ class ShareConsumer:
         return polled
 
     def acknowledge(self, of: SharedRecord, kind: int) -> bool:
-        """Say what becomes of a record: accept 1, release 2, reject 3, or renew its lock 4, after
-        which a poll hands it out again. False: its session is gone, and nobody waits for that word.
+        """Acknowledge a record: accept 1, release 2, reject 3, or renew its lock 4, after which a
+        poll returns it again. Return False if its session is gone.
         """
         return self.sessions.acknowledge(of.partition, of.record.offset, kind)
 
     def commit(self, now: int) -> None:
-        """Send acknowledgements that wait, without a poll."""
+        """Send waiting acknowledgements without a poll."""
         self.sessions.flush(now)
 
     def close(self, now: int, timeout_ms: int = 30_000) -> None:
-        """Give everything back, leave, end; `Closed` comes when that is done, or time is up."""
+        """Release all records, leave, end; `Closed` reports the end, at the latest after
+        `timeout_ms`.
+        """
         if self._closing_until is None:
             if self.config.implicit:
                 for of in self._handed_out:
@@ -111,12 +113,12 @@ class ShareConsumer:
 
     @property
     def assigned(self) -> tuple[TopicPartition, ...]:
-        """Its partitions, as far as their names are known."""
+        """The assigned partitions whose topic names are known."""
         return self.sessions.assigned
 
     @property
     def renewing(self) -> bool:
-        """Whether a renewal of locks is not answered yet."""
+        """True if a lock renewal is unanswered."""
         return self.sessions.renewing
 
     def results(self) -> list[AckResult]:
@@ -127,7 +129,7 @@ class ShareConsumer:
     # -- what the driver tells
 
     def receive(self, number: int, response: Response, now: int) -> bool:
-        """An answer came. False: nothing new for `poll` or `take`."""
+        """Take the answer to a request; return False if it gives `poll` and `take` nothing to do."""
         news = (
             self.sessions.receive(number, response, now)
             if number < 0
@@ -137,7 +139,7 @@ class ShareConsumer:
         return news or self.closed
 
     def failed(self, number: int, now: int) -> None:
-        """No answer will come."""
+        """Note that a request will get no answer."""
         if number < 0:
             self.sessions.receive(number, None, now)
         else:
@@ -145,41 +147,41 @@ class ShareConsumer:
         self._close(now)
 
     def unsupported(self, number: int, fault: Unsupported, now: int) -> None:
-        """The request was never sent: the broker's versions cannot carry it."""
+        """Note that a request was not sent, because no common version can express it."""
         if number < 0:
             self.sessions.receive(number, None, now)
         else:
             self.member.unsupported(number, fault)
 
     def disconnected(self, now: int) -> None:
-        """The connection to the coordinator is gone."""
+        """Note that the connection to the coordinator is lost."""
         self.member.disconnected(now)
 
     def metadata(self, view: ClusterView, now: int) -> None:
-        """Not asked for: who leads what is asked by the sessions."""
+        """Do nothing: the sessions request metadata themselves."""
 
     def metadata_failed(self, now: int) -> None:
-        """Not asked for."""
+        """Do nothing: the sessions request metadata themselves."""
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due without the application."""
+        """Run timers that do not need the application."""
         self.member.tick(now)
         self.sessions.leaders.tick(now)
         self.sessions.leaders.look_up(now)
         self._close(now)
 
     def next_deadline(self) -> int | None:
-        """Return the instant at which `tick` has something to do, or None."""
+        """Return the instant at which `tick` is due, or None."""
         due = [self.member.next_deadline(), self.sessions.leaders.next_deadline()]
         due.append(None if self.closed else self._closing_until)
         return min((of for of in due if of is not None), default=None)
 
     def next_poll(self) -> int | None:
-        """Return the instant at which `poll` has something to do of its own accord, or None."""
+        """Return the instant at which `poll` has work of its own, or None."""
         return self.sessions.next_deadline()
 
     def take(self) -> list[Effect]:
-        """The actions to take now, in order."""
+        """Return the effects to carry out now, in order."""
         effects, self.member.effects = self.member.effects, []
         return effects + self.sessions.take()
 

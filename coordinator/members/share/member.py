@@ -1,8 +1,8 @@
-"""One member of a share group (KIP-932): when it heartbeats, what it says, and what each answer does.
+"""One member of a share group (KIP-932): when it heartbeats, the fields of its heartbeats, and the
+effect of each answer.
 
-Nobody waits for it, and it waits for nobody: what it is assigned is its own with the answer (SH-HB-3).
-Owns the coordinator, as far as known, and its own requests, whose numbers are above 0. Does not
-depend on fetching.
+There is no rebalance to wait for: an assignment is valid with its answer (SH-HB-3). Owns the
+coordinator and its own requests, whose numbers are positive. Does not know fetching.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ class _Asked(NamedTuple):
 
 
 class ShareMember:
-    """A member of one group. `chance` draws from 0 to 1: it jitters backoffs, and makes the member
-    id unless that is given."""
+    """A member of one share group. `chance` draws from 0 to 1, for backoffs and for the member id
+    unless that is given.
+    """
 
     def __init__(
         self,
@@ -98,14 +99,14 @@ class ShareMember:
     # -- what the application asks for
 
     def subscribe(self, topics: Iterable[str], now: int) -> None:
-        """Ask for topics by name, in place of what was asked for."""
+        """Subscribe to topics by name, replacing the former subscription."""
         self._topics = tuple(sorted(set(topics)))
         if self.state is ShareState.UNSUBSCRIBED and self._topics:
             self._join()
         self._beat_at = now
 
     def poll(self, now: int) -> None:
-        """The application calls in. Raises the MemberFault that ended the membership, once."""
+        """Poll for the application. Raises, once, the MemberFault that ended the membership."""
         self._poll_expires_at = now + self.config.max_poll_interval_ms
         if self._fault is not None:
             fault, self._fault = self._fault, None
@@ -115,7 +116,7 @@ class ShareMember:
         self.tick(now)
 
     def leave(self, now: int) -> None:
-        """Say that it leaves, if there is anybody to say it to. The answer is not awaited."""
+        """Send the leaving heartbeat, if there is a coordinator, without waiting for the answer."""
         if self.state in (ShareState.JOINING, ShareState.STABLE) and self.coordinator is not None:
             self._send(
                 self.coordinator,
@@ -130,14 +131,15 @@ class ShareMember:
 
     @property
     def is_silent(self) -> bool:
-        """Whether no answer is awaited."""
+        """True if no answer is awaited."""
         return not self._asked
 
     # -- time
 
     def tick(self, now: int) -> None:
-        """Do what has fallen due: look for the coordinator, heartbeat, leave because the application
-        does not poll, give up what is not answered."""
+        """Do what is due: look up the coordinator, heartbeat, leave because the application does
+        not poll, time out requests.
+        """
         for number in [number for number, asked in self._asked.items() if now >= asked.deadline]:
             if number in self._asked:
                 self._forget_coordinator("a request was not answered in time")
@@ -160,7 +162,7 @@ class ShareMember:
                 self._beat(self.coordinator, now)
 
     def next_deadline(self) -> int | None:
-        """Return the instant at which `tick` has something to do, or None."""
+        """Return the instant at which `tick` is due, or None."""
         due = [asked.deadline for asked in self._asked.values()]
         if self.state in (ShareState.JOINING, ShareState.STABLE):
             due.append(self._poll_expires_at)
@@ -194,7 +196,7 @@ class ShareMember:
     # -- answers
 
     def receive(self, number: int, response: Response, now: int) -> bool:
-        """An answer came. False: nothing new for the application."""
+        """Take the answer to a request; return False if it concerns the application in nothing."""
         asked = self._asked.pop(number, None)
         if asked is None:
             return False
@@ -208,18 +210,18 @@ class ShareMember:
         return True
 
     def failed(self, number: int, now: int) -> None:
-        """No answer will come."""
+        """Note that a request will get no answer."""
         if self._asked.pop(number, None) is not None:
             self._told = None
             self._retry_at = now + self._backoff.next()
 
     def unsupported(self, number: int, fault: MemberFault) -> None:
-        """The request was never sent: the broker's versions cannot carry it."""
+        """Note that a request was not sent, because no common version can express it."""
         if self._asked.pop(number, None) is not None:
             self._fail(fault)
 
     def disconnected(self, now: int) -> None:
-        """The connection to the coordinator is gone, and the answers that were to come on it."""
+        """Note that the connection to the coordinator is lost, with the answers to come on it."""
         self.coordinator = None
         for number, asked in list(self._asked.items()):
             if isinstance(asked.message, ShareGroupHeartbeatRequest):

@@ -1,6 +1,5 @@
-"""Requests of a share consumer to leaders (KIP-932): ShareFetch and ShareAcknowledge.
-
-Owns how offsets with their acknowledgements become ranges. Does not depend on when something is sent.
+"""Requests of a share consumer to leaders (KIP-932): ShareFetch and ShareAcknowledge, with
+acknowledgements as ranges of offsets. Does not know when they are sent.
 """
 
 from __future__ import annotations
@@ -34,8 +33,9 @@ def fetch(
     *,
     renews: bool,
 ) -> ShareFetchRequest:
-    """Fetch from these partitions, with acknowledgements. One that renews locks reads nothing
-    (SH-ACK-2)."""
+    """Return a ShareFetch from these partitions, with acknowledgements. One that renews locks reads
+    nothing (SH-ACK-2).
+    """
     added = wanted if session.epoch == 0 else wanted - session.partitions
     forgotten: dict[bytes, list[int]] = {}
     for partition in sorted(session.partitions - wanted):
@@ -67,7 +67,7 @@ def acknowledge(
     *,
     renews: bool,
 ) -> ShareAcknowledgeRequest:
-    """Acknowledge, without a fetch."""
+    """Return a ShareAcknowledge with these acknowledgements."""
     return ShareAcknowledgeRequest(
         group_id=config.group_id,
         member_id=member_id,
@@ -78,7 +78,7 @@ def acknowledge(
 
 
 def _named(partitions: Iterable[TopicPartition], said: Said, id_of: IdOf) -> list[FetchTopic]:
-    """Partitions with what is said of their records."""
+    """Return partitions with the acknowledgements of their records."""
     topics: dict[bytes, list[FetchPartition]] = {}
     for partition in partitions:
         row = FetchPartition(
@@ -93,7 +93,7 @@ def _named(partitions: Iterable[TopicPartition], said: Said, id_of: IdOf) -> lis
 
 
 def _ranges(offsets: Mapping[int, int]) -> Iterator[tuple[int, int, list[int]]]:
-    """Neighbouring offsets as ranges: first, last, and one type for all, or one for each."""
+    """Yield neighbouring offsets as ranges: first, last, and one type for all or one for each."""
     found = sorted(offsets)
     start = 0
     for at in range(1, len(found) + 1):

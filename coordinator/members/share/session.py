@@ -1,7 +1,5 @@
-"""One share session with the leader of partitions (KIP-932): what was acquired in it, and which word of it
-is still to be sent.
-
-Does not depend on requests.
+"""One share session with a leader (KIP-932): its acquired records, and the acknowledgements still
+to be sent. Does not know requests; `sessions` sends them.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ Said = dict[TopicPartition, dict[int, int]]
 
 
 class SharedRecord(NamedTuple):
-    """A record that was acquired, and for the how manieth time."""
+    """An acquired record, with its delivery count."""
 
     partition: TopicPartition
     record: ReadRecord
@@ -31,7 +29,7 @@ class SharedRecord(NamedTuple):
 
 
 class AckResult(NamedTuple):
-    """Result of acknowledgements of a partition: offsets, each with its type."""
+    """Result of acknowledgements in a partition: offsets, each with its type."""
 
     partition: TopicPartition
     offsets: Mapping[int, int]
@@ -57,7 +55,9 @@ class Session:
     """Is a renewal among the acknowledgements to be sent?"""
 
     def say(self, partition: TopicPartition, offset: int, kind: int) -> bool:
-        """Acknowledge a record. False: it is not held in this session."""
+        """Note the acknowledgement of a record; return False if the record is not held in this
+        session.
+        """
         held = self.held.get(partition)
         if held is None or offset not in held:
             return False
@@ -69,6 +69,6 @@ class Session:
         return True
 
     def take_said(self) -> Said:
-        """The acknowledgements, which are on their way from now on."""
+        """Return the acknowledgements, which are sent now, and clear them."""
         said, self.said, self.renews = self.said, {}, False
         return said

@@ -1,11 +1,12 @@
-"""Share sessions with the leaders of partitions (KIP-932): fetching records, and acknowledging them.
+"""Share sessions of a consumer with the leaders of partitions (KIP-932): fetching records, and
+acknowledging them.
 
-Owns what was acquired and not yet handed out, what the application holds, and which word of it is on
-its way. Rules: one request a leader at a time; acknowledgements go with the next fetch of their
-leader, or alone; what was acquired in a session that is gone cannot be acknowledged any more
-(SH-SES-3). A record whose lock is renewed is handed out again when that was taken, and nothing new
-before it, as by Java's consumer; a fetch that renews reads nothing (SH-ACK-2). Does not depend on
-membership: whoever drives it says what is assigned.
+Owns records that are acquired but not yet returned, records that the application holds, and
+acknowledgements in flight. One request for each leader at a time; acknowledgements go with the
+next fetch to their leader, or alone; records of a lost session cannot be acknowledged any more
+(SH-SES-3). A record whose lock was renewed is returned again, before any new record, as in
+Java's consumer; a fetch that renews reads nothing (SH-ACK-2). Does not know membership: the
+caller says what is assigned.
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ _LOST: Final = ErrorCode.INVALID_SHARE_SESSION_EPOCH
 
 
 class ShareSessions:
-    """The share sessions of one consumer. Answers go to `receive`."""
+    """Share sessions of one consumer. Answers go to `receive`."""
 
     def __init__(self, config: ShareConfig, member_id: str, backoff: Backoff) -> None:
         self.config = config
         self.leaders = Leaders(config.request_timeout_ms, backoff)
         self.results: list[AckResult] = []
-        """How acknowledgements ended since somebody looked; whoever looks clears it."""
+        """Results of acknowledgements; the reader clears it."""
         self._member_id = member_id
         self._backoff = backoff
         self._sessions: dict[Node, Session] = {}
@@ -74,7 +75,7 @@ class ShareSessions:
     # -- what is assigned
 
     def assign(self, topics: Iterable[str], assigned: Mapping[bytes, tuple[int, ...]]) -> None:
-        """Partitions assigned now. `topics`: those that are asked for, whose ids metadata tell."""
+        """Set the assigned partitions. `topics`: the subscribed names, whose ids metadata gives."""
         names = self.leaders.topic_ids
         if any(topic_id not in names for topic_id in assigned):
             self.leaders.wanted.update(topics)
@@ -88,14 +89,15 @@ class ShareSessions:
 
     @property
     def assigned(self) -> tuple[TopicPartition, ...]:
-        """By topic and number."""
+        """The assigned partitions, sorted by topic and number."""
         return tuple(sorted(self._assigned))
 
     # -- what the application does
 
     def poll(self) -> list[SharedRecord]:
-        """Records that were acquired, up to max.poll.records; those whose locks were renewed before
-        any other. Raises MemberFault, once."""
+        """Return acquired records, up to max.poll.records; those with renewed locks first. Raises
+        MemberFault, once.
+        """
         if self._fault is not None:
             fault, self._fault = self._fault, None
             raise fault
@@ -108,13 +110,14 @@ class ShareSessions:
         return [self._buffer.popleft() for _ in range(count)]
 
     def acknowledge(self, partition: TopicPartition, offset: int, kind: int) -> bool:
-        """Say what becomes of a record; sent with the next request to its leader. False: nobody
-        waits for that word, because the record's session is gone."""
+        """Acknowledge a record with the next request to its leader; return False if its session is
+        gone.
+        """
         return any(session.say(partition, offset, kind) for session in self._sessions.values())
 
     @property
     def renewing(self) -> bool:
-        """Whether a renewal of locks is not answered yet."""
+        """True if a lock renewal is unanswered."""
         return any(session.renewing for session in self._sessions.values())
 
     def holds(self, of: SharedRecord) -> bool:
@@ -127,8 +130,9 @@ class ShareSessions:
     # -- asking
 
     def ask(self, now: int) -> None:
-        """Send what is due: a fetch to each leader of what is assigned, unless something is still
-        to be handed out, or a renewal to be answered."""
+        """Send what is due: a fetch to each leader of assigned partitions, unless records are still
+        to be returned, or a renewal is unanswered.
+        """
         by_node: dict[Node, set[TopicPartition]] = {}
         for partition in sorted(self._assigned):
             leader = self.leaders.of(partition)
@@ -151,13 +155,13 @@ class ShareSessions:
         self.leaders.look_up(now)
 
     def flush(self, now: int) -> None:
-        """Send acknowledgements that wait, without a fetch."""
+        """Send waiting acknowledgements without a fetch."""
         for session in self._sessions.values():
             if session.said and not session.busy:
                 self._acknowledge(session, now)
 
     def close(self, now: int) -> None:
-        """End all sessions: what is not acknowledged is given back (SH-SES-3)."""
+        """End all sessions; records that are not acknowledged are released (SH-SES-3)."""
         self._closing = True
         for session in self._sessions.values():
             if session.epoch > 0 and not session.busy:
@@ -166,11 +170,11 @@ class ShareSessions:
 
     @property
     def closed(self) -> bool:
-        """Whether every request has been answered."""
+        """True if every request has been answered."""
         return not any(session.busy for session in self._sessions.values())
 
     def next_deadline(self) -> int | None:
-        """Return the instant at which `ask` or the leaders' `tick` has something to do, or None."""
+        """Return the instant at which `ask` or the leaders' `tick` is due, or None."""
         due = self.leaders.next_deadline()
         for session in self._sessions.values():
             if session.again_at and not session.busy and (due is None or session.again_at < due):
@@ -267,8 +271,7 @@ class ShareSessions:
             self._acquire(session, partition, row)
 
     def _acquire(self, session: Session, partition: TopicPartition, row: PartitionData) -> None:
-        """Hand out what was acquired; of offsets that have no record it is said that there is
-        none."""
+        """Buffer acquired records; acknowledge offsets without a record as gaps."""
         records = {
             record.offset: record
             for batch in read_batches(row.records or b"")
@@ -298,7 +301,7 @@ class ShareSessions:
             self._fault = Refused("ShareFetch", error, f"group {self.config.group_id}")
 
     def _lost(self, session: Session, said: Said, error: ErrorCode) -> None:
-        """The session is gone, and what was acquired in it is anybody's."""
+        """Drop a session, whose records any member may acquire now."""
         for partition, offsets in [*said.items(), *session.said.items()]:
             self._end(session, partition, offsets, error if partition in said else _LOST)
         gone = {(of, offset) for of, held in session.held.items() for offset in held}
@@ -316,8 +319,9 @@ class ShareSessions:
         offsets: dict[int, int],
         error: ErrorCode,
     ) -> None:
-        """Acknowledgements have ended: a record whose lock was renewed is handed out again, one whose
-        lock was not is lost."""
+        """End acknowledgements: a record whose lock was renewed is returned again, one whose lock
+        was not is lost.
+        """
         if not offsets:
             return
         self.results.append(AckResult(partition, offsets, error))
@@ -332,9 +336,11 @@ class ShareSessions:
             self._renewed += renewed
 
     def receive(self, number: int, response: Response | None, now: int) -> bool:
-        """An answer came, or (None) will not. False: nobody waits for it."""
+        """Take the answer to a request, or None if there will be none; return False if it is no
+        longer awaited.
+        """
         return self.leaders.receive(number, response, now)
 
     def take(self) -> list[Effect]:
-        """The actions to take now."""
+        """Return the effects to carry out now."""
         return self.leaders.take()
