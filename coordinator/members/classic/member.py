@@ -224,11 +224,9 @@ class Member(GroupMember):
 
     @property
     def beat_interval_ms(self) -> int:
-        """See GroupMember."""
         return self._m.pulse.interval_ms
 
     def beats_late(self, duration_ms: int) -> None:
-        """See GroupMember."""
         self._m.pulse.interval_ms += duration_ms
 
     def heartbeat(self) -> HeartbeatRequest:
@@ -236,15 +234,12 @@ class Member(GroupMember):
         return heartbeats.request(self._m)
 
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
-        """See GroupMember."""
         heartbeats.skip(self._m, count, sent_at, answered_at)
 
     def polled(self, now: int) -> None:
-        """See GroupMember."""
         self._m.pulse.polled(now)
 
     def skip_poll(self, now: int) -> None:
-        """See GroupMember."""
         m = self._m
         if now >= m.next_auto_commit_at:
             self.poll(now)

@@ -203,11 +203,9 @@ class ConsumerMember(GroupMember):
 
     @property
     def beat_interval_ms(self) -> int:
-        """See GroupMember."""
         return self._m.pulse.interval_ms
 
     def beats_late(self, duration_ms: int) -> None:
-        """See GroupMember."""
         self._m.pulse.late_ms = duration_ms
 
     def heartbeat(self) -> ConsumerGroupHeartbeatRequest:
@@ -215,15 +213,12 @@ class ConsumerMember(GroupMember):
         return consumer_heartbeats.unchanged(self._m)
 
     def skip_heartbeats(self, count: int, sent_at: int, answered_at: int) -> None:
-        """See GroupMember."""
         consumer_heartbeats.skip(self._m, count, sent_at)
 
     def polled(self, now: int) -> None:
-        """See GroupMember."""
         self._m.pulse.poll_expires_at = now + self._m.config.max_poll_interval_ms
 
     def skip_poll(self, now: int) -> None:
-        """See GroupMember."""
         m = self._m
         if now >= m.next_auto_commit_at:
             self.poll(now)

@@ -47,19 +47,16 @@ class Recorder:
         self.callbacks: list[Callback] = []
 
     def on_partitions_revoked(self, partitions: Partitions) -> None:
-        """See RebalanceListener."""
         self._record("revoked", partitions)
         if self._listener is not None:
             self._listener.on_partitions_revoked(partitions)
 
     def on_partitions_assigned(self, partitions: Partitions) -> None:
-        """See RebalanceListener."""
         self._record("assigned", partitions)
         if self._listener is not None:
             self._listener.on_partitions_assigned(partitions)
 
     def on_partitions_lost(self, partitions: Partitions) -> None:
-        """See RebalanceListener."""
         self._record("lost", partitions)
         if self._listener is not None:
             self._listener.on_partitions_lost(partitions)
