@@ -76,12 +76,13 @@ def handle(broker: Broker, call: Call) -> Sliced:
         error = ErrorCode.UNKNOWN_SERVER_ERROR
         return Sliced(refused_whole_in_slices(request, call.version, error, None))
     budget = Budget.for_request(_ENTRY_BYTES * len(named))
-    answers: dict[str, dict[int, ListOffsetsPartitionResponse]] = {
-        topic.name: {} for topic in request.topics
-    }
+    answers: dict[str, dict[int, ListOffsetsPartitionResponse]] = {}
 
-    def one(place: tuple[str, ListOffsetsPartition], call: Call) -> None:
+    def one(place: tuple[str, ListOffsetsPartition | None], call: Call) -> None:
         topic, asked = place
+        if asked is None:  # the topic itself: a request may name very many without a partition
+            answers.setdefault(topic, {})
+            return
         answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
         answers[topic][asked.partition_index] = answer
         if named[topic, asked.partition_index] > 1:
@@ -93,13 +94,17 @@ def handle(broker: Broker, call: Call) -> Sliced:
 
     return by_element(
         call,
-        ((topic.name, asked) for topic in request.topics for asked in topic.partitions),
+        ((topic.name, asked) for topic in request.topics for asked in (None, *topic.partitions)),
         one,
         lambda _: by_element(
             call,
-            (of for of in answers.items() if of[1]),
-            lambda of, _: ListOffsetsTopicResponse(name=of[0], partitions=list(of[1].values())),
-            lambda topics: ListOffsetsResponse(topics=topics),
+            answers.items(),
+            lambda of, _: (
+                ListOffsetsTopicResponse(name=of[0], partitions=list(of[1].values()))
+                if of[1]
+                else None
+            ),
+            lambda topics: ListOffsetsResponse(topics=[topic for topic in topics if topic]),
         ),
     )
 
