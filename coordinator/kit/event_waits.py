@@ -78,7 +78,7 @@ def check_words(
     invalid mark; the error names what exists."""
     if type(since) is not int or since < 0:
         raise ExpectationError(
-            f"since: {since!r}; what mark() answered is meant, a whole number from 0 on"
+            f"since: {since!r}; give what mark() returned, a whole number from 0 on"
         )
     for name, value in (("kind", kind), ("group", group), ("stream", stream)):
         if value is not None and not isinstance(value, str):

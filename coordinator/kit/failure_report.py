@@ -35,7 +35,7 @@ def story(session: KitSession, lines: list[Line]) -> str:
             "",
         ]
     if in_the_way := [sentence(each) for each in obstacles(timeline)]:
-        parts += ["In the way:", *(f"  {each}" for each in in_the_way), ""]
+        parts += ["Obstacles:", *(f"  {each}" for each in in_the_way), ""]
     if session.faults.all:
         parts += ["Faults:", *(f"  {active}" for active in session.faults.all)]
     return "\n".join(parts)
@@ -70,7 +70,7 @@ def _last_words(group: str, lines: Iterable[Line]) -> list[str]:
                 last[answered] = [line]
     return (
         [
-            "Last of each member:",
+            "Last request of each member:",
             *(f"  {who}: {'; '.join(map(_told, found))}" for who, found in last.items()),
         ]
         if last

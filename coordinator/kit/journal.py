@@ -199,14 +199,16 @@ class Records:
     def unseen(self) -> str:
         """Return the reason why the journal cannot judge, or "" if it can."""
         if self.dropped:
-            return f"{how_many(self.dropped, 'request', 'were')} let go, as only {self.most} are kept: journal(most=...) keeps more"
+            return f"{how_many(self.dropped, 'request', 'were')} dropped, as only {self.most} are kept: journal(most=...) keeps more"
         anew = [
             str(broker.node_id)
             for broker in self._brokers()
             if not any(broker is each for each, _ in self._watched)
         ]
         return (
-            f"broker {', '.join(anew)} was started anew, and was not watched since" if anew else ""
+            f"broker {', '.join(anew)} was started again, and has not been watched since"
+            if anew
+            else ""
         )
 
     def clear(self) -> None:

@@ -155,7 +155,7 @@ class Reach:
             return (f"{where} has no leader that runs ({self.about(found.leader)}; {replicas})",)
         own = leader.cluster.partition(topic, index)
         if own is None or own.leader != leader.node_id:
-            why = f"broker {leader.node_id} has not heard yet that it leads"
+            why = f"broker {leader.node_id} does not know yet that it leads"
         else:
             why = self._unwritable(leader, own, at_once=at_once) if writing else ""
         return (f"{where}: {why} ({replicas})",) if why else ()

@@ -141,7 +141,7 @@ class RealShareGroup:
         seen = self.snapshot()
         missing = "; ".join(_unmet(expectation, seen)) or "it has now"
         return not_in_time(
-            f"share group {self.group_id!r} did not come to {expectation} within {timeout:g} s: {missing}.\nSeen: {seen}."
+            f"share group {self.group_id!r} did not reach {expectation} within {timeout:g} s: {missing}.\nSeen: {seen}."
         )
 
     def _look(self, expectation: ShareExpectation, future: Future[Any], ended: Event) -> None:

@@ -138,7 +138,7 @@ class UnfenceBroker:
 
 
 @verb(
-    "nothing passes between brokers {one} and {other}",
+    "no traffic passes between brokers {one} and {other}",
     summary="Let nothing pass between two brokers. Inverse: HealLink.",
     undone_by="HealLink",
     hurts=Hurts.BROKERS,
@@ -153,7 +153,7 @@ class CutLink:
 
 
 @verb(
-    "things pass between brokers {one} and {other} again",
+    "traffic passes between brokers {one} and {other} again",
     summary="Let things pass between two brokers again. Inverse: CutLink.",
     undone_by="CutLink",
     command="heal",
@@ -167,7 +167,7 @@ class HealLink:
 
 
 @verb(
-    "nothing passes between client {client_id} and broker {broker}",
+    "no traffic passes between client {client_id} and broker {broker}",
     summary="""Let nothing pass between a client, known by its client id, and a broker; connections stay
     open. Inverse: HealClient.""",
     undone_by="HealClient",
@@ -184,7 +184,7 @@ class CutClient:
 
 
 @verb(
-    "things pass between client {client_id} and broker {broker} again",
+    "traffic passes between client {client_id} and broker {broker} again",
     summary="""Let things pass between a client and a broker again; what waited goes on. Inverse:
     CutClient.""",
     undone_by="CutClient",

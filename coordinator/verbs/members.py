@@ -15,7 +15,7 @@ _DIRECTION: Final = "which way; both if it is not given"
 
 
 @verb(
-    "nothing passes between {client} and brokers",
+    "no traffic passes between {client} and brokers",
     summary="Let nothing pass between a member and brokers.",
     undone_by="MemberHealed",
     hurts=Hurts.CLIENT,
@@ -30,7 +30,7 @@ class CutMember:
 
 
 @verb(
-    "what passes between {client} and brokers is slow: {bytes_per_second} bytes a second",
+    "traffic between {client} and brokers is slow: {bytes_per_second} bytes a second",
     summary="Let only so many bytes a second pass between a member and brokers.",
     undone_by="MemberSpedUp",
     hurts=Hurts.CLIENT,
@@ -45,7 +45,7 @@ class SlowMember:
 
 
 @verb(
-    "the host of {client} stands still",
+    "the host of {client} is paused",
     summary="Let a member's host stand still, as by SIGSTOP.",
     undone_by="MemberResumed",
     hurts=Hurts.CLIENT,

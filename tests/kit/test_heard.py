@@ -27,7 +27,7 @@ def test_a_member_whose_heartbeats_do_not_come_is_named(protocol: str) -> None:
             group.wait(state="Stable", members=1, assigned="all")
             with pytest.raises(
                 WaitTimeoutError,
-                match="has sent no heartbeat since it was told that it has orders 0-1",
+                match="has sent no heartbeat since it was assigned orders 0-1",
             ):
                 group.wait(heard=True, timeout=0.2)
             held.remove()

@@ -95,7 +95,7 @@ def test_a_journal_that_overflowed_does_not_judge(kafka: Emulator) -> None:
     assert len(journal.requests()) == 3
     with pytest.raises(
         AssertionError,
-        match=r"not judged: \d+ requests were let go, as only 3 are kept: journal\(most=...\) keeps more",
+        match=r"not judged: \d+ requests were dropped, as only 3 are kept: journal\(most=...\) keeps more",
     ):
         journal.verify("OffsetCommit", at_most=5)
 
@@ -106,7 +106,7 @@ def test_a_broker_that_was_started_anew_is_not_judged() -> None:
         journal.verify("Fetch", exactly=0)
         with kafka.stop_broker(2):
             pass
-        with pytest.raises(AssertionError, match="not judged: broker 2 was started anew"):
+        with pytest.raises(AssertionError, match="not judged: broker 2 was started again"):
             journal.verify("Fetch", exactly=0)
 
 

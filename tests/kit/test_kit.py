@@ -330,9 +330,11 @@ def test_partitions_of_members_are_compared_by_name() -> None:
     group = GroupSnapshot("g", "Stable", members=(member,))
     assert GroupExpectation(assigned={"c": ["t-0", ("t", 1)]}).unmet(group, lambda topic: 2) == ()
     assert GroupExpectation(assigned={"c": ["t-0"]}).unmet(group, lambda topic: 2) == (
-        "c-1234 has t 0-1, not t 0",
+        "c-1234 owns t 0-1, not t 0",
     )
-    assert GroupExpectation(assigned="all").unmet(group, lambda topic: 4) == ("nobody has t 2-3",)
+    assert GroupExpectation(assigned="all").unmet(group, lambda topic: 4) == (
+        "no member owns t 2-3",
+    )
 
 
 class TestVerification:
@@ -383,7 +385,8 @@ class TestVerification:
         group.remove(name)
         group.verify().left_cleanly()
         with pytest.raises(
-            AssertionError, match="'somebody' did not leave group 'g'; who left: consumer-g-1"
+            AssertionError,
+            match="'somebody' did not leave group 'g'; members that left: consumer-g-1",
         ):
             group.verify().left_cleanly("somebody")
 

@@ -85,7 +85,7 @@ def test_who_leaves_left_cleanly_by_any_of_its_names(emulator: Emulator) -> None
         emulator.group("g").wait(state="Empty")
         emulator.group("g").verify().left_cleanly().left_cleanly("mine", member, member[:8])
         with pytest.raises(
-            AssertionError, match=f"'other' did not leave group 'g'; who left: {member}"
+            AssertionError, match=f"'other' did not leave group 'g'; members that left: {member}"
         ):
             emulator.group("g").verify().left_cleanly("other")
 

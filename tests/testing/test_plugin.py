@@ -172,11 +172,11 @@ def test_a_failed_test_tells_what_its_groups_did(pytester: pytest.Pytester) -> N
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(
         [
-            "*WaitTimeoutError: group 'billing' did not come to members=2 within 0.05 s: it has 1 member, not 2.",
+            "*WaitTimeoutError: group 'billing' did not reach members=2 within 0.05 s: it has 1 member, not 2.",
             "*Seen: group 'billing' is Stable in generation 1 with 1 member: consumer-billing-1-* has orders 0-1.",
             "*Kafka groups*",
             "*Generation 1 began because *",
-            "*Last of each member:*",
+            "*Last request of each member:*",
         ]
     )
 
@@ -232,7 +232,7 @@ _ASYNCHRONOUS = """
         group = akafka.group("g")
         seen = await group.wait(state="Stable", members=1, assigned="all")
         assert seen.members[0].assignment == (("orders", 0), ("orders", 1))
-        with pytest.raises(AssertionError, match="did not come to members=3 within 0.05 s"):
+        with pytest.raises(AssertionError, match="did not reach members=3 within 0.05 s"):
             await group.wait(members=3, timeout=0.05)
         mark = akafka.mark()
         heartbeat = akafka.observe("Heartbeat", group="g")

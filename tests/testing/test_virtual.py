@@ -321,7 +321,7 @@ class TestPeersAndWaits:
                 await held.wait_hit()
                 assert held.hits == 1
             began = kafka.now_ms
-            with pytest.raises(WaitTimeoutError, match="did not come to members=7 within 50 s"):
+            with pytest.raises(WaitTimeoutError, match="did not reach members=7 within 50 s"):
                 await group.wait(members=7, timeout=50)
             assert kafka.now_ms - began == pytest.approx(50_000, abs=10)
             group.verify().single_owner()

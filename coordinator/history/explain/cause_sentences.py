@@ -50,7 +50,7 @@ def why(rebalance: Rebalance) -> str:
 
 _ENDINGS = {
     "interrupted": "it was never Stable, because the next rebalance came first",
-    "lost": "it did not end, because the coordinator gave the group up",
+    "lost": "it did not end, because the coordinator unloaded the group",
     "joining": "it has not ended: the join phase goes on where the log stops",
     "syncing": "it is not Stable yet: the sync phase goes on where the log stops",
 }
@@ -97,12 +97,15 @@ def _joined_again(trigger: Change) -> str:
     if note.get("config_offsets"):
         return f"{who} {config_change(note['config_offsets'])} and joined again"
     if note.get("given_up"):
-        return f"{who} gave up {partitions(note['given_up'])} and joined again, so that others can have them (cooperative rebalancing)"
+        return (
+            f"{who} revoked {partitions(note['given_up'])} and joined again, "
+            "so that other members can get them (cooperative rebalancing)"
+        )
     event = trigger.line.event
     if isinstance(event, MemberRejoined) and event.changed:
         what = f" ({listed(note['changed'])})" if note.get("changed") else ""
         return f"{who} joined again with changed metadata{what}"
-    return f"{who} asked to join again with the same subscription, which is how a leader has partitions assigned anew"
+    return f"{who} asked to join again with the same subscription, as a leader does to assign partitions anew"
 
 
 def _replaced(rebalance: Rebalance, trigger: Change) -> str:
@@ -224,7 +227,7 @@ def _course(rebalance: Rebalance) -> list[str]:
         for change in _gathered([change for change in changes if change.kind is MemberRemoved])
     ]
     clauses += [
-        f"{change.members[0]} leads now, because the leader did not rejoin"
+        f"{change.members[0]} is the new leader, because the former one did not rejoin"
         for change in changes
         if change.kind is LeaderElected
     ]
@@ -267,8 +270,8 @@ def _wait(awaited: Awaited, length_ms: int) -> list[str]:
     waited, reason = f"the join phase waited {duration(length_ms)}", awaited.reason
     if awaited.kind is PendingMemberRemoved:
         if reason == Removal.LEFT:
-            return [f"{waited}, until member id {name} was given back by its client"]
-        return [f"{waited} for member id {name}, which was handed out and never came back (MID-6)"]
+            return [f"{waited}, until the client of member id {name} left"]
+        return [f"{waited} for member id {name}, which was assigned and did not join (MID-6)"]
     if awaited.kind is not MemberRemoved:
         return []
     match reason:
@@ -371,7 +374,7 @@ def standing_still(share: Share) -> list[str]:
 
 def _by_whom(pause: Pause) -> str:
     if pause.known:
-        return " by its own word"
+        return ", as the member logged"
     if pause.learned_ms is None or pause.from_ms - pause.learned_ms < _WORTH_TELLING_MS:
         return ""
     return f" at least: it had learned of the rebalance {duration(pause.from_ms - pause.learned_ms)} before its JoinGroup"

@@ -72,10 +72,10 @@ def _tell(group: GroupView, event: ConsumerEvent, new: bool) -> str:
         case ConsumerGroupUpgraded(epoch, _, members):
             return (
                 f"The classic group became a consumer group at epoch {epoch}, because a member of the consumer protocol joined; "
-                f"kept is what {_names(group, members)} had."
+                f"{_names(group, members)} {'keeps its' if len(members) == 1 else 'keep their'} partitions."
             )
         case ConsumerGroupDowngraded(generation):
-            return f"The group became a classic group in generation {generation}, because all who are left use the classic protocol."
+            return f"The group became a classic group in generation {generation}, because all remaining members use the classic protocol."
         case GroupEpochBumped(epoch, _, reason):
             return f"The group went to epoch {epoch}: {with_names(group, reason)}."
         case TargetAssigned():
@@ -87,7 +87,7 @@ def _tell(group: GroupView, event: ConsumerEvent, new: bool) -> str:
             shown = listed(topics) if len(topics) <= _MOST_TOLD else f"{len(topics)} topics"
             return f"The expression {printable(regex)} matches {shown or 'no topic'}."
         case TopicRegexForgotten(regex):
-            return f"Nobody subscribes to the expression {printable(regex)} any more."
+            return f"No member subscribes to the expression {printable(regex)} any more."
         case _:
             return _of_member(group, event, new)
 
@@ -108,17 +108,15 @@ def _of_member(
             return _subscribed(group, event, new)
         case ConsumerMemberReplaced(_, replaced, subscription):
             instance, old = subscription.group_instance_id or "", _who(group, replaced)
-            return (
-                f"Static member {printable(instance)} came back as {who} and keeps what {old} had."
-            )
+            return f"Static member {printable(instance)} came back as {who} and keeps the partitions of {old}."
         case FormerInstanceIdKept(_, former):
-            return f"Member {who} goes by its former instance id {printable(former)}, too."
+            return f"Member {who} is also the static member with its former instance id {printable(former)}."
         case ConsumerMemberRemoved(_, reason):
             return f"Member {who} is no longer in the group ({printable(reason)})."
         case PreviousEpochAccepted(_, epoch):
             return (
-                f"Member {who} has not heard of its newer epoch: it says it is at epoch {epoch}, "
-                "its last one, and is told again."
+                f"Member {who} did not receive its newer epoch: its heartbeat has epoch {epoch}, "
+                "its former one, and gets the same response again."
             )
         case ConsumerMemberReconciled():
             return _reconciled(group, event)
@@ -132,23 +130,22 @@ def _subscribed(group: GroupView, event: ConsumerMemberSubscribed, new: bool) ->
     if event.topic_regex:
         wanted.append(f"what matches {printable(event.topic_regex)}")
     protocol = "consumer" if event.classic is None else "classic"
-    verb = f"joined with the {protocol} protocol and" if new else "says of itself that it"
+    verb = f"joined with the {protocol} protocol and" if new else "now"
     return f"Member {who} {verb} subscribes to {listed(wanted) or 'nothing'}."
 
 
 def _assigned(group: GroupView, event: TargetAssigned) -> str:
     epoch, assignor = event.assignment_epoch, event.assignor
     if assignor is None and not event.targets:
-        return f"Nobody is left in epoch {epoch}: there is nothing to assign."
+        return f"The group has no members in epoch {epoch}: there is nothing to assign."
     if assignor is None:
-        return f"What the members had is their target in epoch {epoch}."
+        return f"The members' former partitions are their target in epoch {epoch}."
     begun = f"Assignor {printable(assignor)} computed the target of epoch {epoch}"
     changed = {target.member_id: by_topic(target.topics) for target in event.targets}
     if len(changed) > _MOST_TOLD:
         return f"{begun}: it differs for {len(changed)} members."
     told = [
-        f"{_who(group, member)} is to have {partitions(target)}"
-        for member, target in changed.items()
+        f"{_who(group, member)} gets {partitions(target)}" for member, target in changed.items()
     ]
     return f"{begun}: {listed(told) or 'nothing changes'}."
 
@@ -157,9 +154,9 @@ def _reconciled(group: GroupView, event: ConsumerMemberReconciled) -> str:
     who, epoch = _who(group, event.member_id), event.member_epoch
     has, revoking = by_topic(event.held), by_topic(event.revoking)
     if event.state == "stable" and epoch >= 0:
-        return f"Member {who} is at epoch {epoch} and has {partitions(has)}, which is all it is to have."
+        return f"Member {who} is at epoch {epoch} and owns {partitions(has)}, its whole target."
     if epoch < 0:
-        return f"Static member {who} left for a while; until its session ends it keeps {partitions(has)}."
+        return f"Static member {who} left temporarily; until its session ends it keeps {partitions(has)}."
     if event.state == "unrevoked partitions":
         return f"Member {who} has to revoke {partitions(revoking)} before it moves on from epoch {epoch}."
     return f"Member {who} is at epoch {epoch} with {partitions(has)} and waits for {_awaited(group, event.member_id)}."

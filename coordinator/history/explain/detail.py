@@ -14,9 +14,9 @@ from ..world.views import Step
 from .formatting import duration, listed, partitions, printable
 
 _CALLBACKS: Final[Mapping[type, str]] = {
-    PartitionsRevoked: "is told that {} are revoked",
-    PartitionsLost: "is told that {} are lost",
-    PartitionsAssigned: "is told that {} are assigned",
+    PartitionsRevoked: "is called: {} revoked",
+    PartitionsLost: "is called: {} lost",
+    PartitionsAssigned: "is called: {} assigned",
 }
 
 
@@ -26,7 +26,7 @@ def sentence(step: Step) -> str:
     match event:
         case PartitionsRevoked() | PartitionsLost() | PartitionsAssigned():
             held = partitions(numbers_of(event.partitions))
-            return f"{step.name}'s application {_CALLBACKS[type(event)].format(held)}."
+            return f"{step.name}'s rebalance listener {_CALLBACKS[type(event)].format(held)}."
         case RequestSeen(api):
             return f"{_who(step)} sends {api_name(api)}{_as(step, event)}."
         case RequestAnswered(api, waited_ms):
@@ -99,11 +99,11 @@ def _meaning(step: Step, event: RequestRefused) -> str:
             case "sync_group":
                 return ": another rebalance came first, it has to join again (SYNC-2)"
             case _:
-                return ": between JoinGroup and SyncGroup nobody commits (OC-2)"
+                return ": between JoinGroup and SyncGroup no member can commit (OC-2)"
     if "ILLEGAL_GENERATION" in errors:
-        return ": it speaks for another generation than the group's"
+        return ": its generation is not the group's"
     if "UNKNOWN_MEMBER_ID" in errors:
-        return ": this id is no member's"
+        return ": the group has no member with this id"
     if "FENCED_INSTANCE_ID" in errors:
-        return ": a newer instance of this static member is in its place (STA-2)"
+        return ": a newer instance of this static member has fenced it (STA-2)"
     return ""

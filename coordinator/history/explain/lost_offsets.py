@@ -11,7 +11,7 @@ from ..world.blobs import numbers_of
 from .formatting import duration, partitions, printable
 
 _DAY_MS = 86_400_000
-_ANEW = "who reads them next begins where auto.offset.reset says"
+_ANEW = "the next consumer of them begins by auto.offset.reset"
 
 
 def removed(line: Line, event: OffsetsRemoved, clock_ahead_ms: int) -> str:
@@ -19,7 +19,7 @@ def removed(line: Line, event: OffsetsRemoved, clock_ahead_ms: int) -> str:
     clock is from where it would be."""
     gone = numbers_of(event.partitions)
     if event.reason != "expired":
-        return f"The offsets committed for {partitions(gone)} went with the topic, which was deleted (EXP-7)."
+        return f"The offsets committed for {partitions(gone)} were deleted with the topic (EXP-7)."
     if clock_ahead_ms:
         where = "ahead of" if clock_ahead_ms > 0 else "behind"
         return (

@@ -101,7 +101,9 @@ class Narrator:
             case GenerationStored() if current is not None and current.stored_ms == line.at_ms:
                 self._still[group.group] = current
                 return [
-                    self._stamped(line, f"generation {group.generation} is Stable; who has what:"),
+                    self._stamped(
+                        line, f"generation {group.generation} is Stable with this assignment:"
+                    ),
                     *self._ending(current),
                 ]
             case GroupEmptied() if current is not None:
@@ -143,7 +145,7 @@ class Narrator:
     def _generation(self, current: Rebalance) -> str:
         took = duration((current.generation_ms or 0) - current.started_ms)
         count = len(current.members)
-        who = f"{count} member{'s are' if count > 1 else ' is'} in"
+        who = f"{count} member{'s' if count > 1 else ''} joined"
         return (
             f"generation {current.generation} begins after {took}: {who}, "
             f"{current.leader} leads and assigns ({printable(current.assignor or '?')})"

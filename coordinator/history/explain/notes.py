@@ -34,11 +34,12 @@ def told(note: Note) -> str:
         case MemberReplaced():
             instance = printable(event.group_instance_id)
             return (
-                f"Static member {instance} came back as {note.members[0]} and keeps what {note.members[1]} had: no rebalance; "
+                f"Static member {instance} came back as {note.members[0]} and keeps the partitions of "
+                f"{note.members[1]} without a rebalance; "
                 f"{note.members[1]} is fenced."
             )
         case PendingMemberRemoved(_, reason):
-            return f"Member id {note.members[0]} was taken back before it joined ({printable(reason)})."
+            return f"Member id {note.members[0]} was removed before its client joined with it ({printable(reason)})."
         case RequestRefused() | AuthorizationRefused():
             return refusal(note)
         case FaultInjected(api, client):
@@ -61,8 +62,8 @@ def told(note: Note) -> str:
 def _unloaded(note: Note) -> str:
     broker = note.line.broker
     if note.moved:
-        return f"Broker {broker} gave up its copy of the group, which another broker coordinates by now."
+        return f"Broker {broker} unloaded its copy of the group, which another broker coordinates already."
     who = "The coordinator" if broker is None else f"Broker {broker}"
     if note.crashed:
-        return f"{who} lost the group with its process; parked requests were not answered."
-    return f"{who} gave the group up; parked requests were told so."
+        return f"{who} crashed; parked requests of the group were not answered."
+    return f"{who} unloaded the group; parked requests were answered with NOT_COORDINATOR."

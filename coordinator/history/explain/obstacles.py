@@ -80,7 +80,7 @@ def sentence(obstacle: Obstacle) -> str:
             who = "its coordinator" if broker is None else f"broker {broker}"
             return (
                 f"Group {printable(group)} has had no coordinator since {instant(since_ms)}: "
-                f"{who} gave it up, and no broker has loaded it."
+                f"{who} unloaded it, and no broker has loaded it since."
             )
         case JoinsAwaited():
             return _joins(obstacle)
@@ -125,7 +125,7 @@ def _joins(awaited: JoinsAwaited) -> str:
 def _epoch(awaited: EpochAwaited) -> str:
     late = [
         f"{name} is at member epoch {epoch}"
-        + (f" and has still to give up {partitions(revoking)}" if revoking else "")
+        + (f" and has yet to revoke {partitions(revoking)}" if revoking else "")
         for name, (epoch, revoking) in list(awaited.late.items())[:_MOST_NAMED]
     ]
     return (

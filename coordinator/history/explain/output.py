@@ -98,7 +98,8 @@ def as_text(
         for rebalance in group.rebalances
         for share in rebalance.shares
     ):
-        yield f"Who stood still is inferred from requests, unless the line says so by the member's own word: {INFERRED}."
+        yield f"The times at which members stood still are inferred from requests, "
+            f"unless a line says that the member logged them: {INFERRED}."
     yield from map(outside.told, timeline.outside_groups.found.values())
     yield from map(deleted_records.told, timeline.deleted_records.found)
     yield from map(deleted_records.told_compaction, timeline.deleted_records.compacted)
@@ -134,7 +135,7 @@ def _summary(group: GroupView) -> str:
             f"group {printable(group.group)}: {state} in group epoch {group.share.epoch}, {members}"
         )
     if group.given_up_as:
-        parts[0] += " when the coordinator gave it up"
+        parts[0] += " when the coordinator unloaded it"
     if state not in ("Empty", "Dead") and group.members:
         parts.append(
             f"{len(group.members)} member{'s' if len(group.members) > 1 else ''}, leader {group.leader}"
@@ -218,9 +219,9 @@ def gone_rows(rebalance: Rebalance) -> Iterator[str]:
             if gone.closed_ms is not None
             else ""
             if gone.silent_since_ms is None
-            else f"; nothing is known of it since {instant(gone.silent_since_ms)}"
+            else f"; last sign of life at {instant(gone.silent_since_ms)}"
         )
-        yield f"{gone.name} is gone and had {partitions(gone.had)}{silence}"
+        yield f"{gone.name} was removed; it owned {partitions(gone.had)}{silence}"
 
 
 # -- plain values

@@ -211,7 +211,7 @@ class Reassignments(Reader):
                 text = f"broker {broker} is out of sync: {printable(event.reason)}"
                 one.steps.append(_step(line, text))
         if event.leader != one.leader:
-            who = "nobody leads" if event.leader < 0 else f"broker {event.leader} leads"
+            who = "no broker leads" if event.leader < 0 else f"broker {event.leader} leads"
             why = (
                 f", for {one.leader} is not among the targets"
                 if one.leader not in one.target

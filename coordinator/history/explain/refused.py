@@ -32,7 +32,7 @@ def refusal(note: Note) -> str:
         return f"{refused}{_rule(errors)}. {_departed(note)}"
     if "ILLEGAL_GENERATION" in errors and note.members and line.generation is not None:
         believes = f" It still consumes {partitions(note.held)}." if note.held else ""
-        return f"{refused} (VAL-1 passed, the generation not): it speaks for generation {line.generation}.{believes}"
+        return f"{refused} (VAL-1 passed, the generation not): its request has generation {line.generation}.{believes}"
     if note.unauthorised is not None:
         return f"{who} was refused {api_name(note.api)}{times(note)}: {why_refused(note.unauthorised.event)}."
     event = line.event
@@ -97,7 +97,7 @@ def _ghost(note: Note) -> str:
     if "UNKNOWN_MEMBER_ID" in note.errors and note.departed is None and note.members:
         return (
             " The group still has the member, and waits for it until its session ends; "
-            "remove() puts a member out for real."
+            "remove() really removes a member."
         )
     return ""
 
@@ -106,7 +106,7 @@ def _rule(errors: Collection[str]) -> str:
     if "FENCED_INSTANCE_ID" in errors:
         return " (STA-6: a newer instance has its group.instance.id)"
     if "UNKNOWN_MEMBER_ID" in errors:
-        return " (VAL-1: this id is no member's)"
+        return " (VAL-1: the group has no member with this id)"
     return ""
 
 

@@ -47,7 +47,7 @@ def sentence(group: ShareGroup, line: Line) -> str:
         case ShareTargetAssigned():
             return _assigned(group, event)
         case ShareMemberReconciled(member, epoch, _, has):
-            return f"{_who(group, member)} is at epoch {epoch} and has {_partitions(has)}."
+            return f"{_who(group, member)} is at epoch {epoch} and reads {_partitions(has)}."
         case SharePartitionsRecorded(change, topics):
             return _recorded(change, _partitions(topics))
         case _:
@@ -69,13 +69,11 @@ def _subscribed(group: ShareGroup, event: ShareMemberSubscribed) -> str:
 def _assigned(group: ShareGroup, event: ShareTargetAssigned) -> str:
     epoch = event.assignment_epoch
     if event.assignor is None:
-        return f"Nobody is left in epoch {epoch}: there is nothing to assign."
+        return f"The group has no members in epoch {epoch}: there is nothing to assign."
     begun = f"Assignor {printable(event.assignor)} computed the target of epoch {epoch}"
     if len(event.targets) > _MOST_TOLD:
         return f"{begun}: it differs for {len(event.targets)} members."
-    told = [
-        f"{_who(group, of.member_id)} is to have {_partitions(of.topics)}" for of in event.targets
-    ]
+    told = [f"{_who(group, of.member_id)} gets {_partitions(of.topics)}" for of in event.targets]
     return f"{begun}: {listed(told) or 'nothing changes'}."
 
 

@@ -55,7 +55,7 @@ def sentence(known: ShareRecords, line: Line) -> str:
         case RecordsArchived(reason, records) if records:
             which = _records(records)
             verb = "is" if which.startswith("record ") else "are"
-            return f"{which} of {_place(line)} {verb} delivered to nobody: {printable(reason)}."
+            return f"{which} of {_place(line)} {verb} delivered to no member: {printable(reason)}."
     return ""
 
 
@@ -66,16 +66,12 @@ def in_full(known: ShareRecords, line: Line) -> str:
     match event:
         case SharePartitionOpened():
             kept = sum(of.last_offset - of.first_offset + 1 for of in event.records)
-            more = (
-                f", with what the share coordinator kept of {how_many(kept, 'record')}"
-                if kept
-                else ""
-            )
+            more = f", with the stored states of {how_many(kept, 'record')}" if kept else ""
             return f"The leader of {_place(line)} begins to serve the group: its start offset is {event.start_offset}{more}."
         case RecordsAcquired():
             return (
-                f"{_who(known, line)} is given {_records(event.records)} of {_place(line)}; its lock ends at {instant(event.deadline_ms)}, "
-                "unless it says before what becomes of them."
+                f"{_who(known, line)} acquires {_records(event.records)} of {_place(line)}; its lock ends at {instant(event.deadline_ms)}, "
+                "unless it acknowledges them before."
             )
         case RecordsAcknowledged():
             said = [
@@ -91,7 +87,7 @@ def in_full(known: ShareRecords, line: Line) -> str:
             )
         case SharePartitionClosed():
             return (
-                f"{_place(line)} is served to the group no longer: what was in flight is forgotten."
+                f"The leader closes {_place(line)} for the group: records in flight are forgotten."
             )
         case ShareStateSnapshotted() | ShareStateUpdated():
             ranges, start = len(event.batches), event.start_offset
@@ -110,7 +106,7 @@ def _released(known: ShareRecords, line: Line, event: RecordsReleased) -> str:
     if event.reason in LOCK_ENDED:
         why = f"the lock of {who} on {_place(line)} ended"
     else:
-        why = f"{who} lost what it held of {_place(line)}: {printable(event.reason)}"
+        why = f"{who} lost its records of {_place(line)}: {printable(event.reason)}"
     return f"{why}: {'; '.join(_outcomes(event.records))}."
 
 
@@ -126,7 +122,7 @@ def _outcomes(records: Iterable[RecordRange]) -> Iterator[str]:
 def _given_up(records: Iterable[_Range], times: int) -> str:
     which = _records(records)
     are = "are" if which.startswith("records") else "is"
-    return f"{which} {are} given up after {times} deliver{'ies' if times != 1 else 'y'}"
+    return f"{which} {are} archived after {times} deliver{'ies' if times != 1 else 'y'}"
 
 
 def _acknowledged(known: ShareRecords, line: Line, event: RecordsAcknowledged) -> str:
@@ -151,7 +147,8 @@ def _waited(known: ShareRecords, line: Line, event: AcknowledgementWaited) -> st
         if event.failed is None
         else f"was given up after {waited}, and refused with {printable(event.failed)}"
     )
-    return f"What {_who(known, line)} said of {_records(event.records)} of {_place(line)} {outcome}: {printable(event.reason)}."
+    which = f"{_records(event.records)} of {_place(line)}"
+    return f"The acknowledgement of {_who(known, line)} for {which} {outcome}: {printable(event.reason)}."
 
 
 def _came_again(known: ShareRecords, line: Line, event: RecordsAcquired) -> str:
@@ -161,7 +158,7 @@ def _came_again(known: ShareRecords, line: Line, event: RecordsAcquired) -> str:
     counts = sorted({of.delivery_count for of in again})
     nth = f"for the {_nth(counts[0])} time" if len(counts) == 1 else f"up to {counts[-1]} times"
     which = f"{_records(again)} of {_place(line)}"
-    return f"{_who(known, line)} was given {which} {nth}{_because(known, line, again)}."
+    return f"{_who(known, line)} acquired {which} {nth}{_because(known, line, again)}."
 
 
 def _because(known: ShareRecords, line: Line, again: list[RecordRange]) -> str:

@@ -24,7 +24,7 @@ from .verb_sentences import deed
 E = TypeVar("E")
 N = TypeVar("N", int, str)
 
-_PASSES: Final = re.compile(r"(nothing passes|things pass) between .*?( again)?")
+_PASSES: Final = re.compile(r"(no traffic passes|traffic passes) between .*?( again)?")
 _OF_WAYS: Final = {CutLink, HealLink, CutMember, MemberHealed}
 _WHOM: Final = "\0"
 _MOST: Final = 8

@@ -23,16 +23,16 @@ from .formatting import duration, instant, printable
 
 _BETWEEN: Final = "between {client} and brokers"
 _OTHERS: Final[Mapping[type, str]] = {
-    MemberHealed: f"things pass {_BETWEEN} again",
-    MemberSpedUp: f"what passes {_BETWEEN} is as quick as before",
-    MemberResumed: "the host of {client} goes on",
+    MemberHealed: f"traffic passes {_BETWEEN} again",
+    MemberSpedUp: f"traffic {_BETWEEN} is as quick as before",
+    MemberResumed: "the host of {client} is resumed",
     MemberCrashed: "the process of {client} was killed",
     MemberFailed: "the application of {client} ended with an error ({why})",
     ApplicationStalled: "the application of {client} stopped polling",
     ApplicationResumed: "the application of {client} polls again",
 }
 _WENT_THROUGH: Final[Mapping[type, str]] = {
-    PauseMember: "its host stood still",
+    PauseMember: "its host was paused",
     CutMember: "its links with brokers were cut",
     SlowMember: "its links were slow",
     MemberCrashed: "its process had been killed",

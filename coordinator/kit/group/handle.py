@@ -175,7 +175,7 @@ class GroupHandle(GroupLooks):
                 onlooker.end()
             seen = self._session.group(self.group_id)
             missing = expectation.unmet(seen, self._session.partitions_of)
-            text = f"group {self.group_id!r} did not come to {expectation} within {timeout:g} s: {'; '.join(missing) or 'it has now'}."
+            text = f"group {self.group_id!r} did not reach {expectation} within {timeout:g} s: {'; '.join(missing) or 'it has now'}."
             why = reasons(
                 self._session, self.group_id, expectation, seen, onlooker, tried=bool(obstacles)
             )

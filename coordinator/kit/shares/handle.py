@@ -164,7 +164,7 @@ class ShareGroupHandle:
             self._session.waits.end(future)
             seen = share_views.snapshot(self._session, self.group_id)
             missing = "; ".join(expectation.unmet(seen)) or "it has now"
-            text = f"share group {self.group_id!r} did not come to {expectation} within {timeout:g} s: {missing}.\nSeen: {seen}."
+            text = f"share group {self.group_id!r} did not reach {expectation} within {timeout:g} s: {missing}.\nSeen: {seen}."
             return not_in_time("\n".join([text, *obstacles]))
 
         return self._run(look)

@@ -112,7 +112,7 @@ class Verification:
             stale = STALE.intersection(event.errors)
             if stale:
                 self._fail(
-                    f"a commit was refused with {', '.join(sorted(stale))}: whoever sent it had lost its generation",
+                    f"a commit was refused with {', '.join(sorted(stale))}: its sender had lost its generation",
                     line,
                 )
         return self
@@ -156,9 +156,7 @@ class Verification:
             first = verdict.findings[0]
             line = next(line for line in self._all if line.seq == first.seq)
             more = f" (and {len(verdict.findings) - 1} more)" if len(verdict.findings) > 1 else ""
-            self._fail(
-                f"{verdict.judge}: {first.text}{more}; promised is that {verdict.promise}", line
-            )
+            self._fail(f"{verdict.judge}: {first.text}{more}; the promise: {verdict.promise}", line)
         return self
 
     # -- counts
@@ -214,7 +212,7 @@ class Verification:
             if not any(_is(event.member_id, name, names_of) for _, event in gone):
                 seen = ", ".join(event.member_id for _, event in gone) or "nobody"
                 raise AssertionError(
-                    f"{name!r} did not leave group {self._group_id!r}; who left: {seen}"
+                    f"{name!r} did not leave group {self._group_id!r}; members that left: {seen}"
                 )
         for line, event in gone:
             member = event.member_id

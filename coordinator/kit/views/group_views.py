@@ -261,7 +261,7 @@ def _waiting_for(classic: Any, members: list[MemberSnapshot], now: int) -> str:
             if classic.pending
             else ""
         )
-        return f"it waits for {', '.join(absent) or 'nobody'}{pending} to rejoin{until}"
+        return f"it waits for {', '.join(absent) or 'no member'}{pending} to rejoin{until}"
     if state == "CompletingRebalance":
         leader = next(
             (member.name for member in members if member.member_id == classic.leader),

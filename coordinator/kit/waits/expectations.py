@@ -124,7 +124,7 @@ class GroupExpectation:
             for name in ("assigned", "acted", "heard"):
                 if getattr(self, name):
                     raise ExpectationError(
-                        f"a group without members has nobody who is assigned anything, or acts on it: leave {name} out"
+                        f"a group without members has no member that is assigned partitions, or acts on them: leave {name} out"
                     )
 
     def _check_owners(self, assigned: Mapping[str, Iterable[TopicPartition | str]]) -> None:
@@ -183,7 +183,7 @@ class GroupExpectation:
         if self.generation_above is not None and group.generation <= self.generation_above:
             missing.append(f"generation {group.generation} is not above {self.generation_above}")
         if self.assigned is not None and group.state in _REBALANCING:
-            missing.append(f"the state is {group.state}: what members have is not in force")
+            missing.append(f"the state is {group.state}: the assignment is not in force")
         if self.assigned == ALL:
             missing += _not_all_assigned(group, partitions_of)
         elif isinstance(self.assigned, Mapping):
@@ -207,7 +207,7 @@ class GroupExpectation:
         if self.heard:
             silent = [m for m in group.members if not m.heard]
             missing += [
-                f"{m.name} has sent no heartbeat since it was told that it has {_assignment(m)}"
+                f"{m.name} has sent no heartbeat since it was assigned {_assignment(m)}"
                 for m in silent
             ]
             if not group.members:
@@ -238,16 +238,16 @@ def _not_all_assigned(
             continue
         unowned = tuple((topic, index) for index in range(count) if (topic, index) not in owners)
         if unowned:
-            missing.append(f"nobody has {partitions_text(unowned)}")
+            missing.append(f"no member owns {partitions_text(unowned)}")
     twice = tuple(partition for partition, members in owners.items() if len(members) > 1)
     if group.type == "share":
         missing += [
-            f"{member.name} has not heard of epoch {group.generation} yet"
+            f"{member.name} is not at epoch {group.generation} yet"
             for member in group.members
             if member.epoch != group.generation
         ]
     elif twice:
-        missing.append(f"more than one member has {partitions_text(twice)}")
+        missing.append(f"more than one member owns {partitions_text(twice)}")
     return missing
 
 
@@ -264,7 +264,7 @@ def _not_assigned(
         expected = tuple(sorted(partition_of(partition) for partition in partitions))
         if tuple(sorted(member.assignment or ())) != expected:
             missing.append(
-                f"{member.name} has {_assignment(member)}, not {partitions_text(expected) or 'nothing'}"
+                f"{member.name} owns {_assignment(member)}, not {partitions_text(expected) or 'nothing'}"
             )
     return missing
 

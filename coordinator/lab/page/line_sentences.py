@@ -216,7 +216,7 @@ class Teller(Reader):
         why = (
             "new members came during the initial delay"
             if isinstance(event, DelayExtended)
-            else "nobody rejoined but static members stay"
+            else "no member rejoined, and static members stay"
         )
         return f"The join phase goes on until {instant(event.deadline_ms)}, because {why}."
 
@@ -238,7 +238,9 @@ class Teller(Reader):
                 f"The leader {who} sent its SyncGroup: it carries the assignment of every member."
             )
         if event.parked:
-            return f"{who}'s SyncGroup is parked until the leader's arrives: it asks for what it is to have, and nobody has said yet."
+            return (
+                f"{who}'s SyncGroup is parked until the leader's SyncGroup brings the assignment."
+            )
         return f"{who}'s SyncGroup finds the assignment there, and is answered at once."
 
     @on(GenerationStored)
@@ -254,7 +256,7 @@ class Teller(Reader):
 
     @on(GroupEmptied)
     def _emptied(self, line: Line, event: GroupEmptied) -> str:
-        return f"Nobody is left: the group is Empty, in generation {event.generation}. An empty generation is a generation, too."
+        return f"No member is left: the group is Empty, in generation {event.generation}. An empty generation is a generation, too."
 
     @on(OffsetsCommitted)
     def _committed(self, line: Line, event: OffsetsCommitted) -> str:
@@ -288,7 +290,9 @@ class Teller(Reader):
     ) -> str:
         name = printable(event.client) if line.member is None else self._name(line, line.member)
         if not event.partitions:
-            return f"{name}'s application is told: nothing new is {_NOTHING_NEW[line.kind]}."
+            return (
+                f"{name}'s rebalance listener is called: nothing new is {_NOTHING_NEW[line.kind]}."
+            )
         return step_sentence(Step(line.at_ms, name, line))
 
     @on(FaultInjected)

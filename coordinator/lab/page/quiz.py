@@ -144,7 +144,7 @@ def _what_became(view: GroupView, worst: Rebalance) -> Plain:
         ),
         None,
     )
-    says, at_ms = f"Nothing was heard of {printable(name)} any more.", worst.started_ms
+    says, at_ms = f"{printable(name)} sent no further request.", worst.started_ms
     if back is not None and back.departed is not None:
         errors = listed([str(each) for each in back.errors])
         held = f" It still believed that it had {partitions(back.departed.held)}."
@@ -171,7 +171,7 @@ def _ended(awaited: Awaited) -> str:
     who = printable(listed(awaited.members[:3]))
     if awaited.kind is MemberRejoined:
         return f"{who} joined again"
-    return f"{who} was given up{f' ({printable(awaited.reason)})' if awaited.reason else ''}"
+    return f"{who} was removed{f' ({printable(awaited.reason)})' if awaited.reason else ''}"
 
 
 def _cure(worst: Rebalance, awaited: Awaited) -> Plain:

@@ -25,11 +25,11 @@ def test_each_change_of_protocol_and_a_failed_assignor_are_told() -> None:
     text = a_story_of_both_protocols().text()
     for sentence in (
         "The group is a consumer group (KIP-848) from now on, in the place of an empty classic group; its offsets stay.",
-        "The group became a classic group in generation 7, because all who are left use the classic protocol.",
-        "The classic group became a consumer group at epoch 8, because a member of the consumer protocol joined; kept is what m had.",
+        "The group became a classic group in generation 7, because all remaining members use the classic protocol.",
+        "The classic group became a consumer group at epoch 8, because a member of the consumer protocol joined; m keeps its partitions.",
         "The empty consumer group became an empty classic group; its offsets stay.",
         "Assignor broken failed (it is broken); nothing changed, and the request was refused.",
-        "Static member i came back as d and keeps what c had.",
+        "Static member i came back as d and keeps the partitions of c.",
         "The expression ord.* matches orders.",
     ):
         assert sentence in text

@@ -29,16 +29,16 @@ def test_a_member_joins_waits_for_its_partitions_and_goes() -> None:
         "The group is a share group (KIP-932) from now on.",
         "a joined as member a and subscribes to jobs.",
         "The group went to epoch 2: a changed its subscription.",
-        "Assignor simple computed the target of epoch 2: a is to have nothing.",
-        "a is at epoch 2 and has nothing.",
+        "Assignor simple computed the target of epoch 2: a gets nothing.",
+        "a is at epoch 2 and reads nothing.",
         "The share coordinator is asked to make the state of jobs 0-2.",
         "The state of jobs 0-2 is made: members can be given them.",
         "The group went to epoch 3: share partitions were initialized.",
-        "Assignor simple computed the target of epoch 3: a is to have jobs 0-2.",
-        "a is at epoch 3 and has jobs 0-2.",
+        "Assignor simple computed the target of epoch 3: a gets jobs 0-2.",
+        "a is at epoch 3 and reads jobs 0-2.",
         "a left the group.",
         "The group went to epoch 4: a left.",
-        "Nobody is left in epoch 4: there is nothing to assign.",
+        "The group has no members in epoch 4: there is nothing to assign.",
     ]
     assert "group g: Empty in group epoch 4, 0 members" in w.text()
 
@@ -63,7 +63,7 @@ def test_members_of_one_client_id_are_told_apart() -> None:
         w.ask_as("worker", member, "jobs")
     sentences = told(w)
     assert "worker joined as member m-1 and subscribes to jobs." in sentences
-    assert any("m-1 is to have" in sentence for sentence in sentences)
+    assert any("m-1 gets" in sentence for sentence in sentences)
 
 
 def test_who_is_refused_something_is_called_as_elsewhere() -> None:
@@ -119,16 +119,16 @@ def test_of_records_that_come_again_each_has_its_own_reason() -> None:
     acquired = {"state": "Acquired", "delivery_count": 2}
     again = line("RecordsAcquired", "d", (0, 1), of=acquired)
     assert sentence(known, again) == (
-        "d was given records 0 to 1 of jobs-0 for the 2nd time, because the lock of a had ended."
+        "d acquired records 0 to 1 of jobs-0 for the 2nd time, because the lock of a had ended."
     )
     again = line("RecordsAcquired", "d", (0, 1), (2, 3), (4, 4), of=acquired)
     assert sentence(known, again) == (
-        "d was given records 0 to 1, 2 to 3 and 4 of jobs-0 for the 2nd time, because the lock of a had ended (records 0 to 1), "
+        "d acquired records 0 to 1, 2 to 3 and 4 of jobs-0 for the 2nd time, because the lock of a had ended (records 0 to 1), "
         "b lost them: the connection was lost (records 2 to 3) and c released it (record 4)."
     )
     gone = line(
         "RecordsReleased", "a", (0, 1), of={**free, "state": "Archived"}, reason="the lock ended"
     )
     assert sentence(known, gone) == (
-        "the lock of a on jobs-0 ended: records 0 to 1 are given up after 1 delivery."
+        "the lock of a on jobs-0 ended: records 0 to 1 are archived after 1 delivery."
     )

@@ -45,10 +45,10 @@ def test_a_member_that_stood_still_and_woke_as_a_zombie() -> None:
         w.heartbeat("a")
     fault(w, "MemberResumed", client="b")
     text = w.text()
-    assert "1.000 s  The host of b stands still." in text
-    assert "10.000 s  The host of b goes on." in text
+    assert "1.000 s  The host of b is paused." in text
+    assert "10.000 s  The host of b is resumed." in text
     assert "expired after 6 s of silence" in text
-    assert "): its host stood still since 1.000 s" in text
+    assert "): its host was paused since 1.000 s" in text
 
 
 def test_of_several_links_that_were_cut_each_is_told_and_the_time_lasts_until_the_last() -> None:
@@ -63,13 +63,13 @@ def test_of_several_links_that_were_cut_each_is_told_and_the_time_lasts_until_th
         w.advance(3000)
         w.heartbeat("a")
     text = w.text()
-    assert "2.000 s  Things pass from b to broker 1 again." in text
-    assert text.count("Things pass") == 1
+    assert "2.000 s  Traffic passes from b to broker 1 again." in text
+    assert text.count("Traffic passes") == 1
     assert "): its links with brokers were cut since 1.000 s" in text
     w = world()
     fault(w, "SlowMember", client="b", broker=1, bytes_per_second=9)
     fault(w, "MemberSpedUp", client="b", broker=1)
-    assert "What passes between b and broker 1 is as quick as before." in w.text()
+    assert "Traffic between b and broker 1 is as quick as before." in w.text()
 
 
 def test_what_is_slow_is_told_by_how_slow_and_when_that_is_over() -> None:
@@ -150,7 +150,7 @@ def test_who_crashed_that_it_coordinated_the_group_and_who_took_over() -> None:
     """The line of a verb is written when it is done; it is told before what came of it."""
     assert text_of(JOINED, UNLOADED, STOPPED, LOADED)[-3:] == [
         "Broker 1, which coordinates the group, stops (crash).",
-        "Broker 1 lost the group with its process; parked requests were not answered.",
+        "Broker 1 crashed; parked requests of the group were not answered.",
         "Broker 2 loaded the group as Stable in generation 1; all sessions began anew.",
     ]
 
@@ -159,17 +159,17 @@ def test_whoever_is_parked_is_told_of_a_controlled_shutdown_alone() -> None:
     """A process that was killed answers nobody."""
     assert text_of(JOINED, UNLOADED, STOPPED | {"how": "controlled"}, LOADED)[-3:-1] == [
         "Broker 1, which coordinates the group, stops (controlled).",
-        "Broker 1 gave the group up; parked requests were told so.",
+        "Broker 1 unloaded the group; parked requests were answered with NOT_COORDINATOR.",
     ]
 
 
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({}, "Nothing passes between a and brokers."),
-        ({"direction": "both", "broker": 2}, "Nothing passes between a and broker 2."),
-        ({"direction": "from_broker", "broker": None}, "Nothing passes from brokers to a."),
-        ({"direction": "to_broker", "broker": 2}, "Nothing passes from a to broker 2."),
+        ({}, "No traffic passes between a and brokers."),
+        ({"direction": "both", "broker": 2}, "No traffic passes between a and broker 2."),
+        ({"direction": "from_broker", "broker": None}, "No traffic passes from brokers to a."),
+        ({"direction": "to_broker", "broker": 2}, "No traffic passes from a to broker 2."),
     ],
 )
 def test_a_link_that_is_cut_one_way_is_told_so(fields: dict[str, Any], said: str) -> None:
@@ -186,7 +186,7 @@ def test_the_coordinator_is_named_where_its_broker_is() -> None:
 
 def test_a_former_coordinator_gives_its_copy_up_late() -> None:
     rows = text_of(JOINED, LOADED, UNLOADED)
-    assert rows[-1].startswith("Broker 1 gave up its copy of the group, which another broker")
+    assert rows[-1].startswith("Broker 1 unloaded its copy of the group, which another broker")
     timeline = timeline_of(lines(JOINED, LOADED, UNLOADED))
     assert timeline.groups["g"].state == "Stable"
 

@@ -49,7 +49,7 @@ def test_an_injected_fault_is_told_as_one_and_nothing_else_is(
     )
     assert "A Heartbeat of client consumer-g-1 met an injected fault 3 times until" in told
     assert told.count("injected fault") == 3
-    assert "UNKNOWN_MEMBER_ID (VAL-1: this id is no member's)." in told
+    assert "UNKNOWN_MEMBER_ID (VAL-1: the group has no member with this id)." in told
 
 
 def test_every_step_says_it_too(log: Path, capsys: pytest.CaptureFixture[str]) -> None:

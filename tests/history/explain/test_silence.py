@@ -64,7 +64,7 @@ def test_a_killed_member_is_lost_from_when_its_connection_closed() -> None:
     expire(w)
     text = w.text()
     assert "its connection closed at 1.400 s" in text
-    assert "is gone and had orders 0-1; its connection closed at 1.400 s" in text
+    assert "was removed; it owned orders 0-1; its connection closed at 1.400 s" in text
     assert text.endswith("12.200 partition-seconds in all"), "nothing is uncertain"
     group, lane = drawn(w)
     assert (1400, 7000, "gone") in [tuple(each) for each in lane["activity"]]

@@ -110,7 +110,7 @@ class TestGroups:
     def test_what_does_not_come_about_is_status_1(self, ctl: Ctl) -> None:
         status, out, err = ctl("group", "wait", "g", "--members", "1", "--timeout", "0")
         assert (status, out) == (1, "")
-        assert "did not come to members=1 within 0 s" in err
+        assert "did not reach members=1 within 0 s" in err
         assert ctl("group", "rebalance", "g")[2] == "there is no group 'g'; there are: none\n"
         status, out, _ = ctl("group", "delete", "g", "--format", "json")
         assert (status, json.loads(out)["status"]) == (1, 404)

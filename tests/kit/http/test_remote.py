@@ -224,7 +224,7 @@ class TestBoth:
         assert "GROUP_AUTHORIZATION_FAILED" in kit.story()
 
     def test_errors_are_the_kits(self, kit: Any) -> None:
-        with pytest.raises(WaitTimeoutError, match="did not come to members=1 within 0 s"):
+        with pytest.raises(WaitTimeoutError, match="did not reach members=1 within 0 s"):
             kit.group("g").wait(members=1, timeout=0)
         with pytest.raises(ExpectationError, match="wait for what"):
             kit.group("g").wait()

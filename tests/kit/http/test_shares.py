@@ -89,7 +89,7 @@ def test_locks_end(kafka: Emulator, share: Any, worker: Sharer) -> None:
     assert worker.acknowledge((0, 2, ACCEPT)) == ErrorCode.INVALID_RECORD_STATE
     told = kafka.explain("workers")
     assert "the lock of worker-1 on jobs-0 ended: record 1 can be delivered again." in told
-    assert "worker-1 was given records 0 to 2 of jobs-0 for the 2nd time" in told
+    assert "worker-1 acquired records 0 to 2 of jobs-0 for the 2nd time" in told
     assert "because the lock of worker-1 had ended" in told
 
 
@@ -108,7 +108,7 @@ def test_a_session_ends(kafka: Emulator, share: Any, worker: Sharer) -> None:
     assert worker.acknowledge((0, 2, ACCEPT)) == ErrorCode.SHARE_SESSION_NOT_FOUND
     with pytest.raises(ControlError, match="has no share session"):
         share.end_session("worker-1")
-    assert "worker-1 lost what it held of jobs-0: a test ended its session" in kafka.explain(
+    assert "worker-1 lost its records of jobs-0: a test ended its session" in kafka.explain(
         "workers"
     )
 
@@ -134,7 +134,7 @@ def test_releases_and_what_is_given_up_are_explained(
     told = kafka.explain("workers")
     assert "worker-1 released records 1 to 2 and rejected record 0 of jobs-0." in told
     assert "for the 2nd time, because worker-1 released them." in told
-    assert "worker-1 released record 1 of jobs-0; record 1 is given up after 2 deliveries." in told
+    assert "worker-1 released record 1 of jobs-0; record 1 is archived after 2 deliveries." in told
 
 
 def test_waits_that_cannot_be(share: Any) -> None:

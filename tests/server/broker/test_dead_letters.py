@@ -114,7 +114,7 @@ def test_a_rejected_record_is_archived_once_its_letter_is_written() -> None:
         told += [sentence(known, line)] if line.stream == "share" else []
     assert [of for of in told if of] == [
         "a rejected records 1 to 2 of t-0.",
-        "records 1 to 2 of t-0 are delivered to nobody: their dead letters are in dlq.t.",
+        "records 1 to 2 of t-0 are delivered to no member: their dead letters are in dlq.t.",
     ]
     assert run.broken() == set()
 

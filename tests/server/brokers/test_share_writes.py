@@ -139,7 +139,7 @@ def test_an_acknowledgement_waits_for_another_share_coordinator() -> None:
     assert story.told() == [(0, None)]
     assert story.waited() == [("no share coordinator could be reached", 3_000, None)]
     assert (
-        "What test said of records 0 to 1 of orders-0 was stored after 3 s: no share coordinator "
+        "The acknowledgement of test for records 0 to 1 of orders-0 was stored after 3 s: no share coordinator "
         "could be reached."
     ) in story.explained()
     assert story.read(story.coordinator) == (ErrorCode.NONE, [(0, 1, 2, 1)])
@@ -176,7 +176,7 @@ def test_an_acknowledgement_that_nobody_stores() -> None:
     story.cluster.pass_time(1)
     assert story.told() == [(ErrorCode.COORDINATOR_NOT_AVAILABLE, EXHAUSTED)]
     assert (
-        "What test said of records 0 to 2 of orders-0 was given up after 15 s, and refused with "
+        "The acknowledgement of test for records 0 to 2 of orders-0 was given up after 15 s, and refused with "
         "COORDINATOR_NOT_AVAILABLE: no share coordinator could be reached."
     ) in story.explained()
     story.cluster.do(StartBroker(node))

@@ -154,7 +154,7 @@ def test_before_4_4_a_former_instance_id_stands_for_its_member_still() -> None:
     assert w.consumers.static_members == {"j": "a"}
     notes = timeline_of(w.log_file.read()).groups["g"].entries
     sentences = [told(entry) for entry in notes if isinstance(entry, Note)]
-    assert "Member a goes by its former instance id i, too." in sentences
+    assert "Member a is also the static member with its former instance id i." in sentences
 
 
 def test_empty_groups_convert_whatever_the_policy_says() -> None:
