@@ -1,6 +1,6 @@
-"""Python's garbage collector, told to look less often while much is made that stays.
+"""Python's garbage collector, made to run less often while many lasting objects are made.
 
-Its thresholds are CPython's: PyPy has none, and is left alone. Does not depend on what is made.
+Its thresholds are CPython's: PyPy has none and is left alone. Does not depend on what is made.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def collecting_seldom(allocations: int, *further: int) -> Iterator[None]:
-    """Let the youngest generation wait for so many allocations, unless it does already; `further`:
-    the thresholds of the older ones, as they were by default."""
+    """Raise the collector's first threshold to `allocations` within a block, unless it is that high
+    already; `further`: the other thresholds, by default unchanged.
+    """
     if not hasattr(gc, "get_threshold"):
         yield
         return

@@ -1,7 +1,7 @@
-"""Contradictions inside: an assertion that failed, a key that is missing. Their errors often have no
-text, so what a user is told names the place, too.
+"""Errors for internal contradictions, such as a failed assertion or a missing key. Such errors
+often have no text, so the message names the place too.
 
-Does not decide who catches them, nor at which line of a log it was.
+Does not decide who catches them, nor which line of a log they concern.
 """
 
 from __future__ import annotations
@@ -22,12 +22,15 @@ UNFIT: Final = (
 
 
 class ContradictionError(Exception):
-    """A run contradicts itself: when, after which line of its log, and what failed where."""
+    """A run that contradicts itself; the text says when, after which line of its log, and what
+    failed where.
+    """
 
 
 def what_failed(error: BaseException) -> str:
-    """Return an error's name and text; of one without text, the statement that failed and where it
-    stands."""
+    """Return an error's name and text; for one without text, the statement that failed and its
+    place.
+    """
     text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     frames = extract_tb(error.__traceback__)
     if not frames or (str(error) and not isinstance(error, LookupError)):

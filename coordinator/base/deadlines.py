@@ -11,9 +11,10 @@ K = TypeVar("K", bound=Hashable)
 
 
 class Entry(Generic[K]):
-    """The facts on one key. `at`: when it falls due, None if it was cancelled. `queued`: the
-    earliest instant in the heap that is its own. `born`: its place among those that have a
-    deadline, by when each was given one."""
+    """The state of one key. `at`: its deadline, None if it was cancelled. `queued`: the earliest
+    valid instant of it in the heap. `born`: its rank among keys with a deadline, by when each
+    got one.
+    """
 
     __slots__ = ("at", "born", "key", "queued")
 
@@ -25,12 +26,12 @@ class Entry(Generic[K]):
 
 
 class Deadlines(Generic[K]):
-    """At most one deadline a key. Moving one later, which every heartbeat does, costs two lookups
-    and an assignment.
+    """A set of keys with at most one deadline each. Moving a deadline later, which every heartbeat
+    does, costs two lookups and an assignment.
 
-    The heap may hold an earlier instant than the key's own; it is corrected when it comes to the
-    top. Of equal instants that of the key that has had a deadline for the longest time falls due
-    first, however often it was moved.
+    The heap may hold an earlier instant than the key's own; it is corrected when it is at the
+    top. Of equal deadlines, the key that has had a deadline for the longest time is due first,
+    however often it was moved.
     """
 
     __slots__ = ("_armed", "_entries", "_heap", "_serial")
@@ -44,7 +45,7 @@ class Deadlines(Generic[K]):
         self._armed = 0
 
     def arm(self, key: K, at: int) -> None:
-        """Let `key` fall due at `at`, in place of any deadline it had."""
+        """Set the deadline of `key`, in place of any it had."""
         entry = self._entries.get(key)
         if entry is None:
             entry = self._entries[key] = Entry(key, 0)
@@ -71,16 +72,16 @@ class Deadlines(Generic[K]):
         self._armed = 0
 
     def get(self, key: K) -> int | None:
-        """Return the instant at which `key` falls due, or None if it has no deadline."""
+        """Return the deadline of `key`, or None if it has none."""
         entry = self._entries.get(key)
         return None if entry is None else entry.at
 
     def first(self) -> K | None:
-        """The key that falls due first."""
+        """Return the key that is due first, or None."""
         return None if self.next() is None else self._heap[0][2].key
 
     def next(self) -> int | None:
-        """The earliest deadline; None if there is none."""
+        """Return the earliest deadline; None if there is none."""
         heap = self._heap
         if not heap:
             return None
@@ -91,7 +92,7 @@ class Deadlines(Generic[K]):
         return heap[0][0] if heap else None
 
     def due_keys(self, now: int) -> list[K]:
-        """The keys that are due, in no particular order. They stay."""
+        """Return the keys that are due, in no particular order, without removing them."""
         return [
             entry.key
             for entry in self._entries.values()
@@ -99,8 +100,7 @@ class Deadlines(Generic[K]):
         ]
 
     def due(self, now: int) -> Iterator[K]:
-        """Take out and yield each key that is due, earliest first; keys armed meanwhile count if
-        they are due too."""
+        """Remove and yield each key that is due, earliest first, including keys armed meanwhile."""
         while True:
             self._correct()
             if not self._heap or self._heap[0][0] > now:
@@ -119,7 +119,7 @@ class Deadlines(Generic[K]):
         heappush(self._heap, (at, entry.born, entry))
 
     def _correct(self) -> None:
-        """Bring the heap's top to a key's true deadline."""
+        """Move stale instants of the heap until its top is a key's true deadline."""
         heap = self._heap
         while heap:
             at, _, entry = heap[0]

@@ -1,7 +1,7 @@
-"""Kafka's error codes: the numbers that answer a request, what they mean in Kafka's own words,
-which are worth a retry.
+"""Kafka's error codes: their numbers, Kafka's own messages, and which are retriable.
 
-Complete as of Apache Kafka 4.4.0. Does not depend on who answers them, or when.
+Complete as of Apache Kafka 4.4.0. Does not depend on when they are returned, or by which
+request.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from typing import Final
 
 
 class ErrorCode(IntEnum):
-    """An error code of the protocol. `message` is what Kafka puts in the error message where it has
-    nothing better to say."""
+    """An error code of the protocol. `message` is Kafka's default error message for it."""
 
     UNKNOWN_SERVER_ERROR = -1
     NONE = 0
@@ -155,13 +154,14 @@ class ErrorCode(IntEnum):
 
     @property
     def message(self) -> str:
-        """Kafka's default text."""
+        """Return Kafka's default error message."""
         return _MESSAGES[self]
 
     @property
     def retriable(self) -> bool:
-        """Whether the same request may succeed later (in Java the exception is a
-        RetriableException)."""
+        """True if the same request may succeed later (in Java the exception is a
+        RetriableException).
+        """
         return self in _RETRIABLE
 
 

@@ -1,8 +1,8 @@
-"""Calls whose result has to be awaited, as long as somebody watches for those that nobody awaits.
+"""Detection of asynchronous calls that are never awaited, while a `Watch` is active.
 
-Python tells of such a call by a warning when it collects the coroutine, some time later. A test
-passes meanwhile, and has waited for nothing; so the pytest plugin watches (`coordinator.testing.plugin`).
-It does not know what is called.
+Python warns of such a call when it collects the coroutine, some time later. A test passes
+meanwhile, and has waited for nothing; so the pytest plugin watches
+(`coordinator.testing.plugin`). Does not know what is called.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _WRAPPERS: Final = {__name__, "coordinator.base.keyword_errors"}
 
 
 class Call(NamedTuple):
-    """A call: what it returned, its name, and the line outside of this distribution that made it."""
+    """A call: the coroutine that it returned, its name, and the line outside of this distribution
+    that made it.
+    """
 
     coroutine: Coroutine[Any, Any, Any]
     name: str
@@ -31,17 +33,19 @@ class Call(NamedTuple):
 
 
 class Watch:
-    """Calls since `begin`, up to `end`. Watches may be nested; the inner one gets the calls."""
+    """A recorder of the calls between `begin` and `end`. Watches may be nested; the inner one gets
+    the calls.
+    """
 
     def __init__(self) -> None:
         self.calls: list[Call] = []
 
     def begin(self) -> None:
-        """Watch from now on."""
+        """Start recording."""
         _watching.append(self)
 
     def end(self) -> None:
-        """Watch no longer, and let go of what was called."""
+        """Stop recording, and drop the recorded calls."""
         _watching.remove(self)
         self.calls.clear()
 
@@ -50,15 +54,14 @@ _watching: list[Watch] = []
 
 
 def noted(coroutine: Coroutine[Any, Any, T], name: str) -> Coroutine[Any, Any, T]:
-    """Return the coroutine, which is to be awaited; whoever watches gets to know who called."""
+    """Return the coroutine, after recording the call with the active watch, if there is one."""
     if _watching:
         _watching[-1].calls.append(_call(coroutine, name))
     return coroutine
 
 
 def await_is_watched(cls: C) -> C:
-    """Class decorator, outside of `nearest_keywords`: calls of public asynchronous methods are
-    noted."""
+    """Class decorator, outside of `nearest_keywords`: record calls of public asynchronous methods."""
     for name, member in list(vars(cls).items()):
         inner = getattr(member, "__wrapped__", member)
         public = isinstance(member, FunctionType) and not name.startswith("_")

@@ -1,9 +1,9 @@
-"""The commands that install an extra, for error messages and for pages, and where a page of the
-documentation is that says more.
+"""The commands that install an extra, for error messages and for pages, and the addresses of pages
+of the documentation.
 
-Rule: a command that is named works. As long as the distribution is not published (release.toml),
-its name finds nothing: an extra is then installed from the checkout or the wheel file that this
-installation came from, and if neither is there any more, the packages of the extra are named.
+Rule: a command that is shown works. As long as the distribution is not published (release.toml),
+its name finds nothing: an extra is then installed from the checkout or the wheel file of this
+installation, and if neither exists any more, the packages of the extra are named.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROOT: Final = Path(__file__).resolve().parents[2]
 
 
 def pip_install(extra: str) -> str:
-    """The command that adds an extra to this installation."""
+    """Return the command that adds an extra to this installation."""
     if PUBLISHED:
         return page_line(extra, published=True)
     if (_ROOT / "pyproject.toml").is_file():
@@ -39,20 +39,21 @@ def pip_install(extra: str) -> str:
 
 
 def lacks(what: str, extra: str, otherwise: str = "") -> str:
-    """An error for want of an extra: what is missing, the page, what works without, and last the
-    command that brings it, to be copied to the end of the line."""
+    """Return the error text for a missing extra: what is missing, the page, what works without it,
+    and last the command that installs it, to be copied to the end of the line.
+    """
     return (
         f"{what} ({see_agents()}){f'; {otherwise}; or' if otherwise else ''}: {pip_install(extra)}"
     )
 
 
 def page_line(extra: str, *, published: bool = PUBLISHED) -> str:
-    """The command as pages have it; as long as nothing is published, it is one for a checkout."""
+    """Return the command as pages show it; before publication it is one for a checkout."""
     return f"pip install '{NAME if published else '.'}[{extra}]'"
 
 
 def page_words(extra: str, *, published: bool = PUBLISHED) -> str:
-    """The command and where it is given, for a sentence."""
+    """Return the command and where to run it, for a sentence."""
     return f"{page_line(extra, published=published)}{'' if published else ' in a checkout'}"
 
 
@@ -62,12 +63,12 @@ def where(page: str, *, documentation: str = DOCUMENTATION) -> str:
 
 
 def see_agents() -> str:
-    """The text of an error for which docs/agents.md has a row."""
+    """Return the reference to docs/agents.md for an error that has a row there."""
     return f"see {where('agents')}"
 
 
 def _origin(found: Distribution) -> Path | None:
-    """The checkout or the file that pip installed from (PEP 610), if it is still there."""
+    """Return the checkout or the file that pip installed from (PEP 610), if it still exists."""
     text = found.read_text("direct_url.json")
     if text is None:
         return None
@@ -79,7 +80,7 @@ def _origin(found: Distribution) -> Path | None:
 
 
 def _packages(found: Distribution, extra: str) -> list[str]:
-    """The packages of an extra, without conditions."""
+    """Return the packages of an extra, without conditions."""
     wanted = [line.partition(";") for line in found.requires or ()]
     return [
         name.strip()

@@ -1,10 +1,10 @@
 """Java's String.hashCode and the iteration order of java.util.HashMap (spec HM-1..HM-5).
 
-Kafka keeps a group's members and votes in HashMaps, and their iteration order shows: in the member
-list that the leader gets, in the election of a new leader and in vote ties. This module owns that
-order and does not depend on groups. A HashMap never shrinks and splits a bucket in order, so the
-order follows from the insertion order, the hashes and the largest size the map ever had. (Buckets
-of nine or more entries, which Java turns into trees, are not modelled: HM-5.)
+Kafka keeps a group's members and votes in HashMaps, and their iteration order is visible: in the
+member list that the leader gets, in the election of a new leader and in vote ties. This module
+owns that order and does not depend on groups. A HashMap never shrinks and splits a bucket in
+order, so the order follows from the insertion order, the hashes and the largest size the map
+ever had. (Buckets of nine or more entries, which Java turns into trees, are not modelled: HM-5.)
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ _KEPT: Final = 256
 
 
 def java_hash(text: str) -> int:
-    """String.hashCode as an unsigned 32-bit number: over UTF-16 units, s[0]*31^(n-1) + ... + s[n-1]
-    (HM-1)."""
+    """Return String.hashCode as an unsigned 32-bit number: over UTF-16 units, s[0]*31^(n-1) + ... +
+    s[n-1] (HM-1).
+    """
     if not text.isascii():
         return _of_many(text.encode("utf-16-be", "surrogatepass"), 2)
     data = text.encode("ascii")
@@ -37,10 +38,10 @@ def java_hash(text: str) -> int:
 
 
 def _of_many(units: bytes, width: int) -> int:
-    """The hash of units of `width` bytes each: neighbours are added up at once in one large
-    integer, until each sum takes eight bytes.
+    """Return the hash of a long text, given as units of `width` bytes. Neighbouring units are
+    combined in one large integer, until each sum has eight bytes.
 
-    Names may have 32,767 bytes; this takes a tenth of the time of going from one to the next.
+    Names may have 32,767 bytes; this takes a tenth of the time of a loop over them.
     """
     longs = (len(units) + 7) // 8
     sums, factor = int.from_bytes(units, "big"), 31
@@ -56,12 +57,14 @@ def _of_many(units: bytes, width: int) -> int:
 
 
 def spread(h: int) -> int:
-    """HashMap's own mixing of a hash code: its high half is folded into the low one (HM-1)."""
+    """Return a hash code mixed as HashMap does: its high half is folded into the low one (HM-1)."""
     return h ^ (h >> 16)
 
 
 def capacity_for(peak_size: int) -> int:
-    """The table size of a default HashMap that held at most `peak_size` entries at once (HM-2)."""
+    """Return the table size of a default HashMap that held at most `peak_size` entries at once
+    (HM-2).
+    """
     capacity = _DEFAULT_CAPACITY
     while peak_size * 4 > capacity * 3:
         capacity *= 2
@@ -69,34 +72,35 @@ def capacity_for(peak_size: int) -> int:
 
 
 def copy_capacity(size: int) -> int:
-    """The buckets of `new HashMap(map of so many entries)` (HM-4)."""
+    """Return the number of buckets of a HashMap made as a copy of a map with `size` entries (HM-4)."""
     return 1 << max(0, size * 4 // 3).bit_length() if size else 1
 
 
 def set_capacity(size: int) -> int:
-    """The buckets of `new HashSet(collection of so many)` (HM-4)."""
+    """Return the number of buckets of a HashSet made from a collection of `size` elements (HM-4)."""
     return max(_DEFAULT_CAPACITY, copy_capacity(size))
 
 
 def topic_partition_hash(topic: str, partition: int) -> int:
-    """TopicPartition.hashCode as an unsigned 32-bit number (HM-1)."""
+    """Return TopicPartition.hashCode as an unsigned 32-bit number (HM-1)."""
     return (31 * (31 + partition) + java_hash(topic)) & 0xFFFFFFFF
 
 
 def in_hash_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K]:
-    """Distinct `keys`, given in the order of their insertion, as a default HashMap iterates them
-    (HM-3)."""
+    """Return distinct `keys`, given in insertion order, in the iteration order of a default HashMap
+    (HM-3).
+    """
     unique = list(dict.fromkeys(keys))
     mask = capacity_for(len(unique)) - 1
     return sorted(unique, key=lambda key: spread(hash_code(key)) & mask)
 
 
 def in_compute_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K]:
-    """Distinct `keys` as a default HashMap iterates them that was filled by computeIfAbsent, called
-    once for each of `keys`.
+    """Return distinct `keys` in the iteration order of a default HashMap that was filled by
+    computeIfAbsent, called once for each of `keys`.
 
-    Unlike put, that method inserts at the head of a bucket, and it resizes at the beginning of the
-    next call.
+    Unlike put, that method inserts at the head of a bucket, and it resizes at the beginning of
+    the next call.
     """
     calls = list(keys)
     unique = list(dict.fromkeys(calls))
@@ -107,8 +111,9 @@ def in_compute_order(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K
 
 @lru_cache(maxsize=_KEPT)
 def coordinator_partition(group_id: str, partitions: int) -> int:
-    """The partition of __consumer_offsets that holds a group: abs(hash) mod partitions,
-    abs(MIN_VALUE) being 0 (CFG-2)."""
+    """Return the partition of __consumer_offsets that holds a group: abs(hash) mod partitions,
+    where abs(MIN_VALUE) is 0 (CFG-2).
+    """
     h = java_hash(group_id)
     signed = h - 0x1_0000_0000 if h & 0x8000_0000 else h
     return (0 if signed == -0x8000_0000 else abs(signed)) % partitions

@@ -1,7 +1,7 @@
 """Errors for keywords that a method does not have, with the nearest that it has.
 
-Python names the wrong word alone (`wait() got an unexpected keyword argument 'member'`); a test
-author has mistyped one of a dozen. It does not know what the methods do.
+Python names only the wrong word (`wait() got an unexpected keyword argument 'member'`), and a
+test author has mistyped one of a dozen. Does not know what the methods do.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def nearest_keywords(cls: C) -> C:
 
 
 def _names(function: FunctionType) -> list[str]:
-    """The keywords that a method takes, without `self`."""
+    """Return the keywords that a method takes, without `self`."""
     code = function.__code__
     named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     return list(named[max(code.co_posonlyargcount, 1) :])

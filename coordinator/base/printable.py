@@ -1,9 +1,9 @@
-"""Text from outside made fit for a terminal: ids, names, reasons and error messages that a client
-or a log file chose.
+"""Text from outside made safe for a terminal: ids, names, reasons and error messages chosen by a
+client or found in a log file.
 
 Owns one rule: no control character, no character that changes the direction of writing, no
-surrogate and no line break of such a text reaches a terminal or a line of a log for people; each is
-written as a Python escape (`\\x1b`, `\\n`, `\\u202e`). Does not depend on anything.
+surrogate and no line break of such a text reaches a terminal or a line of a log for people; each
+is written as a Python escape (`\x1b`, `\n`, `\u202e`). Does not depend on anything.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ MOST_CHARACTERS = 300
 
 
 def printable(text: object) -> str:
-    """A text as it may be shown: what a terminal would take for a command is escaped, everything
-    else stays as it is."""
+    """Return a text with every character escaped that a terminal might interpret."""
     shown = text if isinstance(text, str) else str(text)
     if shown.isprintable():
         return shown
@@ -24,6 +23,6 @@ def printable(text: object) -> str:
 
 
 def shortened(text: object, most: int = MOST_CHARACTERS) -> str:
-    """The same, cut to `most` characters; what is left out is marked by three dots."""
+    """Return the same, cut to `most` characters; three dots mark a cut."""
     shown = text if isinstance(text, str) else str(text)
     return printable(shown) if len(shown) <= most else printable(shown[:most]) + "..."

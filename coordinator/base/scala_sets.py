@@ -1,5 +1,5 @@
-"""The order in which Scala's immutable sets of names show their elements: Kafka 4's request handlers
-keep names in such sets, and clients see the order in answers.
+"""The iteration order of Scala's immutable sets of names: Kafka 4's request handlers keep names in
+such sets, and clients see the order in responses.
 
 Rules HM-4 and HM-7. Does not depend on what the names are.
 """
@@ -20,8 +20,9 @@ _ALL: Final = 0xFFFFFFFF
 
 
 def in_set_order(names: Iterable[str]) -> Slices[list[str]]:
-    """Distinct names, given in the order of their insertion, as an immutable Set iterates them
-    (HM-7): up to four as they came, more by a trie of their mixed hash codes."""
+    """Return distinct names, given in insertion order, in the iteration order of an immutable Set
+    (HM-7): up to four in insertion order, more by a trie of their mixed hash codes.
+    """
     unique = list(dict.fromkeys(names))
     if len(unique) <= _SMALL:
         return unique
@@ -30,8 +31,9 @@ def in_set_order(names: Iterable[str]) -> Slices[list[str]]:
 
 
 def copied_to_java(names: Sequence[str]) -> Slices[list[str]]:
-    """Distinct names as a java.util.HashSet shows them that was made as a copy of a collection in
-    this order (HM-4)."""
+    """Return distinct names in the iteration order of a java.util.HashSet that was made as a copy
+    of a collection in this order (HM-4).
+    """
     buckets: dict[int, list[str]] = {}
     last = set_capacity(len(names)) - 1
     for count, name in enumerate(names, 1):
@@ -47,7 +49,7 @@ def copied_to_java(names: Sequence[str]) -> Slices[list[str]]:
 
 
 def _mixed(h: int) -> int:
-    """A hash code as mixed by scala.collection.Hashing."""
+    """Return a hash code as scala.collection.Hashing mixes it."""
     h = (h + (~(h << 9) & _ALL)) & _ALL
     h ^= h >> 14
     h = (h + (h << 4)) & _ALL
@@ -55,8 +57,9 @@ def _mixed(h: int) -> int:
 
 
 def _of_node(elements: Sequence[tuple[int, str]], shift: int) -> Slices[list[str]]:
-    """A node of the trie: first the elements that stand alone under five bits of their hash, then
-    the nodes of those that share them, each in the order of these bits."""
+    """Return the elements of a node of the trie in order: first those that are alone under five
+    bits of their hash, then the nodes of those that share them, each in the order of these bits.
+    """
     groups: dict[int, list[tuple[int, str]]] = {}
     for count, element in enumerate(elements, 1):
         if not count % ITEMS_A_STEP:

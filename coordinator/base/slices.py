@@ -1,7 +1,7 @@
-"""Work in slices: generators that stop where something else may be done meanwhile.
+"""Work in slices: generators that stop now and then, so that other work can run meanwhile.
 
-Requests may name hundreds of thousands of things; what is done for each of them is done in slices,
-so that nobody else waits long. Values and functions only: does not depend on who does the work, on
+A request may name hundreds of thousands of items; the work on them is done in slices, so that no
+other client waits long. Values and functions only: does not depend on who does the work, on
 clocks or on loops.
 """
 
@@ -22,7 +22,7 @@ ITEMS_A_STEP: Final = 64
 
 
 def whole(work: Slices[T], now: int) -> T:
-    """The result of work, done at once."""
+    """Do all of the work at once and return its result."""
     try:
         next(work)
         while True:
@@ -33,7 +33,7 @@ def whole(work: Slices[T], now: int) -> T:
 
 
 def after_first(work: Slices[T]) -> Slices[T]:
-    """The rest of work that has stopped once."""
+    """Return the rest of work that has stopped once."""
     now = yield
     try:
         while True:
@@ -45,13 +45,13 @@ def after_first(work: Slices[T]) -> Slices[T]:
 
 
 def done(value: T) -> Slices[T]:
-    """Work of which nothing is left to do."""
+    """Return work that is already done, with this result."""
     yield from ()
     return value
 
 
 def each(items: Iterable[A], do: Callable[[A], T]) -> Slices[list[T]]:
-    """`[do(item) for item in items]`."""
+    """Return `[do(item) for item in items]`, in slices."""
     made: list[T] = []
     for item in items:
         made.append(do(item))
@@ -61,7 +61,9 @@ def each(items: Iterable[A], do: Callable[[A], T]) -> Slices[list[T]]:
 
 
 def each_in_slices(items: Iterable[A], do: Callable[[A], Slices[T]]) -> Slices[list[T]]:
-    """As `each`, where an item itself may be much work: it stops after each."""
+    """Return the results of `do` for each item, in slices; `do` is itself work in slices, and there
+    is a stop after each item.
+    """
     made: list[T] = []
     for item in items:
         made.append((yield from do(item)))
@@ -70,7 +72,7 @@ def each_in_slices(items: Iterable[A], do: Callable[[A], Slices[T]]) -> Slices[l
 
 
 def only(items: Iterable[A], test: Callable[[A], object]) -> Slices[list[A]]:
-    """`[item for item in items if test(item)]`."""
+    """Return `[item for item in items if test(item)]`, in slices."""
     found: list[A] = []
     for seen, item in enumerate(items, 1):
         if test(item):
@@ -81,8 +83,9 @@ def only(items: Iterable[A], test: Callable[[A], object]) -> Slices[list[A]]:
 
 
 def uncollected(work: Callable[..., T], *arguments: object) -> T:
-    """Do a part of something large without garbage collection, which would go through all of it
-    again and again: what it is made of goes by reference counts, or stays."""
+    """Do a part of a large piece of work without garbage collection, which would go through all of
+    its objects again and again; they are freed by reference counts, or stay.
+    """
     if not gc.isenabled():
         return work(*arguments)
     gc.disable()

@@ -1,5 +1,6 @@
-"""The version of this distribution, alone, so that every layer may say it without importing the
-package's entry points."""
+"""The version of this distribution, in a module of its own, so that every layer can import it
+without the package's entry points.
+"""
 
 from __future__ import annotations
 

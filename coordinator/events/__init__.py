@@ -1,10 +1,11 @@
-"""The vocabulary of the event log: every event of every stream as one class, and the lines that hold
-them (docs/event_log.md).
+"""The vocabulary of the event log: every event of every stream as one class, and the lines that
+hold them (docs/event_log.md).
 
-Begin with `groups/classic.py` (what can happen to a group) and `line.py` (what a line is).
-`vocabulary` has the types of all streams, derived from the classes; `writer` writes lines, `reader`
-reads them from text, `files` from and to files, `unwritten` hands them on without text. A new event
-is a class in the module of its stream, and a name in that module's union.
+Begin with `groups/classic.py` (the events of a classic group) and `line.py` (the parts of a
+line). `vocabulary` has the types of all streams, derived from the classes; `writer` writes
+lines, `reader` reads them from text, `files` opens and reads log files, `unwritten` hands lines
+on without making text of them. A new event is a class in the module of its stream, and a name in
+that module's union.
 
 Imports base and verbs: most events of stream `fault` are verbs.
 """
@@ -21,8 +22,9 @@ __all__ = ["EventLog", "Line", "LogError"]
 
 
 def __getattr__(name: str) -> object:
-    """PEP 562: coordinators without a log load the events, and none of what writes or reads
-    them."""
+    """Load `EventLog`, `Line` or `LogError` at first use (PEP 562): coordinators without a log load
+    only the event classes, not the code that writes or reads lines.
+    """
     if name == "EventLog":
         from .writer import EventLog
 

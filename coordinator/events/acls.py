@@ -1,8 +1,8 @@
-"""Access rules as Kafka has them: what they are about, how people write them, what filters find.
+"""ACLs as Kafka has them: their parts, their form as a sentence, and the filters that find them.
 
 An ACL allows or denies a principal an operation on a resource, from a host. Owns the names and
-numbers of KIP-11 and KIP-290, one sentence for each ACL, and the matching of filters (ACL-8). What
-a set of them means is `authorizer`'s.
+numbers of KIP-11 and KIP-290, the sentence for each ACL, and the matching of filters (ACL-8).
+Whether a set of ACLs allows a request is decided by `authorizer`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ CLUSTER_NAME: Final = "kafka-cluster"
 
 
 class ResourceType(IntEnum):
-    """A protected resource."""
+    """The type of a protected resource."""
 
     UNKNOWN = 0
     ANY = 1
@@ -30,7 +30,9 @@ class ResourceType(IntEnum):
 
 
 class PatternType(IntEnum):
-    """Meaning of a resource's name in an ACL; ANY and MATCH stand in filters only."""
+    """The meaning of a resource's name in an ACL: an exact name or a prefix. ANY and MATCH stand in
+    filters only.
+    """
 
     UNKNOWN = 0
     ANY = 1
@@ -40,7 +42,7 @@ class PatternType(IntEnum):
 
 
 class Operation(IntEnum):
-    """The action; ANY stands in filters only."""
+    """The operation that an ACL allows or denies; ANY stands in filters only."""
 
     UNKNOWN = 0
     ANY = 1
@@ -61,7 +63,7 @@ class Operation(IntEnum):
 
 
 class Permission(IntEnum):
-    """True if it may be done; ANY stands in filters only."""
+    """The permission type of an ACL: ALLOW or DENY. ANY stands in filters only."""
 
     UNKNOWN = 0
     ANY = 1
@@ -70,11 +72,11 @@ class Permission(IntEnum):
 
 
 class AclError(ValueError):
-    """An ACL that cannot be read: what, and what would be right."""
+    """An ACL that cannot be read; the text says what is wrong and what would be right."""
 
 
 class Acl(NamedTuple):
-    """One rule."""
+    """One ACL: a principal may, or may not, do an operation on a resource from a host."""
 
     resource_type: int
     pattern_type: int
@@ -85,7 +87,7 @@ class Acl(NamedTuple):
     permission: int
 
     def __str__(self) -> str:
-        """The sentence that `read_acl` reads."""
+        """Return the ACL as the sentence that `read_acl` reads."""
         may = "may" if self.permission == Permission.ALLOW else "may not"
         kind = ResourceType(self.resource_type)
         name = "" if kind is ResourceType.CLUSTER else f" {_quoted(self.name)}"
@@ -98,7 +100,7 @@ class Acl(NamedTuple):
 
 
 class AclFilter(NamedTuple):
-    """The subject of a description or a deletion; None: whatever it is."""
+    """A filter of DescribeAcls or DeleteAcls. ANY and None match every value of their field."""
 
     resource_type: int = ResourceType.ANY
     pattern_type: int = PatternType.ANY
@@ -133,7 +135,7 @@ class AclFilter(NamedTuple):
 
 
 def word(operation: Operation) -> str:
-    """An operation as Kafka's documentation writes it: DescribeConfigs."""
+    """Return an operation's name as Kafka's documentation writes it, such as DescribeConfigs."""
     return "".join(part.capitalize() for part in operation.name.split("_"))
 
 
@@ -162,7 +164,7 @@ def _quoted(text: str) -> str:
 
 
 def read_acl(given: str | Mapping[str, Any]) -> Acl:
-    """An ACL of a sentence, or of a mapping with Kafka's field names. Raises AclError."""
+    """Read an ACL from a sentence, or from a mapping with Kafka's field names. Raises AclError."""
     if isinstance(given, str):
         return _of_sentence(given)
     if isinstance(given, Mapping):

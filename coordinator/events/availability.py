@@ -1,8 +1,8 @@
-"""Events that tell which partitions a coordinator serves: those of __consumer_offsets for groups,
-those of __share_group_state for the states of share partitions.
+"""Events of a coordinator's availability: which partitions of __consumer_offsets (groups) and of
+__share_group_state (states of share partitions) it serves.
 
-A log tells every change of them, so a replay follows it. What follows from an event is
-`core.shards.availability`.
+The log holds every change of them, so a replay follows it. `core.shards.availability` folds
+these events.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class PartitionsUnloaded(NamedTuple):
 
 
 class PartitionsLoading(NamedTuple):
-    """The coordinator leads these partitions now and reads what they hold of groups (ERR-4)."""
+    """The coordinator leads these partitions now and reads the groups' records in them (ERR-4)."""
 
     partitions: tuple[int, ...]
 
@@ -30,16 +30,18 @@ class PartitionsLoaded(NamedTuple):
 
 
 class PartitionsEmptied(NamedTuple):
-    """These partitions were deleted with everything they held of groups: they are lost, and their
-    durable events are gone."""
+    """These partitions were deleted with all groups' records in them: they are lost, and their
+    durable events are gone.
+    """
 
     partitions: tuple[int, ...]
 
 
 class LogTruncated(NamedTuple):
-    """Another broker came to lead a partition and begins to load it from its own copy: which events
-    its copy has not, by their numbers in the event log, and which it has that an earlier leader had
-    not. From now on the former do not count, and the latter do again.
+    """Another broker became the leader of a partition and begins to load it from its own replica.
+    `lost`: events, by their numbers in the event log, that its replica does not have; they no
+    longer count. `restored`: events that its replica has and an earlier leader's had not; they
+    count again.
     """
 
     topic: str
@@ -55,14 +57,15 @@ class ShareStatesUnloaded(NamedTuple):
 
 
 class ShareStatesLoading(NamedTuple):
-    """The share coordinator of a broker leads these partitions now, and reads from its own copies
-    what they hold of share partitions."""
+    """The share coordinator of a broker leads these partitions now, and reads the records of share
+    partitions from its own replicas.
+    """
 
     partitions: tuple[int, ...]
 
 
 class ShareStatesLoaded(NamedTuple):
-    """All that these partitions hold of share partitions is read: their requests are served."""
+    """All records of share partitions in these partitions are read: their requests are served."""
 
     partitions: tuple[int, ...]
 

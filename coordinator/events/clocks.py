@@ -1,5 +1,6 @@
-"""The wall clocks of brokers' hosts, as the lines of a log tell them: which have jumped, and at
-which instant an event is folded."""
+"""The wall clocks of the brokers' hosts, as the lines of a log show them: how far each has jumped,
+and the instant at which an event is folded.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ from .line import Line
 
 
 class Clocks:
-    """Wall clocks of brokers: how far each has jumped so far."""
+    """Wall clocks of brokers, with how far each has jumped so far."""
 
     def __init__(self) -> None:
         self._ahead_ms: dict[int, int] = {}
 
     def jump(self, verb: JumpClock) -> None:
-        """A broker's clock jumps."""
+        """Move a broker's clock."""
         self._ahead_ms[verb.broker] = self._ahead_ms.get(verb.broker, 0) + verb.by_ms
 
     def instant(self, line: Line) -> int:

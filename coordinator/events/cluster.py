@@ -1,10 +1,9 @@
-"""The possible events of a cluster, in the past tense: brokers, the controller, topics and
-partitions.
+"""Events of a cluster, in the past tense: of brokers, the controller, topics and partitions.
 
-`evolve` (`server.cluster.evolve`) folds those of `Event` into a `Cluster`. Rules: an
-event says everything that its fold needs, so each broker's copy of the metadata is the fold of
-those that reached it. The names of the types are those of the event log's stream `cluster`
-(docs/event_log.md). Does not depend on time, chance and who decided.
+`evolve` (`server.cluster.evolve`) folds those of `Event` into a `Cluster`. Rule: an event holds
+everything that its fold needs, so each broker's copy of the metadata is the fold of the events
+that have reached it. The names of the types are those of the event log's stream `cluster`
+(docs/event_log.md). Does not depend on time, chance or who decided.
 """
 
 from __future__ import annotations
@@ -29,8 +28,9 @@ class PartitionChange(StrEnum):
 
 
 class BrokerRegistered(NamedTuple):
-    """A broker announced itself, with a new broker epoch. It is fenced until it has caught up with
-    the metadata. `kafka_version`: the release that it is; "" in logs that do not say."""
+    """A broker registered with the controller, with a new broker epoch. It is fenced until it has
+    caught up with the metadata. `kafka_version`: its release; "" in logs that do not say.
+    """
 
     broker: int
     epoch: int
@@ -40,13 +40,13 @@ class BrokerRegistered(NamedTuple):
 
 
 class BrokerUnfenced(NamedTuple):
-    """A broker may lead partitions and be in sync from now on."""
+    """A broker may lead partitions and be in the ISR from now on."""
 
     broker: int
 
 
 class BrokerFenced(NamedTuple):
-    """A broker may neither lead nor be in sync: its session ended, or it was fenced on purpose."""
+    """A broker may neither lead nor be in the ISR: its session ended, or it was fenced on purpose."""
 
     broker: int
     reason: str
@@ -59,28 +59,29 @@ class BrokerShutdownStarted(NamedTuple):
 
 
 class BrokerUnregistered(NamedTuple):
-    """A broker's registration is gone."""
+    """A broker's registration was removed."""
 
     broker: int
 
 
 class ControllerElected(NamedTuple):
-    """The brokers' quorum has a new leader: it is the controller, in a new controller epoch."""
+    """The quorum has a new leader: it is the controller, in a new controller epoch."""
 
     broker: int
     epoch: int
 
 
 class ControllerLost(NamedTuple):
-    """There is no controller: the one there was cannot be reached by a majority."""
+    """There is no controller: a majority cannot reach the former one."""
 
     broker: int
     reason: str
 
 
 class TopicCreated(NamedTuple):
-    """A topic was made. `replicas[i]`: of partition i, preferred leader first; those that are
-    active are in sync."""
+    """A topic was created. `replicas[i]`: the replicas of partition i, preferred leader first;
+    those on active brokers are in the ISR.
+    """
 
     topic: str
     topic_id: bytes
@@ -89,7 +90,7 @@ class TopicCreated(NamedTuple):
 
 
 class TopicDeleted(NamedTuple):
-    """A topic is gone."""
+    """A topic was deleted."""
 
     topic: str
     topic_id: bytes
@@ -97,7 +98,7 @@ class TopicDeleted(NamedTuple):
 
 
 class PartitionsAdded(NamedTuple):
-    """A topic grew: by one partition for each list of replicas."""
+    """Partitions were added to a topic: one for each list of replicas."""
 
     topic: str
     first: int
@@ -105,26 +106,27 @@ class PartitionsAdded(NamedTuple):
 
 
 class TopicConfigured(NamedTuple):
-    """A topic's own configuration values were replaced. The log tells it as ConfigChanged, with
-    what was asked."""
+    """A topic's own configuration values were replaced. The line is of type ConfigChanged, with
+    what was asked.
+    """
 
     topic: str
     configs: Mapping[str, str]
 
 
 class FeatureChanged(NamedTuple):
-    """A feature of the cluster was finalised at another level; 0: it is off (KIP-584)."""
+    """A feature of the cluster was finalised at another level; 0 turns it off (KIP-584)."""
 
     feature: str
     level: int
 
 
 class PartitionChanged(NamedTuple):
-    """A partition's registration after a change: `what` was the occasion, `reason` says more for
+    """A partition's registration after a change: `what` is the occasion, `reason` says more for
     people.
 
-    `leader` -1: none. `leader_epoch` has risen if the leader was elected anew, be it the same;
-    `partition_epoch` always.
+    `leader` is -1 if there is none. `leader_epoch` has risen if a leader was elected, even the
+    same one; `partition_epoch` has always risen.
     """
 
     topic: str
@@ -143,8 +145,9 @@ class PartitionChanged(NamedTuple):
 
 
 class ReassignmentStep(NamedTuple):
-    """The older controller took one of its thirteen steps (`controller.zookeeper`). It changes
-    nothing by itself."""
+    """The ZooKeeper-based controller took one of its thirteen steps (`controller.zookeeper`). The
+    event changes nothing in the fold.
+    """
 
     topic: str
     partition: int
@@ -153,8 +156,9 @@ class ReassignmentStep(NamedTuple):
 
 
 class DeletionPostponed(NamedTuple):
-    """The older controller was asked to delete a topic that is not eligible for that until its
-    reassignment ends."""
+    """The ZooKeeper-based controller was asked to delete a topic that is ineligible for deletion
+    until its reassignment ends.
+    """
 
     topic: str
 
@@ -179,7 +183,7 @@ Event = (
 
 
 class Replica(NamedTuple):
-    """A replica's progress: the offset at which its log ends, and how many records it lacks."""
+    """A replica's progress: its log end offset, and how many records it lacks."""
 
     broker: int
     log_end: int
@@ -187,8 +191,9 @@ class Replica(NamedTuple):
 
 
 class ReassignmentProgressed(NamedTuple):
-    """Replicas that are added to a partition have copied records; logged at most once a second for
-    a partition."""
+    """Replicas that are being added to a partition have copied records; logged at most once a
+    second for a partition.
+    """
 
     topic: str
     partition: int
@@ -197,38 +202,41 @@ class ReassignmentProgressed(NamedTuple):
 
 class ConfigChanged(NamedTuple):
     """The configuration of a topic, a broker or a group was changed. The line of a topic's change
-    names the topic as its place."""
+    has the topic as its place.
+    """
 
     resource: str
     """`topic`, `broker` or `group`."""
     name: str
     replace: bool
-    """Whether what is not named goes back to its default (AlterConfigs)."""
+    """True for AlterConfigs, which sets every value that it does not name back to its default."""
     changes: tuple[tuple[str, int, str | None], ...]
     """Name, operation as IncrementalAlterConfigs has it, and value of each."""
 
 
 class AclsCreated(NamedTuple):
-    """ACLs came into force, told as sentences, such as "User:billing may Read topic orders"."""
+    """ACLs were created, each as a sentence such as "User:billing may Read topic orders"."""
 
     acls: tuple[str, ...]
 
 
 class AclsDeleted(NamedTuple):
-    """ACLs are no longer in force, told as sentences."""
+    """ACLs were deleted, each as a sentence."""
 
     acls: tuple[str, ...]
 
 
 class SegmentsDeleted(NamedTuple):
-    """The leader of a partition deleted segments of its log: by age, by size, or since the log start
-    was moved before. The line carries broker, topic and partition as places."""
+    """The leader of a partition deleted segments of its log: by age, by size, or because
+    DeleteRecords moved the log start offset beyond them. The line has broker, topic and
+    partition as places.
+    """
 
     reason: str
-    """The setting by which they went, retention.ms or retention.bytes, or `log start`."""
+    """The setting that caused it, retention.ms or retention.bytes, or `log start`."""
     segments: int
     first_offset: int
-    """Where the log started before."""
+    """The log start offset before the deletion."""
     end_offset: int
     """Where it starts now."""
     bytes: int
@@ -243,14 +251,14 @@ class SegmentsDeleted(NamedTuple):
 
 
 class LogCompacted(NamedTuple):
-    """The leader of a partition has compacted its log: of each key the last record up to
-    `end_offset` stayed. The line carries broker, topic and partition as places."""
+    """The leader of a partition has compacted its log: the last record of each key up to
+    `end_offset` stayed. The line has broker, topic and partition as places.
+    """
 
     reason: str
-    """The setting by which its time had come: min.cleanable.dirty.ratio or
-    max.compaction.lag.ms."""
+    """The setting that made it due: min.cleanable.dirty.ratio or max.compaction.lag.ms."""
     first_offset: int
-    """Where the part began that had not been compacted before."""
+    """The first offset that had not been compacted before."""
     end_offset: int
     removed: int
     """How many records went."""
@@ -271,8 +279,9 @@ Told = (
 
 
 def weight(event: Event) -> int:
-    """Return how many partitions a broker makes, changes or forgets for an event; work that it does
-    once for all of them is not counted."""
+    """Return how many partitions a broker creates, changes or removes for an event; work that it
+    does once for all of them is not counted.
+    """
     match event:
         case TopicCreated() | PartitionsAdded():
             return len(event.replicas)

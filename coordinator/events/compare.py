@@ -1,9 +1,8 @@
-"""Two logs side by side: the first line in which they differ, what came before it, and what made it
-happen.
+"""Comparison of two logs: the first line in which they differ, the lines before it, and its causes.
 
-The header and the name of the run do not count: two runs of one scenario are alike if everything
-that happened is. Reads each log once and keeps a bounded number of its lines. Does not depend on
-what the lines mean.
+The header and the name of the run are ignored: two runs of one scenario are equal if every other
+line is. Reads each log once and keeps a bounded number of its lines. Does not depend on what the
+lines mean.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ _REMEMBERED = 100_000
 
 
 class Divergence(NamedTuple):
-    """Where two logs part. `before`: the lines that they have in common; a side is None where its
-    log has ended.
+    """The first difference between two logs. `before`: the last lines that they have in common; a
+    side is None where its log has ended.
 
-    `causes`: of each side's line, what made it happen, the nearest first, as far as it is among the
-    latest lines.
+    `causes`: for each side, the chain of lines that caused its line, nearest first, as far as it
+    is among the latest lines.
     """
 
     before: list[Line]
@@ -36,7 +35,7 @@ class Divergence(NamedTuple):
 def first_divergence(
     one: Iterable[Line], other: Iterable[Line], context: int = 3
 ) -> Divergence | None:
-    """The first difference; None if the logs are alike."""
+    """Return the first difference; None if the logs are equal."""
     common: deque[Line] = deque(maxlen=_REMEMBERED)
     for left, right in zip_longest(_happened(one), _happened(other)):
         if not _alike(left, right):
@@ -56,7 +55,7 @@ def _happened(lines: Iterable[Line]) -> Iterable[Line]:
 
 
 def _alike(one: Line | None, other: Line | None) -> bool:
-    """Return whether two lines say the same, the name of their run aside."""
+    """Return whether two lines are equal apart from the name of their run."""
     if one is None or other is None:
         return one is other
     return {**one.plain, "run": ""} == {**other.plain, "run": ""}

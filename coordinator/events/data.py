@@ -1,6 +1,8 @@
-"""Events of stream `data`: which records went where, without the records; and connections of a
-simulation. Written only when asked for (`EventLog.data`), for records come by the thousand. The
-lines carry broker, topic and partition as places.
+"""Events of stream `data`: offsets of records that were appended and fetched, never the records
+themselves; and connections of a simulation.
+
+They are written only on request (`EventLog.data`), because there are thousands of them. The
+lines have broker, topic and partition as places.
 """
 
 from __future__ import annotations
@@ -9,8 +11,9 @@ from typing import NamedTuple
 
 
 class RecordsAppended(NamedTuple):
-    """A producer's batch is in a partition's log. A batch that is sent again and known has no
-    line."""
+    """A producer's batch was appended to a partition's log. A duplicate batch, recognised by its
+    sequence number, has no line.
+    """
 
     offset: int
     last_offset: int
@@ -25,7 +28,7 @@ class RecordsAppended(NamedTuple):
 
 
 class RecordsServed(NamedTuple):
-    """Records were sent to a client that asked from `offset` on."""
+    """Records were sent to a client that fetched from `offset` on."""
 
     offset: int
     last_offset: int
@@ -35,7 +38,7 @@ class RecordsServed(NamedTuple):
 
 
 class MarkerWritten(NamedTuple):
-    """A transaction has ended in a partition."""
+    """A transaction marker was written to a partition."""
 
     offset: int
     producer_id: int
@@ -44,12 +47,14 @@ class MarkerWritten(NamedTuple):
 
 
 class RecordsRecompressed(NamedTuple):
-    """A producer's batch was compressed anew, as its topic's compression.type says."""
+    """A producer's batch was compressed again, because its topic's compression.type says another
+    codec.
+    """
 
     offset: int
     last_offset: int
     codec: str
-    """It is kept in this codec: uncompressed, gzip, snappy, lz4 or zstd."""
+    """The codec in which it is kept: uncompressed, gzip, snappy, lz4 or zstd."""
     codec_before: str
     """The producer sent it in this one."""
     bytes: int
@@ -57,12 +62,13 @@ class RecordsRecompressed(NamedTuple):
 
 
 class SegmentRolled(NamedTuple):
-    """A segment of a partition's log began."""
+    """A new segment of a partition's log was begun."""
 
     offset: int
     reason: str
-    """The setting by which it began: segment.bytes, segment.ms or segment.index.bytes; `retention`:
-    all before it was deleted."""
+    """The setting that caused it: segment.bytes, segment.ms or segment.index.bytes; `retention`:
+    all earlier segments were deleted.
+    """
 
 
 class ConnectionOpened(NamedTuple):

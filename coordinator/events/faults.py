@@ -1,8 +1,8 @@
-"""Events of stream `fault`: what was done on purpose.
+"""Events of stream `fault`: faults that were caused on purpose.
 
-Most of them are verbs: the data of a verb (`coordinator.verbs`) is the event, and its line is made
-from the verb's row. Here are the others: ends of verbs that no verb of its own undoes, faults of
-requests, and what a simulation could not do.
+Most of them are verbs: the data of a verb (`coordinator.verbs`) is the event, and its line is
+made from the verb's row. This module has the others: ends of faults that no verb of their own
+undoes, faults of requests, and faults that a simulation could not carry out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from .values import LeftOut
 
 
 class FaultInjected(NamedTuple):
-    """A request met a fault. The line's cause is the RequestSeen, if that is logged."""
+    """A fault was applied to a request. The line's cause is the RequestSeen, if that is logged."""
 
     api: str
     client: str
@@ -24,33 +24,34 @@ class FaultInjected(NamedTuple):
 
 
 class SnapshotRestored(NamedTuple):
-    """A snapshot was restored. Lines with this one as their cause unload and delete what was there,
-    then make what the snapshot has."""
+    """A snapshot was restored. The lines that it causes first unload and delete the present topics
+    and groups, then create those of the snapshot.
+    """
 
     topics: tuple[str, ...]
     groups: tuple[str, ...]
 
 
 class RequestFaultBegan(NamedTuple):
-    """A fault of requests is in force from now on."""
+    """A fault of requests is active from now on."""
 
     fault: str
 
 
 class RequestFaultEnded(NamedTuple):
-    """A fault of requests is no longer in force."""
+    """A fault of requests is no longer active."""
 
     fault: str
 
 
 class FaultSkipped(NamedTuple):
-    """A fault could not be carried out when its time had come."""
+    """A fault could not be carried out when it was due."""
 
     why: str
 
 
 class RunEnded(NamedTuple):
-    """A simulation's time is over."""
+    """The time of a simulation is over."""
 
 
 class MemberHealed(NamedTuple):

@@ -1,9 +1,9 @@
-"""Files of logs: opening one to write a run, and reading the runs in one. Nobody else opens them.
+"""Log files: opening one to write a run, and reading the runs in one. No other module opens them.
 
-Rules of opening: `new` never touches a regular file that exists; `append` continues a log and nothing
-else, after it has cut off a last line that its writer did not finish; `replace` empties the file. The
-file is unbuffered and in append mode, so that what was written is known to the byte, and so that
-somebody who empties the file meanwhile leaves no hole. Does not depend on events.
+Rules of opening: `new` never touches a regular file that exists; `append` continues a log and
+nothing else, after it has cut off a last line that its writer did not finish; `replace` empties
+the file. The file is unbuffered, so that it is known to the byte what was written, and in append
+mode, so that truncating it meanwhile leaves no hole. Does not depend on events.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_LINE: Final = 64 << 20
 
 
 class LogExistsError(FileExistsError):
-    """A file is there already and may not be touched: which, and what would be right."""
+    """The log file exists and may not be touched; the text names it and says what would be right."""
 
     def __init__(self, path: str) -> None:
         super().__init__(
@@ -42,10 +42,10 @@ class LogExistsError(FileExistsError):
 
 
 def open_log(path: LogPath, mode: LogMode) -> tuple[FileIO, Collection[str]]:
-    """The file, ready for a new run's header, and the names of the runs in it.
+    """Return the file, ready for a new run's header, and the names of the runs in it.
 
-    Raises LogExistsError (mode `new`), LogError for a file that is no log (mode `append`), and
-    OSError.
+    Raises LogExistsError (mode `new`), LogError for a file that is not a log (mode `append`),
+    and OSError.
     """
     if mode not in LOG_MODES:
         raise ValueError(f"log mode {mode!r}: it is one of {', '.join(LOG_MODES)}")
@@ -68,8 +68,9 @@ def _open(path: str, mode: str) -> FileIO:
 
 
 def _complete(path: str) -> Collection[str]:
-    """Cut off an unfinished last line, and tell the runs' names. Raises LogError for a file that is
-    no log."""
+    """Cut off an unfinished last line, and return the names of the runs. Raises LogError for a file
+    that is not a log.
+    """
     with open(path, "r+b") as file:
         size = file.seek(0, SEEK_END)
         tail = _last_line(file, size)
@@ -95,7 +96,7 @@ def _complete(path: str) -> Collection[str]:
 
 
 def _last_line(file: BinaryIO, size: int) -> bytes:
-    """The last line of a file, with its newline if it has one."""
+    """Return the last line of a file, with its newline if it has one."""
     tail = b""
     at = size
     while at > 0 and b"\n" not in tail[:-1]:
@@ -117,7 +118,7 @@ def _is_object(text: bytes) -> bool:
 
 
 def runs(path: LogPath) -> list[Run]:
-    """The runs in a file, in their order. Raises OSError. A file that is no log has none."""
+    """Return the runs in a file, in their order. Raises OSError. A file that is not a log has none."""
     found: list[Run] = []
     offset, number = 0, 1
     with open(path, "rb") as file:
@@ -136,7 +137,7 @@ def runs(path: LogPath) -> list[Run]:
 
 
 def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
-    """A file in pieces of some MiB that end with a line; the last one as it is."""
+    """Yield a file in pieces of some MiB that end with a line; the last piece may end without one."""
     rest, most = b"", _AT_ONCE
     while block := file.read(most):
         data = rest + block
@@ -155,7 +156,8 @@ def _whole_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def read(path: LogPath, run: str | None = None) -> Iterator[Line]:
-    """The lines of a run, header first: of the last one, or of the last that is called `run`.
+    """Return the lines of a run, header first: of the last run, or of the last that is called
+    `run`.
 
     Raises LogError, and OSError if the file cannot be read.
     """

@@ -68,7 +68,9 @@ def kinds_of(*streams: str) -> tuple[type[Any], ...]:
 
 
 class Reader:
-    """Whoever reads lines by handlers. `see` each line in order."""
+    """The base class of readers that handle lines by the class of their event. Call `see` with each
+    line in order.
+    """
 
     handlers: ClassVar[Mapping[type[Any], Callable[[Any, Line, Any], Any]]] = {}
     """The handler of each class of events, made from the methods that `on` has marked."""

@@ -1,7 +1,7 @@
 """One line of a log: the envelope and the places as attributes, and the event.
 
-The event is made from the line's JSON when somebody asks for it first: most readers look at few types
-of lines. Lines of a log that is written nowhere hold the event from the start, without JSON.
+The event is made from the line's JSON at first use: most readers look at few types of lines.
+Lines of a log that is not written to a file hold the event from the start, without JSON.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from .vocabulary import TYPES, EventType, type_of, unknown
 
 
 class LogError(ValueError):
-    """Something that is no event log: where, what stands there, what would be right."""
+    """A text that is not an event log; the message says where, what stands there, and what would be
+    right.
+    """
 
     def __init__(self, name: str, number: int, what: str) -> None:
         super().__init__(printable(f"{name}, line {number}: {what}"))
@@ -28,11 +30,11 @@ class LogError(ValueError):
 
 
 class Line:
-    """A line. Places (`group`, `generation`, `member`, `broker`, `topic`, `partition`) are None where
-    they do not apply.
+    """A line of a log. Places (`group`, `generation`, `member`, `broker`, `topic`, `partition`) are
+    None where they do not apply.
 
-    `cause`: the `seq` of what made it happen, None for what came from outside. `kind`: the class of
-    its event. Two lines are equal if they say the same.
+    `cause`: the `seq` of the line that caused it, None for an event from outside. `kind`: the
+    class of its event. Two lines are equal if their JSON is.
     """
 
     __slots__ = (
@@ -131,7 +133,7 @@ class Line:
         return event
 
     def contradicts(self, error: Exception, whom: str) -> LogError:
-        """Return an error that says with the line that somebody could not fold it."""
+        """Return the error for a line that a reader could not fold; `whom` names the reader."""
         name, number = self._where or ("log", self.seq)
         what = f"seq {self.seq}: {self.name} contradicts what {whom} knows from the lines before it"
         return LogError(name, number, f"{what} ({what_failed(error)})")
@@ -143,7 +145,7 @@ class Line:
 
     @property
     def plain(self) -> dict[str, Any]:
-        """The line as its JSON says it: what users of the log get. Not to be changed."""
+        """Return the line as the dictionary of its JSON. Callers must not change it."""
         plain = self._plain
         if plain is None:
             plain = self._plain = json.loads(self.text)
@@ -151,15 +153,16 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The line's JSON, as a log has it."""
+        """Return the line's JSON."""
         if self._plain is not None:
             return json.dumps(self._plain, separators=(",", ":"))
         rest = self.type.text(self._event, *(getattr(self, place) for place in PLACES))
         return line_text(self.seq, self.at_ms, text(self.run), self.type, self.cause, rest)
 
     def without(self, field: str) -> Line:
-        """Return the line with nothing in a field that holds several values: for whoever keeps
-        many lines for their causes."""
+        """Return a copy of the line in which a field with several values is empty, for readers that
+        keep many lines in order to look up causes.
+        """
         event, plain = self._event, self._plain
         if event is not None:
             event, plain = event._replace(**{field: ()}), None
@@ -168,7 +171,7 @@ class Line:
         return self._with(event, plain)
 
     def keep(self, plain: dict[str, Any]) -> None:
-        """Hold another dictionary of the same keys and values, which takes less memory."""
+        """Hold another dictionary with the same keys and values, which takes less memory."""
         self._plain = plain
 
     def _with(self, event: Any, plain: dict[str, Any] | None) -> Line:

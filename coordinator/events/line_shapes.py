@@ -1,8 +1,8 @@
-"""Events whose line has another shape than their class: what the line says is a class of its own
-here, with a way there and a way back.
+"""Events whose line has other fields than their class: each has a class for its line here, and
+functions that convert in both directions.
 
-A line tells what a reader wants to know, such as how many partitions a topic has now; the event has
-what its fold needs, such as where the new ones begin.
+A line says what a reader wants to know, such as how many partitions a topic has now; the event
+has what its fold needs, such as the number of the first new one.
 """
 
 from __future__ import annotations

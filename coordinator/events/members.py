@@ -1,8 +1,8 @@
-"""Events of stream `member`: what the application of a member or a producer did and was told, by
-its own word. Only our own members write it.
+"""Events of stream `member`: what the application of a member or a producer did and saw, as its
+client reports it. Only this project's own clients write it.
 
-`client` is the client id. `member_epoch` is given by members of the consumer protocol and of share
-groups once they have one; of classic members the line has the generation.
+`client` is the client id. Members of the consumer protocol and of share groups give
+`member_epoch` once they have one; the lines of classic members have the generation.
 """
 
 from __future__ import annotations
@@ -13,7 +13,9 @@ from .values import LeftOut
 
 
 class PartitionsAssigned(NamedTuple):
-    """A member's listener was called with new partitions; of an eager member with all of them."""
+    """A member's rebalance listener was called with newly assigned partitions; an eager member's
+    with all of them.
+    """
 
     client: str
     member_epoch: LeftOut[int]
@@ -21,7 +23,7 @@ class PartitionsAssigned(NamedTuple):
 
 
 class PartitionsRevoked(NamedTuple):
-    """A member's listener was called with the partitions that it gives up."""
+    """A member's rebalance listener was called with the partitions that it gives up."""
 
     client: str
     member_epoch: LeftOut[int]
@@ -29,8 +31,9 @@ class PartitionsRevoked(NamedTuple):
 
 
 class PartitionsLost(NamedTuple):
-    """A member's listener was called with partitions that were taken before it could give them
-    up."""
+    """A member's rebalance listener was called with partitions that it lost before it could give
+    them up.
+    """
 
     client: str
     member_epoch: LeftOut[int]
@@ -59,7 +62,7 @@ class MemberClosed(NamedTuple):
 
 
 class MemberCrashed(NamedTuple):
-    """A simulated member's process was killed; `why`: by a record, if so."""
+    """A simulated member's process was killed; `why`: the record that crashed it, if one did."""
 
     client: str
     member_epoch: LeftOut[int] = None
@@ -94,7 +97,7 @@ class RecordsPolled(NamedTuple):
     client: str
     member_epoch: LeftOut[int]
     ranges: tuple[tuple[int, int], ...]
-    """First and last offset of each."""
+    """First and last offset of each range."""
     isolation: str
 
 
@@ -107,7 +110,7 @@ class RecordsProcessed(NamedTuple):
 
 
 class PositionReset(NamedTuple):
-    """auto.offset.reset chose the offset to begin at."""
+    """auto.offset.reset chose the offset to start at."""
 
     client: str
     member_epoch: LeftOut[int]
@@ -142,7 +145,7 @@ class CommitEnded(NamedTuple):
 
 
 class DeliveredRange(NamedTuple):
-    """Records that were delivered equally often."""
+    """A range of records with the same delivery count."""
 
     first_offset: int
     last_offset: int
@@ -158,7 +161,9 @@ class SharedRecordsPolled(NamedTuple):
 
 
 class AcknowledgedOffsets(NamedTuple):
-    """Records that were acknowledged alike: `gap`, `accept`, `release`, `reject` or `renew`."""
+    """A range of records with the same acknowledgement: `gap`, `accept`, `release`, `reject` or
+    `renew`.
+    """
 
     first_offset: int
     last_offset: int
@@ -166,7 +171,7 @@ class AcknowledgedOffsets(NamedTuple):
 
 
 class AcknowledgementsEnded(NamedTuple):
-    """Acknowledgements of a share consumer were answered, or will not be."""
+    """Acknowledgements of a share consumer were answered, or can no longer be."""
 
     client: str
     member_epoch: LeftOut[int]
@@ -234,19 +239,19 @@ class RecordsSent(NamedTuple):
 
 
 class RecordsDelivered(NamedTuple):
-    """A batch was acknowledged, or given up."""
+    """A batch was acknowledged, or the producer gave it up."""
 
     client: str
     member_epoch: LeftOut[int]
     offset: int
-    """Of its first record; -1 if it is not known."""
+    """The offset of its first record; -1 if it is not known."""
     count: int  # type: ignore[assignment]  # of a tuple it is a method, which nobody calls here
     acks: str
     failed: str | None
 
 
 class TransactionEnded(NamedTuple):
-    """A transaction is over for its producer."""
+    """A producer's transaction ended."""
 
     client: str
     member_epoch: LeftOut[int]

@@ -1,10 +1,10 @@
 """Reading the lines of a log from text. Does not depend on groups, on the protocol or on files
 (`files`).
 
-A log may hold several runs, one after the other; each begins with its header. Lenient where a log may
-honestly be odd: a last line cut short (its writer was killed) is left out, unknown types, streams and
-fields are kept. Anything else that is no log is refused with file, line, and what would be right; a
-hostile text raises LogError and nothing else.
+A log may hold several runs, one after the other; each begins with its header. A last line that
+is cut short (its writer was killed) is left out; unknown types, streams and fields are kept. Any
+other text that is not a log is refused with file, line, and what would be right; a malicious
+text raises LogError and nothing else.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ _NO_UTF8: Final = "\ufffd"
 
 
 class Run(NamedTuple):
-    """One run in a file: its name, the number of its header's line (from 1), and where that line
-    begins (in bytes)."""
+    """One run in a file: its name, the number of its header's line (from 1), and the offset of that
+    line in bytes.
+    """
 
     name: str
     number: int
@@ -45,8 +46,9 @@ class Run(NamedTuple):
 
 
 class Lines(Iterator[Line]):
-    """The lines of one run. `name` is the log's, `number` that of the line given
-    last."""
+    """An iterator over the lines of one run. `name` is the log's name, `number` the number of the
+    latest line.
+    """
 
     def __init__(self, texts: Iterable[str], name: str, before: int = 0) -> None:
         self.name = name
@@ -56,7 +58,7 @@ class Lines(Iterator[Line]):
 
     @property
     def number(self) -> int:
-        """The number of the line that was given last."""
+        """Return the number of the latest line."""
         return self._parser.number
 
     def __next__(self) -> Line:
@@ -91,8 +93,7 @@ def read_lines(lines: Iterable[str], name: str = "log", run: str | None = None) 
 
 
 class LineNumbers:
-    """Numbers of the lines in a file by their `seq`. A log that was filtered has gaps; each of them
-    is kept, and nothing else."""
+    """Line numbers in a file by `seq`. A filtered log has gaps; only the gaps are stored."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -100,26 +101,26 @@ class LineNumbers:
         self._numbers: list[int] = []
 
     def add(self, seq: int, number: int) -> None:
-        """The next line."""
+        """Add the next line."""
         if not self._seqs or number - seq != self._numbers[-1] - self._seqs[-1]:
             self._seqs.append(seq)
             self._numbers.append(number)
 
     def error(self, seq: int, what: str) -> LogError:
-        """The error about the line with this `seq`."""
+        """Return the error about the line with this `seq`."""
         at = max(0, bisect_right(self._seqs, seq) - 1)
         number = self._numbers[at] + seq - self._seqs[at] if self._seqs else 1
         return LogError(self.name, number, f"seq {seq}: {what}")
 
 
 def numbered(lines: Iterable[Line]) -> Iterator[tuple[int, Line]]:
-    """Lines with their numbers in their file, or counted from 1 where they come from no file."""
+    """Yield lines with their numbers in their file, or numbered from 1 if they are not from a file."""
     for index, line in enumerate(lines, 1):
         yield getattr(lines, "number", index), line
 
 
 def run_begun_by(text: str) -> str | None:
-    """The name of the run whose header this line is; None for any other line."""
+    """Return the name of the run whose header this line is; None for any other line."""
     if _HEADER_MARK not in text:
         return None
     try:
@@ -136,7 +137,7 @@ def run_begun_by(text: str) -> str | None:
 
 
 def chosen_run(found: list[Run], run: str | None, name: str) -> int:
-    """The place of a run among those found. Raises LogError if there is none of that name."""
+    """Return the index of a run among those found. Raises LogError if there is none of that name."""
     if run is None:
         return max(0, len(found) - 1)
     for at in range(len(found) - 1, -1, -1):
@@ -147,7 +148,9 @@ def chosen_run(found: list[Run], run: str | None, name: str) -> int:
 
 
 class Parser:
-    """Reads a log line by line, as it grows if need be. A header in its midst begins a new run."""
+    """A parser of log lines, one at a time, also of a log that still grows. A header after other
+    lines begins a new run.
+    """
 
     def __init__(self, name: str = "log", before: int = 0) -> None:
         self.name = name
@@ -177,7 +180,7 @@ class Parser:
         return self._line(plain)
 
     def finish(self) -> None:
-        """The end was reached. Raises LogError if there was no line at all."""
+        """End the reading. Raises LogError if there was no line at all."""
         if self.seq < 0:
             raise LogError(
                 self.name, 1, "empty: the first line of a log is its run header (seq 0, RunStarted)"

@@ -1,7 +1,8 @@
-"""Events of stream `seen`: what the logs of somebody else's cluster tell of its groups.
+"""Events of stream `seen`: what the logs of another cluster say about its groups.
 
-`coordinator diagnose --log` writes them. Text tells less than a coordinator knows: None is what no
-line tells, and whoever reads these events says "not known" for it, never "none" or a default.
+`coordinator diagnose --log` writes them. Log text says less than a coordinator knows: None means
+that no line says it. Readers of these events show it as "not known", never as "none" or a
+default.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from coordinator.base.printable import printable
 
 
 class SourceLine(NamedTuple):
-    """A line of a file that was read, which shows what the event says."""
+    """A line of a file that was read, from which the event was derived."""
 
     file: str
     line: int
@@ -20,7 +21,7 @@ class SourceLine(NamedTuple):
 
 
 class GroupSeen(NamedTuple):
-    """A group of which the files tell something."""
+    """A group that the files mention."""
 
     group: str
     protocol: str | None
@@ -33,7 +34,7 @@ class RebalanceSeen(NamedTuple):
     group: str
     generation: int
     stamped: bool
-    """False if the line had no time stamp: the line's instant is that of the event before."""
+    """False if the line had no time stamp: then its instant is that of the event before."""
     reason: str
     """One of the causes that docs/diagnose.md lists, `unknown` among them."""
     held_up_by: str | None
@@ -50,12 +51,14 @@ class RebalanceSeen(NamedTuple):
 
 
 class OccurrenceSeen(NamedTuple):
-    """Something happened that begins no generation: a fence, a replacement, a refused commit."""
+    """Something happened that does not begin a generation: a fence, a replacement, a refused
+    commit.
+    """
 
     group: str
     stamped: bool
     what: str
-    """One of the kinds of events that docs/diagnose.md lists."""
+    """One of the kinds of events listed in docs/diagnose.md."""
     by: str | None
     sentence: str
     certainty: str
@@ -77,11 +80,11 @@ class StateSeen(NamedTuple):
 
 
 class FindingSeen(NamedTuple):
-    """What is wrong in the group, as a finding of `coordinator diagnose`."""
+    """A finding of `coordinator diagnose` about the group."""
 
     group: str
     finding: str
-    """Its id, as docs/diagnose-findings.md has it."""
+    """Its id in docs/diagnose-findings.md."""
     setting: str | None
     sentence: str
     certainty: str
@@ -91,7 +94,7 @@ class FindingSeen(NamedTuple):
 
 
 class NotKnown(NamedTuple):
-    """Something that the files do not tell, and which log would."""
+    """Something that the files do not say, and the log that would."""
 
     group: str
     sentence: str

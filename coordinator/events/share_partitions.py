@@ -1,10 +1,9 @@
-"""The events of a share partition at its leader: past-tense values, the only thing that
-changes one.
+"""Events of a share partition at its leader: past-tense values, the only thing that changes one.
 
-Records are told as ranges of offsets. Events hold the outcome of every rule (which state a record
-is in, where the share partition starts afterwards), so that folding them needs no rule. All of them
-are soft: they are lost with the leader, but for what it stored with the share coordinator
-(`events.share_states`). States and acknowledgements are told by their names.
+Records are given as ranges of offsets. Events hold the outcome of every rule (a record's new
+state, the new start offset), so that folding them needs no rule. All of them are soft: they are
+lost with the leader, except what it stored with the share coordinator (`events.share_states`).
+States and acknowledgements are given by their names.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ stored (SH-SES-6)."""
 
 
 class Span(NamedTuple):
-    """Offsets from the first to the last."""
+    """A range of offsets, both ends included."""
 
     first_offset: int
     last_offset: int
 
 
 class RecordRange(NamedTuple):
-    """Records that are in one state and were delivered equally often."""
+    """A range of records with the same state and delivery count."""
 
     first_offset: int
     last_offset: int
@@ -35,7 +34,7 @@ class RecordRange(NamedTuple):
 
 
 class AcknowledgedRange(NamedTuple):
-    """Records of which a member said one thing, and the state that they are in after that."""
+    """A range of records that a member acknowledged alike, with their state after that."""
 
     first_offset: int
     last_offset: int
@@ -45,7 +44,7 @@ class AcknowledgedRange(NamedTuple):
 
 
 class SharePartitionOpened(NamedTuple):
-    """The leader of a partition began to serve it to a share group, from what was stored."""
+    """The leader of a partition began to serve it to a share group, from the stored state."""
 
     topic_id: bytes
     start_offset: int
@@ -55,8 +54,9 @@ class SharePartitionOpened(NamedTuple):
 
 
 class RecordsAcquired(NamedTuple):
-    """A member was given records, which are locked for it until a deadline. `batches`: those that
-    came into flight by it; what is not acquired of them is available."""
+    """A member acquired records, which are locked for it until a deadline. `batches`: the batches
+    that became in-flight by it; their other records are available.
+    """
 
     member_id: str
     records: tuple[RecordRange, ...]
@@ -66,8 +66,9 @@ class RecordsAcquired(NamedTuple):
 
 
 class RecordsAcknowledged(NamedTuple):
-    """A member said what became of records that it held. `deadline_ms`: until when it holds those
-    whose lock it renewed; None if there are none."""
+    """A member acknowledged records that it had acquired. `deadline_ms`: when the locks that it
+    renewed expire; None if it renewed none.
+    """
 
     member_id: str
     records: tuple[AcknowledgedRange, ...]
@@ -76,8 +77,9 @@ class RecordsAcknowledged(NamedTuple):
 
 
 class AcknowledgementWaited(NamedTuple):
-    """A member's word on records could not be stored at once. `reason`: why; `failed`: the name
-    of the error that its member is told, None if it is stored now."""
+    """A member's acknowledgement could not be stored at once. `reason`: why; `failed`: the name of
+    the error with which the member is answered, None if it was stored now.
+    """
 
     member_id: str
     reason: str
@@ -87,8 +89,9 @@ class AcknowledgementWaited(NamedTuple):
 
 
 class RecordsReleased(NamedTuple):
-    """A member lost records that it held, without a word of its own: their locks ended, or its
-    session did."""
+    """A member lost records that it had acquired, without acknowledging them: their locks expired,
+    or its session ended.
+    """
 
     member_id: str
     reason: str
@@ -97,7 +100,9 @@ class RecordsReleased(NamedTuple):
 
 
 class RecordsArchived(NamedTuple):
-    """Records are delivered to nobody (any more): they left the log, or a transaction aborted."""
+    """Records will not be delivered (again): retention deleted them, or their transaction was
+    aborted.
+    """
 
     reason: str
     records: tuple[RecordRange, ...]
@@ -105,8 +110,9 @@ class RecordsArchived(NamedTuple):
 
 
 class DeadLettersWritten(NamedTuple):
-    """Dead letters of records are in the group's topic for them, the first at `letter_offset`
-    (KIP-1191)."""
+    """Copies of records were written to the group's dead-letter topic, the first at `letter_offset`
+    (KIP-1191).
+    """
 
     first_offset: int
     last_offset: int
@@ -116,7 +122,7 @@ class DeadLettersWritten(NamedTuple):
 
 
 class SharePartitionClosed(NamedTuple):
-    """The leader serves the share partition no longer; what was in flight is forgotten."""
+    """The leader no longer serves the share partition; its in-flight state is dropped."""
 
     reason: str
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class StateBatch(NamedTuple):
-    """Offsets that are in one state and were delivered equally often."""
+    """A range of offsets with the same state and delivery count."""
 
     first_offset: int
     last_offset: int
@@ -20,9 +20,10 @@ class StateBatch(NamedTuple):
 
 
 class ShareStateSnapshotted(NamedTuple):
-    """The whole state was written: at its initialization, by an alteration of its start, or after
-    so many updates. `updates`: those before it that count towards the next one (not in the
-    record)."""
+    """The whole state was written: when it was initialised, when its start offset was altered, or
+    after a number of updates. `updates`: those before it that count towards the next snapshot
+    (not in the record).
+    """
 
     topic_id: bytes
     snapshot_epoch: int
@@ -37,8 +38,7 @@ class ShareStateSnapshotted(NamedTuple):
 
 
 class ShareStateUpdated(NamedTuple):
-    """The changes were written: the states of some records, where the share partition starts, or
-    who leads it."""
+    """Changes were written: the states of some records, the start offset, or the leader epoch."""
 
     topic_id: bytes
     snapshot_epoch: int
@@ -49,7 +49,7 @@ class ShareStateUpdated(NamedTuple):
 
 
 class ShareStateDeleted(NamedTuple):
-    """The state was deleted: nothing is known of the share partition any more."""
+    """The state was deleted: the share coordinator knows nothing of the share partition any more."""
 
     topic_id: bytes
 

@@ -1,8 +1,9 @@
-"""JSON as a log may hold it: what Python's parser takes and a log never has is refused.
+"""JSON as a log may hold it: stricter than Python's parser, which accepts values that a log never
+holds.
 
-Owns the bounds: whole numbers of 64 bits, no NaN and no infinity, `MOST_LEVELS` of nesting.
-Ordinary lines are read at the speed of Python's own parser. Every refusal is a ValueError. Does not
-depend on what the lines mean.
+Owns the bounds: whole numbers of 64 bits, no NaN and no infinity, at most `MOST_LEVELS` of
+nesting. Ordinary lines are read at the speed of Python's own parser. Every refusal is a
+ValueError. Does not depend on what the lines mean.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _LARGE: Final = re.compile(
 
 
 def loads(text: str) -> Any:
-    """A line's value; a byte order mark before it is none of it. Raises ValueError."""
+    """Parse a line, without its byte order mark if it has one. Raises ValueError."""
     if text.startswith(_BYTE_ORDER_MARK):
         text = text[1:]
     try:
@@ -47,8 +48,9 @@ def loads(text: str) -> Any:
 
 
 def _quickly(text: str) -> Any:
-    """`json.loads`'s answer. An object and its newline are read without looking for what may stand
-    around it."""
+    """Return what `json.loads` returns. An object followed by at most a newline is parsed without
+    checking what may stand around it.
+    """
     if text.startswith("{"):
         value, end = _raw(text)
         if end == len(text) or text[end:] == "\n":
@@ -57,8 +59,9 @@ def _quickly(text: str) -> Any:
 
 
 def _has_large_numbers(text: str) -> bool:
-    """Return whether a number of the text may be out of bounds. Hexadecimal texts have as many
-    digits, and are no numbers."""
+    """Return whether the text may hold a number that is out of bounds. Strings of hexadecimal
+    digits are no numbers.
+    """
     flat = text.encode("utf-8", "surrogatepass").translate(_FLAT)
     if _LONG in flat and _begins_long(flat):
         return _LARGE.search(text) is not None
@@ -68,12 +71,12 @@ def _has_large_numbers(text: str) -> bool:
 
 
 def _beside_texts(text: str) -> str:
-    """The text outside of quotation marks; all of it, if some of them may be escaped."""
+    """Return the text outside of quotation marks; all of it, if it has escapes."""
     return text if "\\" in text else '"'.join(text.split('"')[::2])
 
 
 def _begins_long(flat: bytes) -> bool:
-    """Return whether 19 digits stand where a number may begin."""
+    """Return whether there are 19 digits at a place where a number may begin."""
     return (
         flat.startswith(_LONG)
         or _COLON in flat
@@ -91,7 +94,7 @@ _STRUCTURE: Final = re.compile(r'"(?:[^"\\]|\\.)*"?|[\[{]|[\]}]', re.DOTALL)
 
 
 def _levels(text: str) -> int:
-    """Return how deep a text is nested, its strings left aside."""
+    """Return how deep a text is nested, without looking into its strings."""
     level = deepest = 0
     for token in _STRUCTURE.findall(text):
         first = token[0]

@@ -1,8 +1,8 @@
-"""The events of a transactional id: past-tense values, the only thing that changes one.
+"""Events of a transactional id: past-tense values, the only thing that changes one.
 
-Instants are milliseconds of the driver. Events hold the outcome of every rule (which epoch, which
-id next), so that folding them needs no rule. All of them are durable: Kafka writes each to
-__transaction_state.
+Instants are milliseconds of the driver. Events hold the outcome of every rule (the new epoch,
+the next producer id), so that folding them needs no rule. All of them are durable: Kafka writes
+each to __transaction_state.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class ProducerInitialized(NamedTuple):
-    """A producer got its id and epoch; whoever had an older epoch is fenced (KIP-98, KIP-360)."""
+    """A producer got its id and epoch; producers with an older epoch are fenced (KIP-98, KIP-360)."""
 
     transactional_id: str
     producer_id: int
@@ -22,7 +22,7 @@ class ProducerInitialized(NamedTuple):
 
 
 class PartitionsEnlisted(NamedTuple):
-    """Partitions came into the transaction; the first of them began it."""
+    """Partitions were added to the transaction; the first of them began it."""
 
     transactional_id: str
     partitions: tuple[tuple[str, int], ...]
@@ -30,7 +30,9 @@ class PartitionsEnlisted(NamedTuple):
 
 
 class TransactionPrepared(NamedTuple):
-    """It is decided how the transaction ends; markers under this id and epoch are to be written."""
+    """The outcome of the transaction is decided (PrepareCommit or PrepareAbort); markers with this
+    producer id and epoch are to be written.
+    """
 
     transactional_id: str
     committed: bool
@@ -43,8 +45,9 @@ class TransactionPrepared(NamedTuple):
 
 
 class TransactionCompleted(NamedTuple):
-    """All markers are written; this is the id and epoch to go on with (another id when the epochs
-    were used up)."""
+    """All markers are written; the producer continues with this id and epoch (a new id when the
+    epochs were exhausted).
+    """
 
     transactional_id: str
     committed: bool
@@ -54,14 +57,15 @@ class TransactionCompleted(NamedTuple):
 
 
 class TransactionalIdExpired(NamedTuple):
-    """Nobody used the transactional id for transactional.id.expiration.ms: it is forgotten."""
+    """The transactional id was not used for transactional.id.expiration.ms: it was removed."""
 
     transactional_id: str
 
 
 class TransactionalIdDeleted(NamedTuple):
-    """The topic __transaction_state was deleted, and the transactional id with it, whatever its
-    transaction was about to do."""
+    """The topic __transaction_state was deleted, and the transactional id with it, whatever the
+    state of its transaction.
+    """
 
     transactional_id: str
 

@@ -1,7 +1,7 @@
-"""A log that is written nowhere: whoever asked for it is given each line at once, with its event.
+"""A log that is not written: a function gets each line at once, with its event.
 
-For a simulation whose log is judged or folded while it runs, and then needed no more: no text and no
-dictionary is made of what nobody reads as such.
+For a simulation whose log is judged or folded while it runs, and not needed afterwards: no text
+and no dictionaries are made.
 """
 
 from __future__ import annotations
@@ -17,9 +17,8 @@ from .writer import EventLog
 
 
 class UnwrittenLog(EventLog):
-    """An event log of one run. `take` is given every line, the header first.
-
-    `wire`: whether it wants those about requests, which are more than half of all.
+    """An event log of one run, which calls `take` with every line, the header first. `wire`:
+    whether that includes the lines about requests, which are more than half of all.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class UnwrittenLog(EventLog):
         topic: str | None = None,
         partition: int | None = None,
     ) -> int:
-        """As `EventLog.append`."""
+        """Hand on the line of an event and return its number, as `EventLog.append` does."""
         type_ = type_of(event)
         self.seq = seq = self.seq + 1
         places = type_.places(event, group, generation, member, broker, topic, partition)

@@ -1,9 +1,10 @@
-"""Values of a line's fields: how each stands in JSON, and how it is read back.
+"""Values of a line's fields: how each is written as JSON and read back.
 
 All of it is derived from the type hints of the event classes, so a new event needs no code here:
-integers, strings and flags stand as they are, bytes as hexadecimal text, tuples and lists as arrays,
-mappings and nested values as objects, a pair of topic and partition as an object. Reading is exact:
-what was written is read as an equal value of the same types. Does not know which events there are.
+integers, strings and booleans stand as they are, bytes as hexadecimal text, tuples and lists as
+arrays, mappings and nested values as objects, a pair of topic and partition as an object.
+Reading is exact: a value that was written is read as an equal value of the same types. Does not
+know which events there are.
 """
 
 from __future__ import annotations
@@ -50,11 +51,11 @@ text: Final[Callable[[str], str]] = encode_basestring_ascii
 
 
 class BadValue(ValueError):
-    """A value that a field cannot hold: what it is, and what would be right."""
+    """A value that a field cannot hold; the text says what it is, and what would be right."""
 
 
 def shortened(value: object) -> str:
-    """Return a piece of a stranger's text or value that is fit for a message."""
+    """Return a value from outside, shortened and escaped for an error message."""
     if isinstance(value, str):
         shown = value.strip()
         return repr(printable(shown if len(shown) <= _MOST_SHOWN else shown[:_MOST_SHOWN] + "..."))
@@ -73,22 +74,22 @@ def shortened(value: object) -> str:
 
 
 def hints_of(kind: type) -> dict[str, Any]:
-    """Return the hints of a class's fields, in their order, `LeftOut` among them."""
+    """Return the type hints of a class's fields, in their order, with `LeftOut` where it stands."""
     return get_type_hints(kind, include_extras=True)
 
 
 def is_left_out(hint: Any) -> bool:
-    """Return whether a field of this type has no place in the line while it is None."""
+    """Return whether a field of this type is left out of the line while it is None."""
     return get_origin(hint) is Annotated and LEFT_OUT in get_args(hint)
 
 
 def _bare(hint: Any) -> Any:
-    """A hint without what `Annotated` adds."""
+    """Return a type hint without its `Annotated`."""
     return get_args(hint)[0] if get_origin(hint) is Annotated else hint
 
 
 def _optional(hint: Any) -> Any:
-    """The type beside None of `X | None`; None if the hint is none of these."""
+    """Return X for a hint `X | None`; None for any other hint."""
     parts = get_args(hint)
     if isinstance(hint, UnionType) or (parts and NoneType in parts):
         inner = [part for part in parts if part is not NoneType]
@@ -97,7 +98,7 @@ def _optional(hint: Any) -> Any:
 
 
 def _element(hint: Any) -> Any:
-    """The type of an array's elements; None if the hint is no array of any length."""
+    """Return the element type of a list or of a tuple of any length; None for any other hint."""
     parts = get_args(hint)
     if get_origin(hint) is list:
         return parts[0]
@@ -133,7 +134,7 @@ def json_type(hint: Any) -> tuple[type | None, bool]:
 
 
 def told(hint: Any) -> str:
-    """Return in words what a field of this type holds, such as "an integer or null"."""
+    """Return a phrase for the values of a field of this type, such as "an integer or null"."""
     hint = _bare(hint)
     inner = _optional(hint)
     if inner is not None:
@@ -164,8 +165,9 @@ def _plural(hint: Any) -> str:
 
 @cache
 def reading(hint: Any) -> Callable[[Any], Any] | None:
-    """Return the function that makes a field's value from JSON's, None where it is the same value.
-    The function raises BadValue."""
+    """Return the function that converts a field's value from JSON, None if it needs no conversion.
+    The function raises BadValue.
+    """
     hint = _bare(hint)
     inner = _optional(hint)
     if inner is not None:
@@ -187,8 +189,9 @@ def reading(hint: Any) -> Callable[[Any], Any] | None:
 
 
 def checking(hint: Any) -> Callable[[Any], Any]:
-    """Return the function that checks a value within another one and makes it. It raises
-    BadValue."""
+    """Return the function that checks and converts a value nested in another one. It raises
+    BadValue.
+    """
     kind, optional = json_type(hint)
     read = reading(hint)
 
@@ -293,7 +296,9 @@ _encode = JSONEncoder(separators=(",", ":"), default=_plain_bytes, check_circula
 
 
 def value_text(value: object) -> str:
-    """Return the text of a plain value, without spaces. Raises TypeError for what JSON has not."""
+    """Return a plain value as JSON, without spaces. Raises TypeError for a value that JSON cannot
+    hold.
+    """
     kind = type(value)
     if kind is str:
         return encode_basestring_ascii(value)  # type: ignore[arg-type]
@@ -307,7 +312,7 @@ def value_text(value: object) -> str:
 
 
 class Environment(dict[str, Any]):
-    """Names that a compiled expression uses."""
+    """The names that a compiled expression uses, with their values."""
 
     def __init__(self) -> None:
         super().__init__(text=encode_basestring_ascii, join=",".join)
@@ -320,8 +325,9 @@ class Environment(dict[str, Any]):
 
 
 def expression(hint: Any, value: str, env: Environment) -> str:
-    """Return a Python expression that makes the text of `value`. It holds no quotes and no
-    backslash, for it stands within an f-string."""
+    """Return a Python expression that makes the JSON of `value`. It has no quotes and no backslash,
+    because it stands in an f-string.
+    """
     hint = _bare(hint)
     inner = _optional(hint)
     if inner is not None:
@@ -339,7 +345,7 @@ def expression(hint: Any, value: str, env: Environment) -> str:
 
 @cache
 def _text_function(hint: Any) -> Callable[[Any], str]:
-    """The function that makes the text of a value of several parts, or of bytes."""
+    """Return the function that makes the JSON of a value of several parts, or of bytes."""
     if hint is bytes:
         return lambda value: f'"{value.hex()}"'
     env = Environment()
@@ -368,11 +374,11 @@ def _object_text(fields: list[tuple[str, Any]], env: Environment) -> Callable[[A
 
 
 def braced(code: str) -> str:
-    """Return an expression as it stands within an f-string."""
+    """Return an expression in braces, as a part of an f-string."""
     return "{" + code + "}"
 
 
 def compiled(pieces: list[str], env: Environment, arguments: str = "e") -> Callable[..., str]:
-    """Return the function of these arguments that puts the pieces of an f-string together."""
+    """Compile the function with these arguments that joins the pieces of an f-string."""
     made: Callable[..., str] = eval(f"lambda {arguments}: f'''{''.join(pieces)}'''", env)
     return made

@@ -1,9 +1,9 @@
-"""All types of lines that a log can have: for each its stream, its name, the class of its events, its
-fields, its text, and how it is read.
+"""All types of lines that a log can have: for each its stream, its name, the class of its events,
+its fields, its text, and how it is read.
 
-Everything is derived from the event classes; what is not a plain field of a class has a shape of its
-own in `line_shapes`. Verbs (`coordinator.verbs`) are events of stream `fault`. Look types up by class
-(`type_of`), or by the stream and the name that a line has (`TYPES`).
+Everything is derived from the event classes; a type whose line differs from its class has a
+shape in `line_shapes`. Verbs (`coordinator.verbs`) are events of stream `fault`. Look types up
+by class (`type_of`), or by the stream and the name in a line (`TYPES`).
 """
 
 from __future__ import annotations
@@ -56,7 +56,9 @@ _STREAMS_OF_MEMBERS: Final = frozenset({"group", "share"})
 
 
 class Unknown(NamedTuple):
-    """Event of a type that this version does not know. Its fields are in the line's `extra`."""
+    """The event of a line whose type this version does not know. Its fields are in the line's
+    `extra`.
+    """
 
     stream: str
     name: str
@@ -74,13 +76,14 @@ class Field(NamedTuple):
 
     @property
     def required(self) -> bool:
-        """Whether a line must have it."""
+        """True if every line must have the field."""
         return self.default is _REQUIRED
 
 
 class EventType:
     """One type of lines. `durable`: whether a coordinator that loads a group or a share partition
-    folds it; None where lines do not say."""
+    folds the event; None where lines do not say.
+    """
 
     __slots__ = (
         "_checked",
@@ -142,8 +145,9 @@ class EventType:
         topic: str | None,
         partition: int | None,
     ) -> str:
-        """Return the text of the places and the fields of an event's line: `,"key":value` each. A
-        place that the event has itself need not be given."""
+        """Return the places and the fields of an event's line as JSON: `,"key":value` for each. A
+        place that is a field of the event need not be given.
+        """
         write = self._write
         if write is None:
             write = self._write = _writing(self)
@@ -168,8 +172,9 @@ class EventType:
         topic: str | None,
         partition: int | None,
     ) -> Places:
-        """Return the places of an event's line: those that the event has itself, and for the
-        others what is given."""
+        """Return the places of an event's line: fields of the event where it has them, else the
+        given values.
+        """
         places = self._places
         if places is None:
             places = self._places = _placing(self)
@@ -177,16 +182,18 @@ class EventType:
 
     def holds(self, plain: Mapping[str, Any]) -> bool:
         """Return whether every scalar and every place of a line is of its type. Nested values are
-        looked at when the event is read. False may also mean that a field is missing: `complaint`
-        says which."""
+        checked when the event is read. False may also mean that a field is missing: `complaint`
+        says which.
+        """
         checked = self._checked
         if checked is None:
             checked = self._checked = _checking(self)
         return checked(plain.get)
 
     def complaint(self, plain: Mapping[str, Any]) -> str:
-        """Return what is wrong with a line's fields, "" if nothing is. A missing field is not
-        wrong as long as nobody reads the event."""
+        """Return what is wrong with a line's fields, "" if nothing is. A missing field is an error
+        only when the event is read.
+        """
         for key, value in plain.items():
             kind, optional, meant = self.expected.get(key) or _PLACES.get(key) or _ANY
             if kind is not None and type(value) is not kind and not (optional and value is None):
@@ -206,7 +213,7 @@ class EventType:
         return made if self._shape is None else self._shape.to_event(made, self.name)
 
     def _by_field(self, plain: Mapping[str, Any]) -> Any:
-        """The same one field after the other: it says which of them is wrong."""
+        """Make the event field by field, so that the error names the field that is wrong."""
         values = []
         for _, key, read, default in self._reads:
             value = plain.get(key, default)
@@ -222,7 +229,9 @@ class EventType:
         return made if self._shape is None else self._shape.to_event(made, self.name)
 
     def extra(self, plain: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a line has beside its envelope, its places and the fields of its type."""
+        """Return the keys of a line that are not in its envelope, its places or the fields of its
+        type.
+        """
         return {
             key: value
             for key, value in plain.items()
@@ -290,7 +299,7 @@ def _writing(of: EventType) -> Callable[..., str]:
 
 
 def _placing(of: EventType) -> Callable[..., Places]:
-    """Compile the function that gives the places of a type's line."""
+    """Compile the function that returns the places of a type's line."""
     own = {field.key: f"e.{field.name}" for field in of.fields if field.key in PLACES}
     if "member" in own:
         own["member"] += " or None"
@@ -318,7 +327,7 @@ def _reading(reads: Iterable[tuple[str, str, Any, object]]) -> Callable[..., tup
 
 
 def _checking(of: EventType) -> Callable[..., bool]:
-    """Compile the function that looks at a line's values by their types."""
+    """Compile the function that checks the types of a line's values."""
     env: dict[str, Any] = {}
     tests = []
     for key, (kind, optional, _) in {**_PLACES, **of.expected}.items():
@@ -337,7 +346,7 @@ def _checking(of: EventType) -> Callable[..., bool]:
 
 
 def _fields(kind: Any, renamed: Mapping[str, str]) -> tuple[Field, ...]:
-    """The fields of a NamedTuple."""
+    """Return the fields of a NamedTuple."""
     defaults: Mapping[str, object] = kind._field_defaults
     found = []
     for name, hint in hints_of(kind).items():
@@ -349,7 +358,9 @@ def _fields(kind: Any, renamed: Mapping[str, str]) -> tuple[Field, ...]:
 
 
 def _verb_fields(row: Row) -> tuple[Field, ...]:
-    """The fields of a verb's line. Of a member's verb those that were not given are left out."""
+    """Return the fields of a verb's line. Optional fields of a member's verb are left out if they
+    were not given.
+    """
     defaults = {
         each.name: each.default if not each.required else _REQUIRED for each in row.fields_of_kind
     }
@@ -440,15 +451,16 @@ def names(stream: str | None = None) -> list[str]:
 
 
 def named(name: str, stream: str | None = None) -> tuple[EventType, ...]:
-    """Return the types of this name, in all streams or in one."""
+    """Return the types with this name, in all streams or in one."""
     return tuple(
         each for each in TYPES.values() if each.name == name and stream in (None, each.stream)
     )
 
 
 def unknown_type(name: str, stream: str | None = None) -> str:
-    """Return why no line can be of this type, of this stream if one is given, and what is meant
-    instead; "" if one can."""
+    """Return why no line can be of this type (and stream, if given), with a suggestion; "" if one
+    can.
+    """
     if named(name, stream):
         return ""
     elsewhere = named(name)
@@ -473,8 +485,7 @@ FIELD_NAMES: Final = frozenset(
 
 
 def unknown_field(name: str) -> str:
-    """Return why no line can have a field of this name, and what is meant instead; "" if one
-    can."""
+    """Return why no line can have a field of this name, with a suggestion; "" if one can."""
     if name in FIELD_NAMES:
         return ""
     close = get_close_matches(name.lower(), FIELD_NAMES, 3)

@@ -1,7 +1,7 @@
-"""Events of stream `wire`: requests that came, and how they were answered; logins and refusals.
+"""Events of stream `wire`: requests that arrived, and how they were answered; logins and refusals.
 
-Heartbeats, fetches and produces that succeed have no line: they come by the thousand and cause no
-event. Lines that belong to a group carry its id and the member's as places of the line.
+Heartbeats, fetches and produces that succeed have no line: there are thousands, and they cause
+no event. Lines that belong to a group have its id and the member's as places.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from .values import LeftOut
 
 
 class RequestSeen(NamedTuple):
-    """A request came that can change something or speaks for a member."""
+    """A request arrived that can change something or is sent for a member."""
 
     api: str
     version: int
@@ -35,9 +35,9 @@ class RequestAnswered(NamedTuple):
 
 
 class RequestRefused(NamedTuple):
-    """A request was answered with an error, be it for a part of it.
+    """A request was answered with an error, for all or a part of it.
 
-    The line's cause is the RequestSeen. Requests that are not logged when they come, such as
+    The line's cause is the RequestSeen. Requests that are not logged when they arrive, such as
     heartbeats, have none: then `version`, `client` and `peer` are given, and not `waited_ms`.
     """
 
@@ -55,14 +55,14 @@ class RequestRefused(NamedTuple):
 
 
 class ConnectionRefused(NamedTuple):
-    """A connection was closed because of the bytes that came through it."""
+    """A connection was closed because of the bytes that it carried."""
 
     peer: str
     why: str
 
 
 class Authenticated(NamedTuple):
-    """A client logged in by SASL, renewed its session, or showed its certificate."""
+    """A client logged in by SASL, renewed its session, or presented its certificate."""
 
     principal: str
     """Such as User:billing."""
@@ -86,8 +86,9 @@ class AuthenticationFailed(NamedTuple):
 
 
 class AuthorizationRefused(NamedTuple):
-    """A request was refused for want of a permission, wholly or in part: an ACL denies it, or none
-    allows it. Of one request the first 20 refusals are logged."""
+    """A request was refused for lack of a permission, wholly or in part: an ACL denies it, or none
+    allows it. The first 20 refusals of one request are logged.
+    """
 
     principal: str
     operation: str
@@ -105,8 +106,9 @@ class AuthorizationRefused(NamedTuple):
 
 
 class ClientThrottled(NamedTuple):
-    """A client is over its quota. Its response says so, and nothing is read from its connection for
-    `throttle_ms`."""
+    """A client exceeded its quota. Its response says so, and nothing is read from its connection
+    for `throttle_ms`.
+    """
 
     principal: str
     api: str
@@ -122,8 +124,9 @@ class TopicAutoCreated(NamedTuple):
 
 
 class ApiNotServed(NamedTuple):
-    """A client asked for an API that is not served, or whose feature is off; logged once for each
-    client and API."""
+    """A client sent a request of an API that is not served, or whose feature is off; logged once
+    for each client and API.
+    """
 
     api: str
     key: int
@@ -141,8 +144,9 @@ class InternalTopicRead(NamedTuple):
 
 
 class FetchOutOfRange(NamedTuple):
-    """A client asked for an offset that retention had deleted; logged once until it asks for
-    another one. The line carries broker, topic and partition as places."""
+    """A client fetched from an offset that retention had deleted; logged once until it fetches from
+    another one. The line has broker, topic and partition as places.
+    """
 
     offset: int
     log_start_offset: int
@@ -154,7 +158,7 @@ class FetchOutOfRange(NamedTuple):
 
 
 class FetchWentOn(NamedTuple):
-    """A client that had asked for a deleted offset asks for another one."""
+    """A client that had fetched from a deleted offset fetches from another one."""
 
     offset: int
     asked_before: int
@@ -165,15 +169,16 @@ class FetchWentOn(NamedTuple):
 
 
 class MemberDisconnected(NamedTuple):
-    """A client has closed the connection over which it last spoke for its member. It is still in the
-    group: its process may have ended, or it connects again."""
+    """A client closed the connection over which it last sent requests for its member. The member is
+    still in the group: its process may have ended, or it connects again.
+    """
 
     client: str
     peer: str
 
 
 class MemberReconnected(NamedTuple):
-    """A member that was disconnected speaks again, over another connection."""
+    """A member that was disconnected sends requests again, over another connection."""
 
     client: str
     peer: str

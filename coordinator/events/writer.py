@@ -1,14 +1,16 @@
-"""Writing the log: lines are numbered, kept in order, and handed to the file when `flush` is
+"""Writing the log: lines are numbered, kept in order, and written to the file when `flush` is
 called.
 
-Same calls, same bytes: nothing here reads a clock or a random number, and keys come in a fixed
-order. The driver calls `flush` before replies leave, so a log never knows less than a client does.
+The same calls give the same bytes: nothing here reads a clock or a random number, and keys have
+a fixed order. The driver calls `flush` before responses leave, so a log never knows less than a
+client does.
 
-When the file cannot be written (no space is left, say), `writable` turns False and one message
-tells so. Lines that were accepted before wait in memory, in order and to the byte; every later
-`flush` tries again. Whoever changes anything that is logged asks `writable` first and refuses or
-puts it off; lines of stream `wire` are left out meanwhile and counted, and a `LogGap` tells how
-many once the file takes lines again. So nothing is written twice and no change is missing.
+When the file cannot be written (no space is left, say), `writable` becomes False and one message
+says so. Lines that were accepted before wait in memory, in order and to the byte; every later
+`flush` tries again. Code that changes anything that is logged asks `writable` first and refuses
+or postpones the change; lines of stream `wire` are left out meanwhile and counted, and a
+`LogGap` gives their number once the file can be written again. So nothing is written twice and
+no change is missing.
 """
 
 from __future__ import annotations
@@ -40,8 +42,9 @@ _ENOUGH_LINES: Final = 1024
 class EventLog:
     """One run's log, in a file (`EventLog.open`) or in memory (`EventLog()`).
 
-    `run` names the run (default: the seed in hexadecimal), `epoch_ms` is the wall clock of the
-    driver's zero, `config` what is in force, `kafka_version` the release that the brokers behave as.
+    `run` names the run (default: the seed in hexadecimal), `epoch_ms` is the wall clock at the
+    driver's zero, `config` the configuration in force, `kafka_version` the release that the
+    brokers behave as.
     """
 
     def __init__(
@@ -56,17 +59,17 @@ class EventLog:
         name: str = "event log",
         most_lines: int | None = None,
     ) -> None:
-        """`file`: unbuffered, so that what a failed write has written is known. Raises OSError if
-        it does not take the header.
+        """Write the header. `file`: unbuffered, so that it is known what a failed write has
+        written. Raises OSError if the header cannot be written.
 
-        `most_lines`: a log in memory keeps its header and about so many of its latest lines (None:
-        all).
+        `most_lines`: a log in memory keeps its header and about this many of its latest lines
+        (None: all).
         """
         self.dropped = 0
-        """How many lines a log in memory has let go."""
+        """The number of lines that a log in memory has dropped."""
         self._most_lines = most_lines
         self.data = False
-        """True if lines of stream `data` are written; whoever owns the log turns it on."""
+        """True if lines of stream `data` are written; the owner of the log turns it on."""
         self.wire = True
         """True if lines of stream `wire` about requests are written; where nobody reads them, they
         are numbered only."""
@@ -161,9 +164,9 @@ class EventLog:
     ) -> int:
         """Write the line of an event and return its number.
 
-        `at_ms`: when it happened, since the driver's zero. `cause`: the number of the line of what
-        made it happen; None for what came from outside. Places that do not apply are None; those
-        that the event names itself need not be given.
+        `at_ms`: when it happened, since the driver's zero. `cause`: the number of the line that
+        caused it; None for an event from outside. Places that do not apply are None; a place
+        that is a field of the event need not be given.
         """
         type_ = type_of(event)
         rest = type_.text(event, group, generation, member, broker, topic, partition)
@@ -186,8 +189,10 @@ class EventLog:
         cause: int | None,
         broker: int | None = None,
     ) -> int:
-        """Write one event of a group, `generation` being the group's after it (None: a consumer
-        group); return its number. `broker`: which of several brokers coordinates the group."""
+        """Write one event of a group and return its number. `generation`: the group's generation
+        after the event (None for a consumer group). `broker`: the group's coordinator, if there
+        are several brokers.
+        """
         return self.append(
             event, at_ms=at_ms, cause=cause, group=group, generation=generation, broker=broker
         )
@@ -195,15 +200,17 @@ class EventLog:
     def transaction_event(
         self, event: TransactionEvent, at_ms: int, cause: int | None, broker: int | None = None
     ) -> int:
-        """Write one event of a transactional id, of several brokers' by `broker`; return its
-        number."""
+        """Write one event of a transactional id and return its number. `broker`: its coordinator,
+        if there are several brokers.
+        """
         return self.append(event, at_ms=at_ms, cause=cause, broker=broker)
 
     def coordinator_event(
         self, event: AvailabilityEvent, at_ms: int, cause: int | None, broker: int | None = None
     ) -> int:
-        """Write one event of the group coordinator itself, of several that of `broker`; return its
-        number."""
+        """Write one event of a coordinator's availability and return its number. `broker`: the
+        coordinator's broker, if there are several.
+        """
         return self.append(event, at_ms=at_ms, cause=cause, broker=broker)
 
     def _put(self, line: str) -> None:
@@ -215,7 +222,7 @@ class EventLog:
             self.flush()
 
     def leave_out(self, at_ms: int) -> None:
-        """Count a line of stream `wire` that is not written because the file takes none now."""
+        """Count a line of stream `wire` that is not written because the file cannot be written now."""
         self._left_out = (
             [self._left_out[0] + 1, self._left_out[1], at_ms]
             if self._left_out
@@ -223,8 +230,9 @@ class EventLog:
         )
 
     def flush(self) -> None:
-        """Hand what waits to the operating system. Cheap when nothing waits. What cannot be written
-        waits for the next time."""
+        """Write the waiting lines to the file. Cheap when there are none. Lines that cannot be
+        written wait for the next call.
+        """
         if self._file is None:
             if self._most_lines is not None and len(self.lines) > 2 * self._most_lines:
                 gone = len(self.lines) - self._most_lines
@@ -247,8 +255,9 @@ class EventLog:
             )
 
     def _hand_over(self) -> OSError | None:
-        """Write what waits, as much of it as the file takes; why it does not take the rest, if
-        so."""
+        """Write as many of the waiting bytes as the file takes; return the error that stopped it,
+        if any.
+        """
         if self._file is None:
             return None
         if self.lines:
@@ -268,7 +277,7 @@ class EventLog:
         return None
 
     def _resume(self) -> None:
-        """The file takes lines again: say what is missing between them."""
+        """Write the LogGap for the missing lines, because the file can be written again."""
         self.writable = True
         missing = ""
         if self._left_out:
@@ -282,7 +291,7 @@ class EventLog:
         self.flush()
 
     def close(self) -> None:
-        """Flush and end. A log in memory stays readable."""
+        """Flush and close. A log in memory stays readable."""
         if self._file is None:
             return
         self.gathers = False
@@ -305,7 +314,9 @@ class EventLog:
 
 
 def _free_name(name: str, taken: Collection[str]) -> str:
-    """A run's name that no other run of the file has: its own, or with a number after it."""
+    """Return a run's name that no other run of the file has: the given one, or with a number after
+    it.
+    """
     free, number = name, 2
     while free in taken:
         free, number = f"{name}-{number}", number + 1

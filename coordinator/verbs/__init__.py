@@ -4,10 +4,10 @@
     @dataclass(frozen=True, slots=True)
     class StartBroker: ...
 
-A row is a verb's data with the bounds of its fields, and what is made of it: the types and fields of
-the log's lines, the schema and the checks of scenario files, the methods of the kit, the control
-port's schema and commands, which judges wait. Who carries verbs out is `kit.cluster`, of members
-the simulator's nemesis. Depends on nothing.
+A row is a verb's data with the bounds of its fields, and the rest is derived from it: the types
+and fields of the log's lines, the schema and the checks of scenario files, the methods of the
+kit, the control port's schema and commands, and which judges wait. `kit.cluster` carries out the
+verbs for clusters, the simulator's nemesis those for members. Depends on nothing.
 """
 
 from __future__ import annotations

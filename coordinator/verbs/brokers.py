@@ -45,8 +45,9 @@ class StopBroker:
 )
 @dataclass(frozen=True, slots=True)
 class StartBroker:
-    """Start a stopped broker, as another release of Kafka if one is given, or let a paused one go
-    on. Inverse: StopBroker."""
+    """Start a stopped broker, as another release of Kafka if one is given, or resume a paused one.
+    Inverse: StopBroker.
+    """
 
     broker: int = field(metadata=told(_BROKER))
     kafka_version: str | None = field(
@@ -64,7 +65,7 @@ class StartBroker:
 )
 @dataclass(frozen=True, slots=True)
 class MoveLeader:
-    """Let another replica in sync lead a partition. Inverse: MoveLeader back."""
+    """Make another in-sync replica the leader of a partition. Inverse: MoveLeader back."""
 
     topic: str = field(metadata=told("its name"))
     partition: int = field(metadata=told("its number"))
@@ -83,8 +84,9 @@ class MoveLeader:
 )
 @dataclass(frozen=True, slots=True)
 class MoveCoordinator:
-    """Let another broker coordinate a group: it becomes the leader of the group's partition.
-    Inverse: MoveCoordinator back."""
+    """Make another broker the coordinator of a group: it becomes the leader of the group's
+    partition of __consumer_offsets. Inverse: MoveCoordinator back.
+    """
 
     group: str = field(metadata=told("its id"))
     to: int = field(metadata=told(_BROKER))
@@ -101,9 +103,11 @@ class MoveCoordinator:
 )
 @dataclass(frozen=True, slots=True)
 class ReassignPartition:
-    """Let a partition move to these brokers, preferred leader first (KIP-455). None cancels a move
-    that is under way, as do the replicas that it had before; none given: a broker that lacks it
-    takes its leader's place. Inverse: ReassignPartition back to those it had."""
+    """Move a partition to these brokers, preferred leader first (KIP-455). None cancels a
+    reassignment that is under way, as do the replicas that it had before; with an empty tuple, a
+    broker that has no replica takes the place of its leader. Inverse: ReassignPartition back to
+    the former replicas.
+    """
 
     topic: str = field(metadata=told("its name"))
     partition: int = field(metadata=told("its number"))
@@ -119,7 +123,7 @@ class ReassignPartition:
 )
 @dataclass(frozen=True, slots=True)
 class FenceBroker:
-    """Let the controller fence a broker until UnfenceBroker, its inverse."""
+    """Make the controller fence a broker until UnfenceBroker, its inverse."""
 
     broker: int = field(metadata=told(_BROKER))
 
@@ -132,7 +136,7 @@ class FenceBroker:
 )
 @dataclass(frozen=True, slots=True)
 class UnfenceBroker:
-    """Let a broker that was fenced on purpose come back. Inverse: FenceBroker."""
+    """Unfence a broker that was fenced on purpose. Inverse: FenceBroker."""
 
     broker: int = field(metadata=told(_BROKER))
 
@@ -146,7 +150,7 @@ class UnfenceBroker:
 )
 @dataclass(frozen=True, slots=True)
 class CutLink:
-    """Let nothing pass between two brokers. Inverse: HealLink."""
+    """Cut the link between two brokers: nothing passes. Inverse: HealLink."""
 
     one: int = field(metadata=told(_BROKER))
     other: int = field(metadata=told(_BROKER))
@@ -160,7 +164,7 @@ class CutLink:
 )
 @dataclass(frozen=True, slots=True)
 class HealLink:
-    """Let things pass between two brokers again. Inverse: CutLink."""
+    """Heal the link between two brokers. Inverse: CutLink."""
 
     one: int = field(metadata=told(_BROKER))
     other: int = field(metadata=told(_BROKER))
@@ -176,8 +180,9 @@ class HealLink:
 )
 @dataclass(frozen=True, slots=True)
 class CutClient:
-    """Let nothing pass between a client, known by its client id, and a broker; connections stay
-    open. Inverse: HealClient."""
+    """Cut the link between a client, known by its client id, and a broker; connections stay open.
+    Inverse: HealClient.
+    """
 
     client_id: str = field(metadata=told("its client.id"))
     broker: int = field(metadata=told(_BROKER))
@@ -192,8 +197,9 @@ class CutClient:
 )
 @dataclass(frozen=True, slots=True)
 class HealClient:
-    """Let things pass between a client and a broker again; what waited goes on. Inverse:
-    CutClient."""
+    """Heal the link between a client and a broker; messages that waited are delivered. Inverse:
+    CutClient.
+    """
 
     client_id: str = field(metadata=told("its client.id"))
     broker: int = field(metadata=told(_BROKER))
@@ -214,8 +220,9 @@ class HealClient:
 )
 @dataclass(frozen=True, slots=True)
 class SlowFollower:
-    """Let a broker follow its leaders so many milliseconds behind, at so many bytes a second (None:
-    any). Inverse: the pace before."""
+    """Make a broker's replicas follow their leaders `delay_ms` behind, at most `bytes_per_second`
+    (None: no limit). Inverse: the pace before.
+    """
 
     broker: int = field(metadata=told(_BROKER))
     delay_ms: int = field(default=0, metadata=told("so late", least=0, option="ms"))
@@ -234,8 +241,9 @@ class SlowFollower:
 )
 @dataclass(frozen=True, slots=True)
 class SlowBroker:
-    """Let every answer of a broker to a client take so many milliseconds longer; requests are
-    handled as they come. Inverse: the time before."""
+    """Delay every response of a broker to a client by `by_ms`; requests are handled when they
+    arrive. Inverse: the delay before.
+    """
 
     broker: int = field(metadata=told(_BROKER))
     by_ms: int = field(metadata=told("so much longer", least=0))
@@ -253,8 +261,9 @@ class SlowBroker:
 )
 @dataclass(frozen=True, slots=True)
 class SlowLoad:
-    """Let a broker's coordinators take so many milliseconds to load; meanwhile
-    COORDINATOR_LOAD_IN_PROGRESS. Inverse: the time before."""
+    """Make a broker's coordinators take `load_ms` to load; meanwhile they answer
+    COORDINATOR_LOAD_IN_PROGRESS. Inverse: the time before.
+    """
 
     broker: int = field(metadata=told(_BROKER))
     load_ms: int = field(metadata=told("so long", least=0))
@@ -272,9 +281,11 @@ class SlowLoad:
 )
 @dataclass(frozen=True, slots=True)
 class JumpClock:
-    """Let the wall clock of a broker's host jump so many milliseconds forward, or back (negative).
-    Timers go on as they were; what is dated by the clock (appended records, commits, offsets that
-    expire) is dated anew. Inverse: JumpClock as far the other way."""
+    """Move the wall clock of a broker's host forward by `by_ms`, or back (negative).
+
+    Timers are not affected; appended records, commits and expiring offsets are dated by the
+    changed clock. Inverse: JumpClock as far the other way.
+    """
 
     broker: int = field(metadata=told(_BROKER))
     by_ms: int = field(metadata=told("so far; negative: back", example="3600000"))
@@ -290,8 +301,10 @@ class JumpClock:
 )
 @dataclass(frozen=True, slots=True)
 class UpdateFeature:
-    """Finalise a feature of the cluster at another level, as kafka-features.sh does (KIP-584); 0: it
-    is off. Inverse: UpdateFeature back; none of metadata.version, which Kafka does not lower."""
+    """Finalise a feature of the cluster at another level, as kafka-features.sh does (KIP-584); 0
+    turns it off. Inverse: UpdateFeature back; metadata.version has none, because Kafka does not
+    lower it.
+    """
 
     feature: str = field(metadata=told("its name, such as metadata.version"))
     level: int = field(metadata=told("the level", least=0))
@@ -306,8 +319,9 @@ class UpdateFeature:
 )
 @dataclass(frozen=True, slots=True)
 class CreateTopic:
-    """Make a topic, with -1 partitions or replicas as many as num.partitions and
-    default.replication.factor say. Inverse: DeleteTopic."""
+    """Create a topic. -1 partitions or replicas: the broker's num.partitions or
+    default.replication.factor. Inverse: DeleteTopic.
+    """
 
     topic: str = field(metadata=told("its name"))
     partitions: int = field(default=-1, metadata=told("how many"))
@@ -322,8 +336,7 @@ class CreateTopic:
 )
 @dataclass(frozen=True, slots=True)
 class CreatePartitions:
-    """Let a topic have so many partitions in all (KIP-195). No inverse: Kafka takes no partition
-    away."""
+    """Grow a topic to this number of partitions (KIP-195). No inverse: Kafka removes no partitions."""
 
     topic: str = field(metadata=told("its name"))
     partitions: int = field(metadata=told("how many there are to be in all"))
@@ -339,8 +352,9 @@ class CreatePartitions:
 )
 @dataclass(frozen=True, slots=True)
 class DeleteTopic:
-    """Delete a topic, its records, and what groups committed in it. Inverse: CreateTopic with as
-    many partitions and replicas, empty."""
+    """Delete a topic, its records, and the groups' committed offsets in it. Inverse: CreateTopic
+    with as many partitions and replicas, empty.
+    """
 
     topic: str = field(metadata=told("its name"))
 

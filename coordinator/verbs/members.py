@@ -1,5 +1,6 @@
 """Verbs for a member's process, host and links, as data. They are possible in every world, because
-members are always ours."""
+the members are always this project's own.
+"""
 
 from __future__ import annotations
 

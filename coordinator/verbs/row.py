@@ -1,4 +1,8 @@
-"""One row of the table of verbs, and the table."""
+"""One row of the table of verbs, and the table itself.
+
+`verb` adds a row; `brokers` and `members` hold the verbs. Does not know how a verb is carried
+out.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +16,7 @@ K = TypeVar("K", bound=type)
 
 
 class WorldKind(Enum):
-    """A kind of world in which a scenario can be."""
+    """A kind of world in which a scenario can run."""
 
     VIRTUAL = "virtual time"
     EMULATOR = "the live emulator"
@@ -24,8 +28,9 @@ OURS: Final = frozenset({WorldKind.VIRTUAL, WorldKind.EMULATOR})
 
 
 class Hurts(Enum):
-    """The waits that a verb may prolong: those of brokers, of one client, or none. Judges of
-    liveness use it."""
+    """The parties whose waits a verb may prolong: brokers, one client, or none. Judges of liveness
+    use it.
+    """
 
     NOBODY = "nobody"
     BROKERS = "brokers, until it is undone"
@@ -62,43 +67,46 @@ class Row:
 
     @property
     def name(self) -> str:
-        """As scenario files, HTTP and the log call it."""
+        """Return the verb's name in scenario files, HTTP and the log."""
         return self.kind.__name__
 
     @property
     def of_member(self) -> bool:
-        """Return True if the verb acts on a member's host or links, not on a cluster."""
+        """True if the verb acts on a member's host or links, not on a cluster."""
         return "member" in self.kind.__dataclass_fields__
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The types of lines that it writes: it, and its end where no other verb ends it."""
+        """Return the types of the lines that the verb writes: its own, and that of its end if no
+        other verb ends it.
+        """
         ends = self.of_member and self.undone_by not in ("", self.name)
         return (self.name, self.undone_by) if ends else (self.name,)
 
     @property
     def takes(self) -> tuple[Taken, ...]:
-        """Its fields."""
+        """Return the verb's fields."""
         return _takes(self.name)
 
     @property
     def fields_of_kind(self) -> tuple[Default, ...]:
-        """The defaults of its fields."""
+        """Return the defaults of the verb's fields."""
         return tuple(
             Default(each.name, each.default, each.default is MISSING) for each in fields(self.kind)
         )
 
     @property
     def logged(self) -> tuple[str, ...]:
-        """The names of its fields in its line."""
+        """Return the names of the verb's fields in its line."""
         other = {"to": "target"} | ({"member": "client"} if self.of_member else {})
         return tuple(other.get(each.name, each.name) for each in self.takes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """One field of a verb: its type, meaning and bounds. `option`: its name in commands where that
-    is another; `example`: a value to show."""
+    """One field of a verb: its type, meaning and bounds. `option`: its name in commands if that
+    differs; `example`: a value to show.
+    """
 
     name: str
     kind: Any
@@ -111,27 +119,27 @@ class Taken:
 
     @property
     def number(self) -> bool:
-        """Return True if it is a whole number."""
+        """True if the field is a whole number."""
         return int in (self.kind, *get_args(self.kind)) and not self.several
 
     @property
     def flag(self) -> bool:
-        """Return True if it is true or false."""
+        """True if the field is a boolean."""
         return self.kind is bool
 
     @property
     def several(self) -> bool:
-        """Return True if it is a list of brokers."""
+        """True if the field is a list of brokers."""
         return "tuple" in str(self.kind)
 
     @property
     def optional(self) -> bool:
-        """Return True if the field may be None."""
+        """True if the field may be None."""
         return type(None) in get_args(self.kind)
 
 
 class Default(NamedTuple):
-    """The default of a field; `required`: there is none."""
+    """The default of a field; `required`: it has none."""
 
     name: str
     default: object
@@ -161,7 +169,7 @@ def told(
     option: str = "",
     example: str = "",
 ) -> Mapping[str, Any]:
-    """Return the metadata of a verb's field: see `Taken`."""
+    """Return the metadata of a verb's field, which becomes its `Taken`."""
     return {"doc": doc, "least": least, "choices": choices, "option": option, "example": example}
 
 
@@ -178,7 +186,7 @@ def verb(
     again: bool = False,
     drawn: bool = False,
 ) -> Callable[[K], K]:
-    """Enter a verb's data into the table under its own name."""
+    """Return the decorator that adds a verb's data to the table under its own name."""
 
     def enter(kind: K) -> K:
         ROWS[kind.__name__] = Row(
@@ -200,12 +208,14 @@ def verb(
 
 
 def row_of(verb: object) -> Row:
-    """The row of a verb's data."""
+    """Return the row of a verb's data."""
     return ROWS[type(verb).__name__]
 
 
 def undone_by(*hurts: Hurts, of_member: bool | None = None) -> Mapping[str, str]:
-    """Of the verbs that hurt these, and have an inverse, by name: the line that tells of it."""
+    """Return the verbs that hurt one of these parties and have an inverse: by name, the type of the
+    line that ends them.
+    """
     return {
         row.name: row.undone_by
         for row in ROWS.values()

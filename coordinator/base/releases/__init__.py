@@ -1,10 +1,10 @@
-"""The releases of Apache Kafka that the emulator behaves as: what each advertises, supports, is
-configured by and does differently, as data.
+"""The releases of Apache Kafka that the emulator can behave as: the APIs, features, settings and
+behaviours of each, as data.
 
-The newest release is the reference; a row of an older one says what it has otherwise. Rule: code
-asks a release for a behaviour by its name (`has`), and never compares version numbers. Whoever makes
-a connection, a coordinator or a configuration asks once and keeps the answer. Does not depend on
-anything.
+The newest release is the reference; a row of an older one has only its differences. Rule: code
+asks a release for a behaviour by its name (`has`), and never compares version numbers. The maker
+of a connection, a coordinator or a configuration asks once and keeps the answer. Does not depend
+on anything.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NUMBER: Final = re.compile(r"([0-9]+\.[0-9]+)(\.[0-9]+)?\Z")
 
 
 class ReleaseError(ValueError):
-    """A release that there is none of: what was given, and which there are."""
+    """An unknown release; the text says what was given, and which there are."""
 
 
 RELEASES: Final[Mapping[str, Release]] = {release.name: release for release in (NEWEST, *OLDER)}
@@ -41,8 +41,9 @@ RELEASES: Final[Mapping[str, Release]] = {release.name: release for release in (
 
 
 def release_named(text: object) -> Release:
-    """The release that a person chose: its name, with or without a patch number (`4.3`, `4.3.1`).
-    Raises ReleaseError."""
+    """Return the release with this name, with or without a patch number (`4.3`, `4.3.1`). Raises
+    ReleaseError.
+    """
     found = None
     if isinstance(text, str) and (parts := _NUMBER.match(text.strip())):
         found = RELEASES.get(parts[1])

@@ -52,10 +52,10 @@ BEHAVIOURS: Final[frozenset[Behaviour]] = frozenset(get_args(Behaviour))
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Differences of a release's settings from those of the newest one."""
+    """The differences between a release's settings and those of the newest one."""
 
     without: frozenset[str] = frozenset()
-    """Names that the release does not know."""
+    """Names of settings that the release does not have."""
     different: str = ""
     """Settings that it defines differently, in the notation of `config_defs.read_table`."""
     more: str = ""
@@ -66,8 +66,9 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """A feature of the cluster (KIP-584): the levels that a release supports, and the one at which
-    a cluster formatted by it has the feature, as far as that is served here."""
+    """A feature of the cluster (KIP-584): the levels that a release supports, and the level of a
+    cluster formatted by that release, as far as that is served here.
+    """
 
     lowest: int
     highest: int
@@ -76,7 +77,7 @@ class Feature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Release:
-    """One release: `name` chooses it, `number` is the exact one that was looked at."""
+    """One release: `name` selects it, `number` is the exact version that was examined."""
 
     name: str
     number: str
@@ -92,12 +93,13 @@ class Release:
     group_settings: Settings = field(default_factory=Settings)
 
     def has(self, behaviour: Behaviour) -> bool:
-        """True if the release behaves as a rule says; where not, it does what the releases before
-        that rule did."""
+        """Return whether the release has a behaviour; one without it behaves as the releases before
+        that rule.
+        """
         return behaviour in self.behaviours
 
     def finalizes(self, feature: str) -> bool:
-        """True if a cluster formatted by the release has a feature."""
+        """Return whether a cluster formatted by the release has a feature finalised."""
         return feature in self.features and self.features[feature].finalized > 0
 
     def __str__(self) -> str:

@@ -1,6 +1,7 @@
-"""The newest release: the reference, from which older ones are told apart.
+"""The newest release, which is the reference: older releases are described by their differences
+from it.
 
-Does not depend on those.
+Does not depend on the older ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Older releases, each as what it has otherwise than the one after it.
+"""Older releases, each described by its differences from the one after it.
 
 Rule: every row was seen on a real broker of the exact number (docs/releases.md).
 """
@@ -22,8 +22,9 @@ def _settings(
     more: str = "",
     in_place: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Settings of the release before another one: names that it lacks too, names that it has though
-    the other one lacks them (`back`), and the rest as `Settings` has it."""
+    """Return the settings of the release before `newer`: names that it lacks too (`without`), names
+    that it has although `newer` lacks them (`back`), and the rest as in `Settings`.
+    """
     return Settings(
         without=newer.without - set(back.split()) | set(without.split()),
         different=newer.different + different,
@@ -46,9 +47,10 @@ def _before(
     topic_settings: Settings,
     group_settings: Settings,
 ) -> Release:
-    """The release before another one, from what it has otherwise: APIs and features (None: not at
-    all), the behaviours that it does not have yet (`without`), and those that it has though the
-    other one lacks them (`back`)."""
+    """Return the release before `newer`, from its differences: APIs and features (None: it has none
+    of them), the behaviours that it does not have yet (`without`), and those that it has
+    although `newer` lacks them (`back`).
+    """
     versions = {
         key: wanted
         for key, known in newer.api_versions.items()

@@ -1,10 +1,9 @@
-"""Everything that can have happened to a group: past-tense values, and the only thing that changes
-a group.
+"""Events of a group: past-tense values, and the only thing that changes a group.
 
 Instants and durations are milliseconds. A durable event is one that Kafka writes to
-__consumer_offsets: a coordinator that loads a group folds those alone (PST-1, ERR-7); explanation
-and replay fold all of them. Events hold the outcome of every rule that was applied (who leads now,
-until when), so that folding them needs no rule.
+__consumer_offsets: a coordinator that loads a group folds those alone (PST-1, ERR-7);
+explanation and replay fold all of them. Events hold the outcome of every rule that was applied
+(the new leader, a deadline), so that folding them needs no rule.
 """
 
 from __future__ import annotations
@@ -76,27 +75,31 @@ __all__ = [
 
 
 class GroupCreated(NamedTuple):
-    """A group came to be, Empty: by a JoinGroup without member id or by a commit without generation
-    (JOIN-1, OC-1)."""
+    """A group was created, Empty: by a JoinGroup without member id or by a commit without
+    generation (JOIN-1, OC-1).
+    """
 
     by: str  # "join" or "commit"
 
 
 class GroupDeleted(NamedTuple):
-    """The group and its offsets are gone: by DeleteGroups, or Empty without offsets at a cleanup
-    (DG-1, EXP-6)."""
+    """The group and its offsets were deleted: by DeleteGroups, or by a cleanup because it was Empty
+    without offsets (DG-1, EXP-6).
+    """
 
     reason: str
 
 
 class GroupUnloaded(NamedTuple):
-    """The coordinator lost the group's partition: parked requests get NOT_COORDINATOR (ERR-6)."""
+    """The coordinator lost the group's partition: parked requests are answered with NOT_COORDINATOR
+    (ERR-6).
+    """
 
     error: int
 
 
 class GroupLoaded(NamedTuple):
-    """A coordinator took the group over and re-armed all its members' sessions (ERR-7)."""
+    """A coordinator loaded the group and restarted all its members' sessions (ERR-7)."""
 
     state: str
     generation: int

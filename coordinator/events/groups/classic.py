@@ -1,7 +1,7 @@
 """Events of a group's membership in the classic protocol.
 
-Values only. Instants and durations are milliseconds. Events hold the outcome of every rule that was
-applied (who leads now, until when), so that `evolve` needs no rule. GenerationStored and
+Values only. Instants and durations are milliseconds. Events hold the outcome of every rule that
+was applied (the new leader, a deadline), so that `evolve` needs no rule. GenerationStored and
 GroupEmptied are durable: Kafka writes them (PST-1).
 """
 
@@ -13,8 +13,9 @@ _Protocols = tuple[tuple[str, bytes], ...]
 
 
 class MemberPending(NamedTuple):
-    """An id was minted and sent back with MEMBER_ID_REQUIRED; it must join with that id before the
-    deadline (MID-3)."""
+    """A member id was generated and sent with MEMBER_ID_REQUIRED; the client must join with that id
+    before the deadline (MID-3).
+    """
 
     member_id: str
     client_id: str
@@ -22,8 +23,9 @@ class MemberPending(NamedTuple):
 
 
 class PendingMemberRemoved(NamedTuple):
-    """A pending id was taken back: it expired, left, or was refused in a full group (MID-5, LV-2,
-    SIZE-1)."""
+    """A pending member id was removed: it expired, left, or was refused in a full group (MID-5,
+    LV-2, SIZE-1).
+    """
 
     member_id: str
     reason: str
@@ -45,8 +47,9 @@ class MemberJoined(NamedTuple):
 
 
 class MemberRejoined(NamedTuple):
-    """A known member asked to join again; its JoinGroup is parked and replaces what it said before
-    (JOIN-7)."""
+    """A known member sent JoinGroup again; the request is parked, and its settings replace the
+    former ones (JOIN-7).
+    """
 
     member_id: str
     session_timeout_ms: int
@@ -56,7 +59,7 @@ class MemberRejoined(NamedTuple):
 
 
 class MemberReplaced(NamedTuple):
-    """A static member came back under a new id; the old id is fenced (STA-2)."""
+    """A static member rejoined under a new member id; the old id is fenced (STA-2)."""
 
     member_id: str
     replaced: str  # the old id
@@ -69,7 +72,7 @@ class MemberReplaced(NamedTuple):
 
 
 class MemberRemoved(NamedTuple):
-    """A member was taken out of the group; `leader` is who leads after that (LEAD-2)."""
+    """A member was removed from the group; `leader` is the leader after that (LEAD-2)."""
 
     member_id: str
     reason: str  # one of the constants below
@@ -80,7 +83,7 @@ class MemberRemoved(NamedTuple):
 
 
 class LeaderElected(NamedTuple):
-    """The leader did not rejoin, so another member leads (LEAD-3)."""
+    """The leader did not rejoin, so another member became the leader (LEAD-3)."""
 
     member_id: str
 
@@ -95,7 +98,7 @@ class RebalanceStarted(NamedTuple):
 
 
 class DelayExtended(NamedTuple):
-    """New members came during the initial delay, so it runs once more (DLY-2)."""
+    """New members joined during the initial delay, so it starts again (DLY-2)."""
 
     deadline_ms: int
     delay_ms: int
@@ -103,14 +106,15 @@ class DelayExtended(NamedTuple):
 
 
 class JoinPhaseExtended(NamedTuple):
-    """Nobody rejoined but static members stay: the join phase waits once more (REB-5)."""
+    """No member rejoined, but static members remain: the join phase waits once more (REB-5)."""
 
     deadline_ms: int
 
 
 class GenerationStarted(NamedTuple):
-    """The join phase ended: a new generation with these members, which now have to sync (REB-4,
-    REB-6)."""
+    """The join phase ended: a new generation began with these members, which now have to send
+    SyncGroup (REB-4, REB-6).
+    """
 
     generation: int
     protocol_name: str
@@ -121,8 +125,7 @@ class GenerationStarted(NamedTuple):
 
 
 class GroupEmptied(NamedTuple):
-    """The join phase ended with no member: the group is Empty, in a new generation (REB-4,
-    LV-5)."""
+    """The join phase ended without members: the group is Empty, in a new generation (REB-4, LV-5)."""
 
     generation: int
     protocol_type: str | None
@@ -130,8 +133,9 @@ class GroupEmptied(NamedTuple):
 
 
 class MemberSynced(NamedTuple):
-    """A member sent its SyncGroup; it waits for the leader's, or had its assignment at once
-    (SYNC-2)."""
+    """A member sent its SyncGroup; it is parked until the leader's, or was answered with its
+    assignment at once (SYNC-2).
+    """
 
     member_id: str
     parked: bool

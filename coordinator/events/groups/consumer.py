@@ -1,10 +1,10 @@
-"""Events of a consumer group (KIP-848): past-tense values, the only thing that
-changes its membership.
+"""Events of a consumer group (KIP-848): past-tense values, the only thing that changes its
+membership.
 
-All but two are durable: they say what Kafka's records of keys 3 and 5 to 8 and 16 say (PST-4), so a
-coordinator that loads the group has every member with its epoch, its current and its target
-assignment. Topic ids are 16 bytes; a topic's name stands beside its id for the reader of a log (""
-if the topic is gone). Epochs are explained in docs/event_log.md.
+All but two are durable: they hold what Kafka's records of keys 3, 5 to 8 and 16 hold (PST-4), so
+a coordinator that loads the group has every member with its epoch, its current and its target
+assignment. Topic ids are 16 bytes; a topic's name stands beside its id for the reader of a log
+("" if the topic was deleted). Epochs are explained in docs/event_log.md.
 """
 
 from __future__ import annotations
@@ -38,24 +38,27 @@ class Target(NamedTuple):
 
 
 class ClassicSettings(NamedTuple):
-    """The facts in the JoinGroup of a member of the classic protocol; kept so that the group can be
-    downgraded (K8-CLS-2)."""
+    """The settings from the JoinGroup of a member that uses the classic protocol; kept so that the
+    group can be downgraded (K8-CLS-2).
+    """
 
     session_timeout_ms: int
     protocols: tuple[tuple[str, bytes], ...]
 
 
 class ConsumerGroupCreated(NamedTuple):
-    """The group is one of the consumer protocol from now on, without members (K8-HB-1). What
-    membership there was, an empty classic one, is gone; offsets stay (K8-MIG-3)."""
+    """The group is a consumer group from now on, without members (K8-HB-1). An empty classic group
+    of that id was replaced; its offsets stay (K8-MIG-3).
+    """
 
     replaced_classic: bool
 
 
 class ConsumerGroupUpgraded(NamedTuple):
     """A classic group with members became a consumer group; its generation is the group epoch
-    (K8-MIG-1). The members follow, each with what it subscribes to and what it had, and one target
-    for all."""
+    (K8-MIG-1). Events for each member's subscription and assignment follow, and one target for
+    all.
+    """
 
     group_epoch: int
     metadata_hash: int
@@ -67,8 +70,9 @@ class MembershipReset(NamedTuple):
 
 
 class DowngradedMember(NamedTuple):
-    """A member that the group keeps when it becomes a classic one; `assignment` is its target in
-    the client's form (K8-MIG-2)."""
+    """A member that stays when the group becomes a classic one; `assignment` is its target in the
+    client's format (K8-MIG-2).
+    """
 
     member_id: str
     group_instance_id: str | None
@@ -82,7 +86,8 @@ class DowngradedMember(NamedTuple):
 
 class ConsumerGroupDowngraded(NamedTuple):
     """A consumer group whose last members use the classic protocol became a Stable classic group
-    (K8-MIG-2). `generation` is the group epoch; `left` are the members that went."""
+    (K8-MIG-2). `generation` is the group epoch; `left` are the members that left.
+    """
 
     generation: int
     protocol_type: str
@@ -94,8 +99,9 @@ class ConsumerGroupDowngraded(NamedTuple):
 
 
 class ConsumerMemberSubscribed(NamedTuple):
-    """A member is new, or what it said about itself changed (K8-HB-1 step 4). `classic` None: it
-    uses the consumer protocol."""
+    """A member was added, or its subscription or another of its properties changed (K8-HB-1 step
+    4). `classic` None: it uses the consumer protocol.
+    """
 
     member_id: str
     group_instance_id: str | None
@@ -110,8 +116,9 @@ class ConsumerMemberSubscribed(NamedTuple):
 
 
 class ConsumerMemberReplaced(NamedTuple):
-    """A static member came back under another id; it inherits what the old id had, at epoch 0
-    (K8-ST-1)."""
+    """A static member rejoined under another member id; it inherits the old id's assignment, at
+    epoch 0 (K8-ST-1).
+    """
 
     member_id: str
     replaced: str
@@ -123,15 +130,17 @@ class ConsumerMemberReplaced(NamedTuple):
 
 
 class FormerInstanceIdKept(NamedTuple):
-    """A member took another group instance id, and the one it had stands for it too, in releases
-    before K8-ST-5. It does so when the member is gone, until another member takes it."""
+    """A member took another group instance id, and its former one still points to it, as in
+    releases before K8-ST-5. That lasts even after the member is gone, until another member takes
+    the former id.
+    """
 
     member_id: str
     group_instance_id: str
 
 
 class ConsumerMemberRemoved(NamedTuple):
-    """A member was taken out of the group (K8-LV-1, K8-LV-5)."""
+    """A member was removed from the group (K8-LV-1, K8-LV-5)."""
 
     member_id: str
     reason: str  # one of `Removal`
@@ -139,8 +148,9 @@ class ConsumerMemberRemoved(NamedTuple):
 
 
 class GroupEpochBumped(NamedTuple):
-    """Members, subscriptions or topics changed, so a new target assignment is due (K8-HB-1 step
-    5)."""
+    """Members, subscriptions or topics changed, so a new target assignment must be computed
+    (K8-HB-1 step 5).
+    """
 
     group_epoch: int
     metadata_hash: int
@@ -148,9 +158,10 @@ class GroupEpochBumped(NamedTuple):
 
 
 class TargetAssigned(NamedTuple):
-    """The assignor's answer: the targets that changed (K8-TGT-2). `assignor` None: no
-    assignor was asked, as an upgraded group keeps what it had (K8-MIG-1), or nobody is left
-    (K8-EP-44-1)."""
+    """The result of the assignor: the targets that changed (K8-TGT-2). `assignor` None: no assignor
+    was called, because an upgraded group keeps its assignment (K8-MIG-1), or no member is left
+    (K8-EP-44-1).
+    """
 
     assignment_epoch: int
     assignor: str | None
@@ -159,7 +170,8 @@ class TargetAssigned(NamedTuple):
 
 class AssignmentFailed(NamedTuple):
     """The assignor failed, so the request was refused and nothing changed (K8-TGT-3). Not durable:
-    the group is as it was."""
+    the group is unchanged.
+    """
 
     assignment_epoch: int  # that it would have had
     assignor: str
@@ -167,10 +179,10 @@ class AssignmentFailed(NamedTuple):
 
 
 class ConsumerMemberReconciled(NamedTuple):
-    """A member moved towards its target: its epochs, its state, what it has and what it has yet to
-    revoke (K8-REC-3).
+    """A member moved towards its target: its epochs, its state, its assigned partitions and those
+    that it has yet to revoke (K8-REC-3).
 
-    Also a static member's temporary leave, at epoch -2 (K8-LV-2).
+    Also written when a static member leaves temporarily, at epoch -2 (K8-LV-2).
     """
 
     member_id: str
@@ -182,23 +194,25 @@ class ConsumerMemberReconciled(NamedTuple):
 
 
 class PreviousEpochAccepted(NamedTuple):
-    """A heartbeat named another epoch than the member's, and was taken: the answer with the newer
-    one was lost (K8-EP-1). Not durable: the group is as it was."""
+    """A heartbeat with the member's previous epoch was accepted: the response with the newer epoch
+    was lost (K8-EP-1). Not durable: the group is unchanged.
+    """
 
     member_id: str
     member_epoch: int  # that the heartbeat named
 
 
 class TopicRegexResolved(NamedTuple):
-    """A regular expression that members subscribe to was matched against the topics there are
-    (K8-RX-2)."""
+    """A regular expression that members subscribe to was matched against the existing topics
+    (K8-RX-2).
+    """
 
     regex: str
     topics: tuple[str, ...]
 
 
 class TopicRegexForgotten(NamedTuple):
-    """Nobody subscribes to a regular expression any more (K8-RX-3)."""
+    """No member subscribes to a regular expression any more (K8-RX-3)."""
 
     regex: str
 

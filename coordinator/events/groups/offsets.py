@@ -10,8 +10,9 @@ from typing import NamedTuple
 
 
 class CommittedOffset(NamedTuple):
-    """One partition's part of a commit. `expire_ms` None: kept as long as the group's retention
-    says (OC-8)."""
+    """The offset of one partition in a commit. `expire_ms` None: it is kept for the group's
+    retention time (OC-8).
+    """
 
     topic: str
     partition: int
@@ -29,8 +30,9 @@ class OffsetsCommitted(NamedTuple):
 
 
 class OffsetsPending(NamedTuple):
-    """Offsets were committed within a transaction of a producer: they count for nothing until it
-    ends (TXN-5)."""
+    """Offsets were committed within a producer's transaction: they are pending until it ends
+    (TXN-5).
+    """
 
     member_id: str
     producer_id: int
@@ -38,9 +40,9 @@ class OffsetsPending(NamedTuple):
 
 
 class PendingOffsetsEnded(NamedTuple):
-    """A producer's transaction ended. `partitions`: those whose pending offsets are the committed
-    ones now; of an aborted transaction none, of a committed one those that no later commit had
-    overtaken (TXN-5)."""
+    """A producer's transaction ended. `partitions`: those whose pending offsets became the
+    committed ones; none after an abort, and not those with a later commit (TXN-5).
+    """
 
     producer_id: int
     committed: bool
@@ -48,8 +50,9 @@ class PendingOffsetsEnded(NamedTuple):
 
 
 class OffsetsRemoved(NamedTuple):
-    """Committed and pending offsets went: expired, deleted by OffsetDelete, or their topic is gone
-    (EXP-2, OD-2, EXP-7, TXN-7)."""
+    """Committed and pending offsets were removed: they expired, were deleted by OffsetDelete, or
+    their topic was deleted (EXP-2, OD-2, EXP-7, TXN-7).
+    """
 
     reason: str
     partitions: tuple[tuple[str, int], ...]

@@ -1,10 +1,9 @@
-"""Events of a share group (KIP-932): past-tense values, the only thing that changes
-its membership.
+"""Events of a share group (KIP-932): past-tense values, the only thing that changes its membership.
 
-All of them are durable: they say what Kafka's records of keys 3, 10 to 13 and
-15 say, so a coordinator that loads the group has every member with its epoch, its target and its
-partitions, and knows of which share partitions the share coordinator keeps state. Topic ids are 16
-bytes; a topic's name stands beside its id for the reader of a log.
+All of them are durable: they hold what Kafka's records of keys 3, 10 to 13 and 15 hold, so a
+coordinator that loads the group has every member with its epoch, its target and its partitions,
+and knows for which share partitions the share coordinator keeps state. Topic ids are 16 bytes; a
+topic's name stands beside its id for the reader of a log.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ class ShareGroupCreated(NamedTuple):
 
 
 class ShareMemberSubscribed(NamedTuple):
-    """A member is new, or what it said about itself changed."""
+    """A member was added, or its subscription or another of its properties changed."""
 
     member_id: str
     rack_id: str | None
@@ -29,15 +28,16 @@ class ShareMemberSubscribed(NamedTuple):
 
 
 class ShareMemberRemoved(NamedTuple):
-    """A member was taken out of the group (SH-HB-3, SH-HB-4)."""
+    """A member was removed from the group (SH-HB-3, SH-HB-4)."""
 
     member_id: str
     reason: str  # one of `Removal`
 
 
 class ShareGroupEpochBumped(NamedTuple):
-    """Members, subscriptions, topics or initialised partitions changed, so a new target assignment is
-    due (SH-HB-2)."""
+    """Members, subscriptions, topics or initialised partitions changed, so a new target assignment
+    must be computed (SH-HB-2).
+    """
 
     group_epoch: int
     metadata_hash: int
@@ -45,8 +45,9 @@ class ShareGroupEpochBumped(NamedTuple):
 
 
 class ShareTargetAssigned(NamedTuple):
-    """The assignor's answer: the targets that changed. `assignor` None: nobody is left, so no
-    assignor was asked."""
+    """The result of the assignor: the targets that changed. `assignor` None: no member is left, so
+    no assignor was called.
+    """
 
     assignment_epoch: int
     assignor: str | None
@@ -54,8 +55,9 @@ class ShareTargetAssigned(NamedTuple):
 
 
 class ShareMemberReconciled(NamedTuple):
-    """A member took over its target: its epochs and its partitions. It revokes nothing first, for
-    other members may have the same partitions (SH-HB-3)."""
+    """A member took over its target: its epochs and its partitions. It revokes nothing first,
+    because other members may have the same partitions (SH-HB-3).
+    """
 
     member_id: str
     member_epoch: int
@@ -64,8 +66,10 @@ class ShareMemberReconciled(NamedTuple):
 
 
 class SharePartitionsRecorded(NamedTuple):
-    """Of which share partitions the share coordinator was asked to make state, of which it did, and
-    of which topics it is asked to delete it (SH-HB-2). `change` says what is new, of `topics`."""
+    """The share partitions whose state the share coordinator was asked to initialise
+    (`initializing`), has initialised (`initialized`), and the topics whose state is being
+    deleted (`deleting`) (SH-HB-2). `change` says what changed for `topics`.
+    """
 
     change: str  # one of `Change`
     topics: tuple[TopicPartitions, ...]
@@ -75,7 +79,7 @@ class SharePartitionsRecorded(NamedTuple):
 
 
 class Change:
-    """The change of share partitions' state."""
+    """The possible changes of share partitions' state."""
 
     INITIALIZING = "initializing"
     INITIALIZED = "initialized"
