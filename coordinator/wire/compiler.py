@@ -19,7 +19,7 @@ from .fields import Field, StructType
 
 
 def compile_init(cls: StructType) -> Callable[..., None]:
-    """Make the keyword constructor of `cls` and put it on the class."""
+    """Compile the keyword constructor of `cls` and set it on the class."""
     env: dict[str, Any] = {"_FRESH": object()}
     parameters, body = [], []
     for i, field in enumerate(cls.fields):
@@ -45,8 +45,9 @@ def compile_init(cls: StructType) -> Callable[..., None]:
 def compile_decoder(
     message: StructType, version: int, *, limited: bool = True
 ) -> Callable[[bytes, int], Any]:
-    """Make the function (data, position) -> message; the class keeps it. Raises `WireError` on an
-    unknown version."""
+    """Compile the function (data, position) -> message, which the class keeps. Raises `WireError`
+    on an unknown version.
+    """
     source, env = Decoder(message, version, limited=limited).source()
     exec(compile(source, f"<decode {message.__name__} v{version}>", "exec"), env)
     decoder: Callable[[bytes, int], Any] = env["decode"]
@@ -54,8 +55,9 @@ def compile_decoder(
 
 
 def compile_encoder(message: StructType, version: int) -> Callable[..., bytes]:
-    """Make the function (message, most bytes) -> bytes; the class keeps it. Raises `WireError` on
-    an unknown version."""
+    """Compile the function (message, most bytes) -> bytes, which the class keeps. Raises
+    `WireError` on an unknown version.
+    """
     source, env = Encoder(message, version).source()
     exec(compile(source, f"<encode {message.__name__} v{version}>", "exec"), env)
     encoder: Callable[..., bytes] = env["encode"]
@@ -66,8 +68,9 @@ def compile_encoder(message: StructType, version: int) -> Callable[..., bytes]:
 def compile_sliced_decoder(
     message: StructType, version: int, limited: bool = True
 ) -> Callable[[bytes, int], Generator[None, Any, Any]]:
-    """As `compile_decoder`, for a generator that stops from time to time and returns the
-    message."""
+    """Compile a generator that decodes as `compile_decoder`'s function does, with stops, and
+    returns the message.
+    """
     source, env = Decoder(message, version, sliced=True, limited=limited).source()
     exec(compile(source, f"<decode {message.__name__} v{version} in slices>", "exec"), env)
     decoder: Callable[[bytes, int], Generator[None, Any, Any]] = env["decode"]
@@ -78,7 +81,9 @@ def compile_sliced_decoder(
 def compile_sliced_encoder(
     message: StructType, version: int
 ) -> Callable[..., Generator[None, Any, bytes]]:
-    """As `compile_encoder`, for a generator that stops from time to time and returns the bytes."""
+    """Compile a generator that encodes as `compile_encoder`'s function does, with stops, and
+    returns the bytes.
+    """
     source, env = Encoder(message, version, sliced=True).source()
     exec(compile(source, f"<encode {message.__name__} v{version} in slices>", "exec"), env)
     encoder: Callable[..., Generator[None, Any, bytes]] = env["encode"]
@@ -86,8 +91,7 @@ def compile_sliced_encoder(
 
 
 def encode_field(message: StructType, version: int, field: Field, value: object) -> bytes:
-    """One field's bytes, as they would stand in this version; for tools, not fast. Raises
-    `WireError`."""
+    """Return the bytes of one field in this version; for tools, not fast. Raises `WireError`."""
     source, env = Encoder(message, version).field_source(field)
     exec(compile(source, f"<encode {field.name}>", "exec"), env)
     encoded: bytes = env["encode"](value)
@@ -95,10 +99,10 @@ def encode_field(message: StructType, version: int, field: Field, value: object)
 
 
 def decoder_source(message: StructType, version: int) -> str:
-    """The generated decoder, for the curious."""
+    """Return the source of the generated decoder, for debugging."""
     return Decoder(message, version).source()[0]
 
 
 def encoder_source(message: StructType, version: int) -> str:
-    """The generated encoder, for the curious."""
+    """Return the source of the generated encoder, for debugging."""
     return Encoder(message, version).source()[0]

@@ -1,8 +1,8 @@
-"""The embedded protocol of Kafka Connect's workers (protocol type `connect`): what they say of
-themselves in a JoinGroup, and the connectors and tasks that their leader gives them.
+"""The embedded protocol of Kafka Connect's workers (protocol type `connect`): a worker's metadata
+in JoinGroup, and the connectors and tasks that the leader assigns.
 
-Version 0 is eager. From version 1 on (KIP-415) an assignment also says what to give up, and how
-long the leader delays lost work. Only reading: Connect's own workers write it.
+Version 0 is eager. From version 1 on (KIP-415) an assignment also has the work to revoke, and
+how long the leader delays reassigning lost work. Only reading: Connect's own workers write it.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ Work = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A worker's account of itself."""
+    """A worker's metadata in JoinGroup."""
 
     url: str
     config_offset: int
-    """How far it has read the topic with the connectors' configurations."""
+    """The offset up to which it has read the topic with the connectors' configurations."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectWork:
-    """The work the leader gives one worker."""
+    """The connectors and tasks that the leader assigns to one worker."""
 
     leader_url: str
     config_offset: int
     failed: bool
-    """Workers know different configurations, so that nothing could be assigned."""
+    """True if workers have read different configurations, so that nothing could be assigned."""
     assigned: Work
     revoked: Work = field(default_factory=dict)
     delay_ms: int = 0
@@ -49,7 +49,7 @@ class ConnectWork:
 
 @lru_cache(_REMEMBERED)
 def read_worker(data: bytes) -> Worker | None:
-    """Return what a worker's metadata say; None if the bytes are none."""
+    """Read a worker's metadata; None if the bytes are something else."""
     reader = Reader(data)
     try:
         reader.version()
@@ -60,7 +60,9 @@ def read_worker(data: bytes) -> Worker | None:
 
 @lru_cache(_REMEMBERED)
 def read_work(data: bytes) -> ConnectWork | None:
-    """Return an assignment; None if the bytes are none. No bytes at all are an empty assignment."""
+    """Read an assignment; None if the bytes are something else. No bytes at all are an empty
+    assignment.
+    """
     if not data:
         return ConnectWork("", -1, False, {})
     reader = Reader(data)
@@ -87,11 +89,11 @@ def _connectors(reader: Reader) -> Work:
 
 
 def connectors(work: Work) -> list[str]:
-    """The connectors that a worker runs themselves."""
+    """Return the connectors that are to run on the worker."""
     return [name for name, numbers in work.items() if _CONNECTOR in numbers]
 
 
 def tasks(work: Work) -> Work:
-    """The tasks alone."""
+    """Return the tasks of an assignment, without its connectors."""
     alone = {name: tuple(sorted(set(numbers) - {_CONNECTOR})) for name, numbers in work.items()}
     return {name: numbers for name, numbers in alone.items() if numbers}

@@ -1,10 +1,10 @@
-"""The blobs that consumers put into JoinGroup and SyncGroup: Subscription and Assignment, versions
-0 to 3 (KIP-429, 792, 881).
+"""The embedded consumer protocol: the Subscription and Assignment that consumers put into JoinGroup
+and SyncGroup, versions 0 to 3 (KIP-429, 792, 881).
 
-To the coordinator they are opaque, but for one look at the topics (`topics_only`, EXP-8). Reading
-is as lenient as Kafka's: a version above 3 reads as 3, fields after the known ones are ignored,
-fields that an older version lacks take their defaults (CPB-3). Writing gives the bytes that Kafka's
-own consumer writes (CPB-1). Does not depend on assignors and groups.
+The coordinator does not interpret them, except for the topics (`topics_only`, EXP-8). Reading is
+as lenient as Kafka's: a version above 3 is read as 3, unknown fields at the end are ignored,
+fields that an older version lacks get their defaults (CPB-3). Writing gives the bytes that
+Kafka's own consumer writes (CPB-1). Does not depend on assignors and groups.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _MOST_KEPT: Final = 256
 
 
 class EndsEarly(WireError):
-    """The bytes end within a number. Kafka tells this fault from all others (K8-MIG-1)."""
+    """The bytes end within a number. Kafka distinguishes this error from all others (K8-MIG-1)."""
 
 
 class TopicPartitions(NamedTuple):
@@ -49,10 +49,10 @@ class TopicPartitions(NamedTuple):
 
 
 class Subscription(NamedTuple):
-    """A consumer's request, and what it says it still holds.
+    """A consumer's subscription, and the partitions that it still owns.
 
-    `owned_partitions` is in versions 1 and up, `generation_id` (-1: none) in 2, `rack_id` in 3 (""
-    reads as None).
+    `owned_partitions` is in versions 1 and up, `generation_id` (-1: none) in 2, `rack_id` in 3
+    ("" is read as None).
     """
 
     topics: tuple[str, ...]
@@ -71,8 +71,9 @@ class Subscription(NamedTuple):
 
     @classmethod
     def decode_all(cls, blobs: Iterable[bytes]) -> list[Self]:
-        """`decode` of many, of whom most name the same topics as the one before: those are not read
-        again."""
+        """Decode many subscriptions. Most have the same topics as the one before: those are not
+        read again.
+        """
         found: list[Self] = []
         known, topics = b"", tuple[str, ...]()
         for data in blobs:
@@ -88,7 +89,7 @@ class Subscription(NamedTuple):
 
     @classmethod
     def _rest(cls, reader: Reader, version: int, topics: tuple[str, ...]) -> Self:
-        """The bytes behind the topics."""
+        """Read the fields after the topics."""
         user_data = reader.nullable_bytes()
         owned = reader.topic_partitions() if version >= 1 else ()
         generation_id = reader.int32() if version >= 2 else NO_GENERATION
@@ -96,10 +97,10 @@ class Subscription(NamedTuple):
         return cls(topics, user_data, owned, generation_id, rack_id or None)
 
     def encode(self, version: int = HIGHEST_VERSION) -> bytes:
-        """Write a version from 0 to 3: topics sorted, owned partitions by topic and number, as
+        """Encode in a version from 0 to 3: topics sorted, owned partitions by topic and number, as
         Kafka does (CPB-1).
 
-        Raises `WireError` on another version or a value that does not fit.
+        Raises `WireError` on another version or a value that is too long.
         """
         out = _Writer(version)
         topics = tuple(sorted(self.topics))
@@ -118,15 +119,16 @@ class Subscription(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """The leader's part for one member. All versions look alike; topics and partitions keep their
-    order (CPB-2)."""
+    """The leader's assignment for one member. All versions have the same fields; topics and
+    partitions keep their order (CPB-2).
+    """
 
     partitions: tuple[TopicPartitions, ...]
     user_data: bytes | None = None
 
     @classmethod
     def of(cls, partitions: Mapping[str, Iterable[int]], user_data: bytes | None = None) -> Self:
-        """An assignment from partitions by topic, in the mapping's order."""
+        """Return an assignment of partitions by topic, in the mapping's order."""
         return cls(
             tuple(
                 [TopicPartitions(topic, tuple(numbers)) for topic, numbers in partitions.items()]
@@ -143,8 +145,9 @@ class Assignment(NamedTuple):
         return cls(reader.topic_partitions(), reader.nullable_bytes())
 
     def encode(self, version: int = HIGHEST_VERSION) -> bytes:
-        """Write a version from 0 to 3. Raises `WireError` on another version or a value that does
-        not fit."""
+        """Encode in a version from 0 to 3. Raises `WireError` on another version or a value that is
+        too long.
+        """
         out = _Writer(version)
         out.topic_partitions(self.partitions)
         out.nullable_bytes(self.user_data)
@@ -152,10 +155,10 @@ class Assignment(NamedTuple):
 
 
 def topics_only(data: bytes) -> tuple[str, ...] | None:
-    """The topics of a subscription of any version, read as version 0; None if the bytes are no
-    subscription (EXP-8).
+    """Return the topics of a subscription of any version, read as version 0; None if the bytes are
+    no subscription (EXP-8).
 
-    The version is skipped, not looked at, as in Kafka's coordinator.
+    The version is skipped without a check, as in Kafka's coordinator.
     """
     reader = Reader(data, 2)
     try:
@@ -167,8 +170,9 @@ def topics_only(data: bytes) -> tuple[str, ...] | None:
 
 
 class TopicsRead:
-    """The topics of one subscription, read in slices. While somebody holds it, reading the same
-    bytes again costs nothing."""
+    """The topics of one subscription, read in slices. As long as a reference to it exists, reading
+    the same bytes again costs nothing.
+    """
 
     __slots__ = ("__weakref__", "end", "topics")
 
@@ -181,10 +185,10 @@ _read: WeakValueDictionary[bytes, TopicsRead] = WeakValueDictionary()
 
 
 def read_topics_in_slices(data: bytes) -> Slices[TopicsRead | None]:
-    """Read the topics of a subscription of any version, and stop from time to time; None if the
-    bytes are no subscription.
+    """Read the topics of a subscription of any version, in slices; None if the bytes are no
+    subscription.
 
-    Whoever makes a decision about the subscription holds what is returned until it is made.
+    A caller that decides something about the subscription keeps the result until it has decided.
     """
     reader = Reader(data, _TOPICS_AT)
     found: list[str] = []
@@ -201,7 +205,9 @@ def read_topics_in_slices(data: bytes) -> Slices[TopicsRead | None]:
 
 
 class Reader:
-    """Reads the fields of a blob one after another. Raises WireError where they do not fit."""
+    """A reader of the fields of an embedded message, one after another. Raises WireError where the
+    bytes are malformed.
+    """
 
     __slots__ = ("data", "pos")
 
@@ -246,7 +252,7 @@ class Reader:
         return str(self.take(self.int16()), "utf-8", JAVA)
 
     def strings(self) -> tuple[str, ...]:
-        """An array of strings; there may be 100,000, so that each is read in place."""
+        """Read an array of strings. There may be 100,000, so each is read in place."""
         read = (
             _read.get(self.data)
             if self.pos == _TOPICS_AT and len(self.data) > MANY_TOPICS_BYTES
@@ -265,7 +271,7 @@ class Reader:
         return tuple(found)
 
     def some_strings(self, found: list[str]) -> Generator[None, None, None]:
-        """Put the strings of an array into a list, some at a time."""
+        """Append the strings of an array to a list, a limited number at a time."""
         data, total, count = self.data, len(self.data), self.count()
         pos = self.pos
         while len(found) < count:
@@ -281,8 +287,9 @@ class Reader:
         self.pos = pos
 
     def _ascii_strings(self, count: int) -> tuple[str, ...] | None:
-        """The same where all of it is ASCII, which is decoded once for all; None (and nothing is
-        read) if not, or if too few are left."""
+        """Read an array of strings that are all ASCII with a single decoding; None (and nothing is
+        read) if one is not, or if too few are left.
+        """
         data, pos = self.data, self.pos
         text = str(data, "latin-1")
         found: list[str] = []
@@ -314,7 +321,7 @@ class Reader:
         return TopicPartitions(self.string(), self.int32s())
 
     def int32s(self) -> tuple[int, ...]:
-        """An array of 32-bit integers."""
+        """Read an array of 32-bit integers."""
         count = self.count()
         return struct.unpack(f">{count}i", self.take(4 * count))
 
@@ -357,7 +364,7 @@ class _Writer:
 
 @lru_cache(maxsize=64)
 def _names(topics: tuple[str, ...]) -> bytes:
-    """An array of strings. A member writes the same one each time that it joins."""
+    """Encode an array of strings. Cached, because a member writes the same one whenever it joins."""
     out = _Writer(HIGHEST_VERSION)
     out.data.clear()
     out.int32(len(topics))

@@ -32,8 +32,9 @@ from .source import LAYOUTS, SourceWriter, differs
 
 
 class Decoder(SourceWriter):
-    """Writes `decode(data, p)`. `run` holds fixed-width fields not yet read: (layout, target of the
-    assignment)."""
+    """A writer of `decode(data, p)`. `run` holds fixed-width fields not yet read: (layout, target
+    of the assignment).
+    """
 
     FAULTS = (WireError, IndexError, struct.error)
 
@@ -158,11 +159,11 @@ class Decoder(SourceWriter):
         self.checked = False
 
     def tagged(self, tagged: list[Field], refused: list[Field], target: str, path: str) -> None:
-        """Known tags are read in place, whatever their stated size, as Kafka does; one of another
-        version is refused.
+        """Write the reading of tagged fields: known tags are read in place, whatever their stated
+        size, as Kafka does; one of another version is refused.
 
-        One that carries its default is legal but not what our encoder writes: its bytes are kept,
-        to give them back.
+        A tag with its default value is legal but not written by our encoder: its bytes are kept,
+        so that they can be encoded again.
         """
         tag, start = self.fresh("t"), self.fresh("s")
         self.emit("for _ in range(n):")
@@ -207,8 +208,9 @@ class Decoder(SourceWriter):
             self.bytes(field, target, path, nullable)
 
     def prefix(self, layout: str, reader: str, target: str, path: str, nullable: bool) -> int:
-        """Read a length; give what must be taken off it. A null is dealt with: what follows belongs
-        to an `else`."""
+        """Write the reading of a length; return the number to subtract from it. A null is handled:
+        the code that follows belongs in an `else`.
+        """
         self.read("B" if self.flexible else layout, "n")
         self.flush()
         if self.flexible:

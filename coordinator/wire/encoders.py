@@ -1,10 +1,11 @@
 """Writes the source of encoders: `encode(o)` for one message and version, as a function or as a
 generator that encodes in slices.
 
-What the version does not carry is left out, tagged fields only where they differ from their
-defaults (KIP-482). Bytes are gathered in one list and joined once; a message without arrays is one
-expression. Of a message that is `bounded` they are joined and counted while they are gathered, so
-that an answer that would be too large is never whole in memory, nor in thousands of pieces.
+Fields that the version does not carry are left out; tagged fields are written only where they
+differ from their defaults (KIP-482). Bytes are gathered in one list and joined once; a message
+without arrays is one expression. Those of a `bounded` message are joined and counted while they
+are gathered, so that a response that would be too large is never whole in memory, nor in
+thousands of pieces.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ PIECES_BETWEEN_LOOKS = 1_024
 
 
 def weigh(pieces: list[bytes], counted: int, size: int, most: int) -> tuple[int, int, int]:
-    """Join the pieces behind `counted`, and count their bytes: up to where they are counted, when
-    to count again, how many bytes there are.
+    """Join the pieces after `counted` and count their bytes. Return the index up to which pieces
+    are counted, the number of pieces at which to count again, and the size so far.
 
-    Small pieces take several times the memory of what they hold. Raises ResponseTooLarge above
+    Small pieces take several times the memory of their contents. Raises ResponseTooLarge above
     `most`.
     """
     joined = b"".join(pieces[counted:])
@@ -37,8 +38,9 @@ def weigh(pieces: list[bytes], counted: int, size: int, most: int) -> tuple[int,
 
 
 class Encoder(SourceWriter):
-    """Writes `encode(o)`. `pieces` are expressions not yet appended: (layout, value), or (None,
-    bytes)."""
+    """A writer of `encode(o)`. `pieces` are expressions not yet appended: (layout, value), or
+    (None, bytes).
+    """
 
     FAULTS = (WireError, struct.error, AttributeError, TypeError, UnicodeEncodeError)
 
@@ -101,8 +103,9 @@ class Encoder(SourceWriter):
         return f'b"".join(({", ".join(parts)}))'
 
     def parts(self) -> list[str]:
-        """Expressions of bytes for the pieces so far: neighbouring fixed-width ones become one
-        call."""
+        """Return the expressions of bytes for the pieces so far; neighbouring fixed-width ones
+        become one call.
+        """
         parts: list[str] = []
         run: list[tuple[str, str]] = []
         for layout, value in [*self.pieces, (None, "")]:
@@ -145,7 +148,7 @@ class Encoder(SourceWriter):
         self.pieces.append((None, f"tags({found}) if {found} else SMALL[0]"))
 
     def tag(self, field: Field, found: str, source: str) -> None:
-        """A tagged field is written only where it differs from its default (KIP-482)."""
+        """Write the encoding of a tagged field, if it differs from its default (KIP-482)."""
         self.emit(f"if {differs(field, source)}:")
         self.depth += 1
         output, looped = self.output, self.looped

@@ -1,9 +1,9 @@
 """The lines of the message tables: fields, the specifiers that make them, and the metaclass that
 collects them.
 
-Owns what a table says, and nothing that is done with it. `coordinator.wire.compiler` makes
-functions of tables, and `coordinator.wire.schema` the classes that messages derive from; this
-module does not depend on either.
+Owns the content of a table only. `coordinator.wire.compiler` makes functions of tables, and
+`coordinator.wire.schema` has the classes that messages derive from; this module does not depend
+on either.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Field:
         self.default = default
 
     def carried(self, version: int) -> bool:
-        """Is the field part of this version?"""
+        """Return whether the field is part of this version."""
         return self.since <= version <= self.until
 
     def __repr__(self) -> str:
@@ -196,14 +196,15 @@ def struct(
     ),
 )
 class StructType(type):
-    """Collects the fields of a table into `fields`, in the table's order, and gives the class one
-    slot for each."""
+    """A metaclass that collects the fields of a table into `fields`, in the table's order, and
+    gives the class one slot for each.
+    """
 
     fields: tuple[Field, ...]
     versions: tuple[int, int]
-    """Lowest and highest version, of a whole message only."""
+    """Lowest and highest version; only of a whole message."""
     flexible: int
-    """First flexible version (KIP-482), of a whole message only."""
+    """First flexible version (KIP-482); only of a whole message."""
     bounded: bool
     """True if a whole message heeds a bound while it is encoded. One that cannot be much larger
     than what came in is faster without."""
@@ -246,7 +247,7 @@ class StructType(type):
 
 
 def check_version(message: StructType, version: int) -> None:
-    """Raise `WireError` unless there is a table for this version."""
+    """Raise `WireError` if there is no table for this version."""
     lowest, highest = message.versions
     if not lowest <= version <= highest:
         raise WireError(f"{message.__name__} has versions {lowest} to {highest}, not {version}")

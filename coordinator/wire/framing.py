@@ -1,9 +1,9 @@
 """The frame around a body on a connection: the size prefix, and the headers of requests and
 responses.
 
-Owns the choice of header version and what Kafka forgives in a request header: client ids that are
-null, of any negative length, or not UTF-8. Knows the keys and the first flexible versions of APIs,
-nothing of their bodies. Splitting a connection into frames is its reader's task.
+Owns the choice of header version, and the client ids that Kafka accepts in a request header:
+null, of any negative length, or not UTF-8. Knows the keys and the first flexible versions of
+APIs, nothing of their bodies. Splitting a connection into frames is its reader's task.
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ _INT16 = Struct(">h")
 
 
 class RequestHeader(NamedTuple):
-    """Who asks what, in which version. A null client id reads as "" (ENT-8)."""
+    """The header of a request: API, version, correlation id and client id. A null client id is read
+    as "" (ENT-8).
+    """
 
     api_key: int
     api_version: int
@@ -43,30 +45,32 @@ class RequestHeader(NamedTuple):
 
 @lru_cache(maxsize=512)
 def request_header_version(key: int, version: int) -> int:
-    """2 for flexible versions (KIP-482), else 1. Raises `WireError` if there is no such key."""
+    """Return 2 for flexible versions (KIP-482), else 1. Raises `WireError` if there is no such key."""
     flexible = flexible_version(key)
     return 2 if flexible is not None and version >= flexible else 1
 
 
 def response_header_version(key: int, version: int) -> int:
-    """1 for flexible versions, else 0; ApiVersions always 0, so that a client who guessed too high
-    can read it (KIP-511)."""
+    """Return 1 for flexible versions, else 0; for ApiVersions always 0, so that a client that sent
+    too high a version can read it (KIP-511).
+    """
     return 0 if key == _API_VERSIONS else request_header_version(key, version) - 1
 
 
 def parse_request_header(frame: bytes, pos: int = 0) -> tuple[RequestHeader, int]:
-    """Read the header of a frame without its size prefix: the header, and where the body starts.
+    """Read the header of a frame without its size prefix. Return it with the position of the body.
 
-    The version may be one there is no table for. Raises `WireError` on an unknown key and on an
-    early end.
+    The version may be one without a table. Raises `WireError` on an unknown key and on an early
+    end.
     """
     *header, pos = read_request_header(frame, pos)
     return RequestHeader._make(header), pos
 
 
 def read_request_header(frame: bytes, pos: int = 0) -> tuple[int, int, int, str, int]:
-    """As `parse_request_header`, in one tuple: key, version, correlation id, client id, where the
-    body starts."""
+    """Do the same as `parse_request_header`, but return one tuple: key, version, correlation id,
+    client id, position of the body.
+    """
     try:
         key, version, correlation_id, length = _FIXED.unpack_from(frame, pos)
     except error:
@@ -92,8 +96,9 @@ def read_request_header(frame: bytes, pos: int = 0) -> tuple[int, int, int, str,
 
 
 def request_header(key: int, version: int, correlation_id: int, client_id: str | None) -> bytes:
-    """The header of a request, for a client. Raises `WireError` on an unknown key or a value out of
-    range."""
+    """Encode the header of a request, for a client. Raises `WireError` on an unknown key or a value
+    out of range.
+    """
     try:
         raw = b"" if client_id is None else client_id.encode()
         head = (
@@ -107,14 +112,14 @@ def request_header(key: int, version: int, correlation_id: int, client_id: str |
 
 
 def response_header(key: int, version: int, correlation_id: int) -> bytes:
-    """The header of a response. Raises `WireError` on an unknown key."""
+    """Encode the header of a response. Raises `WireError` on an unknown key."""
     head = _INT32.pack(correlation_id)
     return head + uvarint(0) if response_header_version(key, version) else head
 
 
 def parse_response_header(frame: bytes, key: int, version: int, pos: int = 0) -> tuple[int, int]:
-    """Read the header of the answer to a request of this key and version: (correlation id, where
-    the body starts).
+    """Read the header of the response to a request of this key and version. Return the correlation
+    id and the position of the body.
 
     Raises `WireError` on an unknown key and on an early end.
     """
@@ -129,5 +134,5 @@ def parse_response_header(frame: bytes, key: int, version: int, pos: int = 0) ->
 
 
 def frame(header: bytes, body: bytes) -> bytes:
-    """A whole frame: size, header, body."""
+    """Return a whole frame: size, header, body."""
     return b"".join((_INT32.pack(len(header) + len(body)), header, body))

@@ -1,9 +1,9 @@
 """Malformed UTF-8 as Java reads it: which bytes become one U+FFFD.
 
-Owns the error handler `JAVA` of Python's decoder. Java and Python's own "replace" part malformed
-bytes alike, but for those of a surrogate, or its beginning: three U+FFFD, or two, to Python, and
-one to Java. Well-formed text never comes here, and the rest of a malformed one is read at once:
-clients decide how much of it there is.
+Owns the error handler `JAVA` of Python's decoder. Java and Python's own "replace" split
+malformed bytes alike, except those of a surrogate or its beginning: they are three U+FFFD, or
+two, in Python, and one in Java. Well-formed text never reaches this handler, and the rest of a
+malformed text is read at once, because clients decide how much of it there is.
 """
 
 from __future__ import annotations

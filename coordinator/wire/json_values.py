@@ -1,10 +1,10 @@
-"""Messages as plain values, the kind that JSON can say: for people, captured messages and test
-vectors. Not fast.
+"""Messages as plain values that JSON can hold: for people, captured messages and test vectors. Not
+fast.
 
-A struct is a dict by field name, bytes and UUIDs are hex, and tagged fields stand there only if
-they are on the wire; those without a name are under `_unknown_tags` (tag -> hex). Both ways are
-exact: what is read here encodes to the bytes it came from. Refuses to guess: a plain field that is
-missing, or one that the version does not have, is an error.
+A struct is a dict by field name, bytes and UUIDs are hex, and tagged fields are present only if
+they are on the wire; those without a name are under `_unknown_tags` (tag -> hex). Both
+directions are exact: a message from these values is encoded to the bytes that it came from. A
+plain field that is missing, or one that the version does not have, is an error.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ _BITS: Final = {"int8": 8, "int16": 16, "uint16": 16, "int32": 32, "int64": 64}
 
 
 def to_plain(message: Message, version: int) -> dict[str, Any]:
-    """The fields that this version carries."""
+    """Return the fields that this version carries, as plain values."""
     return _Context(type(message), version).struct_to_plain(message)
 
 
 def from_plain(message: type[Message], version: int, value: object) -> Any:
-    """The message that `value` describes. Raises `WireError` that names the field and says what
-    would be right."""
+    """Return the message that `value` describes. Raises `WireError` that names the field and says
+    what would be right.
+    """
     return _Context(message, version).struct_from_plain(message, value, "value")
 
 
 class _Context:
-    """The constant part on the way down: which message, which version."""
+    """The message class and version that are the same for all nested values."""
 
     def __init__(self, message: type[Message], version: int) -> None:
         self.message = message
@@ -149,7 +150,7 @@ class _Context:
 
 
 def scalar_from_plain(field: Field, value: object, path: str) -> Any:
-    """A value that is no struct, array or null."""
+    """Read a value that is no struct, array or null."""
     if field.kind == "string" and isinstance(value, str):
         try:
             size = len(value.encode())
@@ -176,7 +177,7 @@ def scalar_from_plain(field: Field, value: object, path: str) -> Any:
 
 
 def default_of(field: Field) -> Any:
-    """The stand-in for the field where it is absent."""
+    """Return the value of the field where it is absent."""
     if field.default is ...:
         assert isinstance(field.elem, StructType)
         return field.elem()
@@ -184,13 +185,13 @@ def default_of(field: Field) -> Any:
 
 
 def bounds(kind: str) -> tuple[int, int]:
-    """Lowest and highest value of an integer kind."""
+    """Return the lowest and the highest value of an integer kind."""
     bits = _BITS[kind]
     return (0, (1 << bits) - 1) if kind[0] == "u" else (-1 << bits - 1, (1 << bits - 1) - 1)
 
 
 def expected(field: Field) -> str:
-    """The valid values of a field, in words."""
+    """Return a phrase for the valid values of a field."""
     if field.kind in _BITS:
         low, high = bounds(field.kind)
         return f"an integer from {low} to {high}"
@@ -206,7 +207,7 @@ def expected(field: Field) -> str:
 
 
 def from_hex(value: object, path: str) -> bytes:
-    """Bytes from an even number of hex digits and nothing else. Raises `WireError`."""
+    """Read bytes from an even number of hex digits and nothing else. Raises `WireError`."""
     if not isinstance(value, str) or (value and not value.isalnum()):
         raise wrong(path, value, "bytes in hex")
     try:
@@ -216,7 +217,7 @@ def from_hex(value: object, path: str) -> bytes:
 
 
 def wrong(path: str, value: object, right: str) -> WireError:
-    """The error for a value that cannot stand where it does."""
+    """Return the error for an invalid value."""
     shown = repr(value)
     return WireError(
         f"{path}: {shown if len(shown) <= 60 else shown[:57] + '...'} is wrong here; give {right}"

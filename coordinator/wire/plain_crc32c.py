@@ -1,5 +1,6 @@
-"""CRC-32C (Castagnoli) in plain Python, byte by byte: for where the library has no build, such as
-WebAssembly. About 10 MB a second."""
+"""CRC-32C (Castagnoli) in plain Python, byte by byte, for platforms without a build of the library,
+such as WebAssembly. About 10 MB a second.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _TABLE: Final = tuple(map(_entry, range(256)))
 
 
 def value(data: bytes) -> int:
-    """The checksum, as `google_crc32c.value` gives it."""
+    """Return the checksum, as `google_crc32c.value` does."""
     checksum = 0xFFFFFFFF
     for byte in data:
         checksum = checksum >> 8 ^ _TABLE[(checksum ^ byte) & 0xFF]

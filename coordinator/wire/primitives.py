@@ -1,8 +1,8 @@
-"""The smallest pieces of Kafka's wire format: variable-length integers, UUIDs, and what a malformed
-piece is called.
+"""The smallest parts of Kafka's wire format: variable-length integers, UUIDs, tagged fields, and
+the error for malformed bytes.
 
-Owns `WireError`, the one exception that bytes from a peer may cause anywhere in `coordinator.wire`.
-Knows nothing of messages; fixed-width integers, strings and arrays are laid down inline by
+Owns `WireError`, the only exception that bytes from a peer may raise in `coordinator.wire`.
+Knows nothing of messages; fixed-width integers, strings and arrays are laid out inline by
 `coordinator.wire.compiler`.
 """
 
@@ -26,8 +26,9 @@ SMALL: Final = tuple(bytes((n,)) for n in range(128))
 
 
 def fits(text: str) -> bool:
-    """True if a string can be written. Bytes that are not UTF-8 are read as U+FFFD, which has three
-    bytes, so what came may not fit."""
+    """Return whether a string is short enough to be written. Bytes that are not UTF-8 are read as
+    U+FFFD, which has three bytes, so a string that was received may be too long.
+    """
     return (
         3 * len(text) <= MAX_STRING_BYTES
         or len(text.encode("utf-8", "surrogatepass")) <= MAX_STRING_BYTES
@@ -35,15 +36,16 @@ def fits(text: str) -> bool:
 
 
 class WireError(ValueError):
-    """Bytes that are not the message they should be, or a value that no bytes can say.
+    """Bytes that are not the expected message, or a value that cannot be encoded.
 
     The peer's fault on decode (its connection is closed, VER-16), ours on encode.
     """
 
 
 class ResponseTooLarge(WireError):
-    """A response that has more bytes than one may have. Its connection is closed; `str()` says how
-    many were allowed."""
+    """A response that exceeds the allowed number of bytes. Its connection is closed; `str()` has
+    the limit.
+    """
 
 
 def uvarint(value: int) -> bytes:
@@ -66,8 +68,8 @@ def uvarint(value: int) -> bytes:
 def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
     """Decode the integer at `pos`; return it with the position after it.
 
-    Like Kafka's reader it takes five bytes at most, drops what goes beyond 32 bits and gives the
-    rest as a signed number: lengths above 2**31 - 1 come out negative, that is null. Raises
+    Like Kafka's reader it takes five bytes at most, drops bits beyond 32 and returns the rest as
+    a signed number: lengths above 2**31 - 1 become negative, which means null. Raises
     `WireError` on a sixth byte or an early end.
     """
     try:
@@ -93,7 +95,9 @@ def read_uvarint(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def read_string_length(data: bytes, pos: int) -> tuple[int, int]:
-    """As `read_uvarint`, for the length (plus one) of a compact string."""
+    """Decode the length (plus one) of a compact string; return it with the position after it.
+    Raises `WireError` if the string is too long.
+    """
     length, pos = read_uvarint(data, pos)
     if length > MAX_STRING_BYTES + 1:
         raise WireError(f"a string of {length - 1} bytes: {MAX_STRING_BYTES} is the most")
@@ -109,7 +113,9 @@ def string_length(length: int) -> bytes:
 
 
 def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
-    """As `read_any_tags`, but no more than `MOST_TAGS` of them, nor a negative number (V44-7)."""
+    """Decode tagged fields as `read_any_tags` does, but at most `MOST_TAGS` of them, and no
+    negative number (V44-7).
+    """
     count = read_uvarint(data, pos)[0]
     if not 0 <= count <= MOST_TAGS:
         raise WireError(f"{count} tagged fields, where 0 to {MOST_TAGS} are taken")
@@ -117,8 +123,8 @@ def read_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
 
 
 def read_any_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
-    """Decode tagged fields none of which is known, from their number on: (tag -> bytes, position
-    after them).
+    """Decode tagged fields without a known one, from their number on: (tag -> bytes, position after
+    them).
 
     Raises `WireError`.
     """
@@ -160,8 +166,9 @@ def read_any_tags(data: bytes, pos: int) -> tuple[dict[int, bytes], int]:
 
 
 def take(data: bytes, pos: int, size: int) -> tuple[bytes, int]:
-    """`size` bytes from `pos` on, with the position after them. Raises `WireError` when there are
-    not so many."""
+    """Return `size` bytes from `pos` on, and the position after them. Raises `WireError` if there
+    are fewer.
+    """
     end = pos + size
     if size < 0 or end > len(data):
         raise WireError(f"a field of {size} bytes where {max(len(data) - pos, 0)} are left")

@@ -1,17 +1,17 @@
-"""The language of the message tables: one class a struct, one line a field.
+"""The language of the message tables: a class for each struct, a line for each field.
 
     class HeartbeatRequest(Request, key=12, versions=(0, 4), flexible=4):
         group_id: str = string(default="")
         group_instance_id: str | None = string(since=3, nullable=3, default=None)
 
 `since` and `until` bound the API versions that carry a field, `nullable` is the first version in
-which it may be null, `tag` makes it a tagged field, `default` stands in where a version leaves it
-out (VER-15). `()` is an empty list and `...` a struct of defaults, both fresh for each instance.
-`flexible` is the first version with compact lengths and tagged fields (KIP-482).
+which it may be null, `tag` makes it a tagged field, `default` is its value where a version
+leaves it out (VER-15). `()` is an empty list and `...` a struct of defaults, both fresh for each
+instance. `flexible` is the first version with compact lengths and tagged fields (KIP-482).
 
-Making a class only collects its fields: functions that decode, encode and construct are compiled at
-first use, each for one class and one version (`coordinator.wire.compiler`). Values are mutable and
-slotted; every field has a default.
+Making a class only collects its fields: functions that decode, encode and construct are compiled
+at first use, each for one class and one version (`coordinator.wire.compiler`). Values are
+mutable and slotted; every field has a default.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class Struct(metaclass=StructType):
     """A value of the protocol. Constructed by keyword; compared by value.
 
     `unknown_tags` keeps the bytes of tagged fields that have no name here (and of those sent
-    although at their default), so that a message decoded and encoded again is the same, byte for
-    byte.
+    although they have their default), so that a message that is decoded and encoded again is the
+    same, byte for byte.
     """
 
     __slots__ = ("unknown_tags",)
@@ -103,7 +103,7 @@ class Struct(metaclass=StructType):
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        """The fields that differ from their default."""
+        """Return the fields that differ from their default."""
         plain = type(self)()
         said = [
             field.name
@@ -116,7 +116,7 @@ class Struct(metaclass=StructType):
 
 
 def _shortened(field: str, text: str) -> str:
-    """A text that fits, if there is a way; the same text if it fits or there is none."""
+    """Return a text short enough to be written, if it can be shortened; else the same text."""
     data = text.encode("utf-8", "surrogatepass")
     if len(data) <= MAX_STRING_BYTES:
         return text
@@ -126,12 +126,12 @@ def _shortened(field: str, text: str) -> str:
 
 
 def shorten(value: Struct) -> Generator[None, Any, bool]:
-    """Make strings that became too long to be written fit again; return False if there are none.
-    Stops before each nested struct.
+    """Shorten strings that became too long to be written; return False if there are none. Stops
+    before each nested struct.
 
-    Bytes that are not UTF-8 are read as U+FFFD, which has three bytes when it is written: an id of
-    32,767 such bytes could be taken and never be shown. In such a string each becomes a question
-    mark. An error message that quotes too much is cut off (docs/divergences.md).
+    Bytes that are not UTF-8 are read as U+FFFD, which has three bytes when it is written: an id
+    of 32,767 such bytes could be received and never be sent. In such a string each becomes a
+    question mark. An error message that quotes too much is cut off (docs/divergences.md).
     """
     found = False
     for field in type(value).fields:
@@ -160,7 +160,7 @@ class Message(Struct):
 
     api_key: ClassVar[int]
     versions: ClassVar[tuple[int, int]]
-    """Lowest and highest version there are tables for."""
+    """Lowest and highest version that have tables."""
     flexible: ClassVar[int]
     """First flexible version (KIP-482)."""
     _decoders: ClassVar[dict[int, Callable[[bytes, int], Any]]]
@@ -169,14 +169,14 @@ class Message(Struct):
 
     @classmethod
     def decode(cls, version: int, data: bytes, pos: int = 0) -> Self:
-        """Read a body of this version that starts at `pos`. Bytes after it are ignored, as in
+        """Decode a body of this version that starts at `pos`. Bytes after it are ignored, as in
         Kafka.
 
-        Raises `WireError` on a version there is no table for and on anything malformed: an early
-        end, a null where none may be, an array that claims more elements than bytes are left.
-        Allocates nothing a length only promises. As Kafka from 4.4 on, it refuses arrays of more
-        than a million elements and sections of more than 10,000, or of a negative number of, tagged
-        fields (V44-7).
+        Raises `WireError` on a version without a table and on malformed bytes: an early end, a
+        null where none may be, an array that claims more elements than bytes are left. Allocates
+        nothing that only a length claims. Like Kafka from 4.4 on, it refuses arrays of more than
+        a million elements, and sections with more than 10,000 tagged fields or a negative number
+        of them (V44-7).
         """
         decoder = cls._decoders.get(version)
         if decoder is None:
@@ -186,7 +186,9 @@ class Message(Struct):
 
     @classmethod
     def decode_unlimited(cls, version: int, data: bytes, pos: int = 0) -> Self:
-        """As `decode`, with any number of elements and of tagged fields, as Kafka 4.3."""
+        """Decode as `decode` does, with any number of elements and of tagged fields, like Kafka
+        4.3.
+        """
         decoder = cls._unlimited_decoders.get(version)
         if decoder is None:
             decoder = compile_decoder(cls, version, limited=False)
@@ -195,10 +197,10 @@ class Message(Struct):
         return message
 
     def encode(self, version: int, most: int = 1 << 62) -> bytes:
-        """The body in this version. What the version does not carry is left out.
+        """Encode the body in this version. Fields that the version does not carry are left out.
 
-        Raises `ResponseTooLarge` where it becomes much longer than `most` bytes (it may be a little
-        longer, or `bounded` be False); `WireError` on a version there is no table for, on null
+        Raises `ResponseTooLarge` where it becomes much longer than `most` bytes (it may be a
+        little longer, or `bounded` be False); `WireError` on a version without a table, on null
         where none may be, and on values out of range.
         """
         encoder = self._encoders.get(version)
@@ -217,14 +219,16 @@ class Message(Struct):
     def decode_in_slices(
         cls, version: int, data: bytes, pos: int = 0, *, limited: bool = True
     ) -> Generator[None, Any, Self]:
-        """As `decode`, in slices: stops after every few hundred elements of arrays, and returns the
-        message."""
+        """Decode as `decode` does, with a stop after every few hundred elements of arrays; return
+        the message.
+        """
         message: Self = yield from compile_sliced_decoder(cls, version, limited)(data, pos)
         return message
 
     def encode_in_slices(self, version: int, most: int = 1 << 62) -> Generator[None, Any, bytes]:
-        """As `encode`, in slices: stops after every few hundred elements of arrays, and returns the
-        bytes."""
+        """Encode as `encode` does, with a stop after every few hundred elements of arrays; return
+        the bytes.
+        """
         encoder = compile_sliced_encoder(type(self), version)
         try:
             return (yield from encoder(self, most))
@@ -237,20 +241,21 @@ class Message(Struct):
 
 
 class Request(Message):
-    """A client's message."""
+    """The body of a request."""
 
     __slots__ = ()
 
 
 class Response(Message):
-    """A broker's answer."""
+    """The body of a response."""
 
     __slots__ = ()
 
 
 class KeptResponse(Response):
-    """A response that is sent many times, such as a heartbeat's: its bytes are kept. It shows no
-    fields; who made it has them."""
+    """A response that is sent many times, such as a heartbeat's: its encoded bytes are cached. It
+    has no fields of its own.
+    """
 
     __slots__ = ("_bodies", "_response")
 
@@ -259,7 +264,7 @@ class KeptResponse(Response):
         self._bodies: dict[int, bytes] = {}
 
     def encode(self, version: int, most: int = 1 << 62) -> bytes:
-        """The body in this version."""
+        """Return the body in this version."""
         body = self._bodies.get(version)
         if body is None:
             body = self._bodies[version] = self._response.encode(version, most)

@@ -1,8 +1,8 @@
-"""The common part of decoder and encoder writers: lines of source, names in it, and which fields a
-version has.
+"""The common part of the writers of decoders and encoders: lines of source, the names in it, and
+the fields that a version has.
 
-Owns the fixed-width layouts and the question whether a field is at its default. Does not depend on
-the direction.
+Owns the fixed-width layouts and the test whether a field has its default. Does not depend on the
+direction.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ fraction of a millisecond's work."""
 
 
 def differs(field: Field, source: str) -> str:
-    """An expression: is the value of `field`, found at `source`, another than its default?"""
+    """Return an expression that is true if `field`, found at `source`, differs from its default."""
     if field.default is ...:
         assert isinstance(field.elem, StructType)
         return " or ".join(
@@ -44,13 +44,16 @@ def differs(field: Field, source: str) -> str:
 
 
 class SourceWriter:
-    """Both directions' common part: lines under an indent, names for objects, fresh variables."""
+    """The base class of both directions' writers: lines with an indent, names for objects, fresh
+    variables.
+    """
 
     FAULTS: tuple[type[Exception], ...]
 
     def __init__(self, message: StructType, version: int, *, sliced: bool = False) -> None:
-        """`sliced`: the function becomes a generator, which stops after every so many elements of
-        arrays (`ELEMENTS_A_STEP`)."""
+        """Make an empty source. `sliced`: the function becomes a generator, which stops after every
+        `ELEMENTS_A_STEP` elements of arrays.
+        """
         check_version(message, version)
         self.message = message
         self.version = version
@@ -63,17 +66,21 @@ class SourceWriter:
         self.env: dict[str, Any] = {"failed": self.failed, "FAULTS": self.FAULTS}
 
     def handlers(self) -> list[str]:
-        """The end of the function: any fault becomes a `WireError` that names message and
-        version."""
+        """Return the end of the function, which turns any fault into a `WireError` that names
+        message and version.
+        """
         return [" except FAULTS as fault:", "  raise failed(fault) from fault", ""]
 
     def begin(self) -> list[str]:
-        """The start of a sliced function. The first line makes a generator of it, even where
-        nothing is repeated."""
+        """Return the start of a sliced function. Its line makes the function a generator, even if
+        it has no arrays.
+        """
         return [" if p_ := 0: yield"] if self.sliced else []
 
     def step(self) -> None:
-        """One more element of an array is done: a sliced function stops here from time to time."""
+        """Write the step after an element of an array: a sliced function stops here from time to
+        time.
+        """
         if self.sliced:
             self.emit("p_ += 1", f"if p_ == {ELEMENTS_A_STEP}:", " p_ = 0; yield")
 
@@ -92,13 +99,13 @@ class SourceWriter:
         return f"{prefix}{self.count}"
 
     def name(self, prefix: str, value: object) -> str:
-        """A name for an object in the function's globals."""
+        """Return a name for an object in the function's globals."""
         name = self.fresh(prefix)
         self.env[name] = value
         return name
 
     def fields(self, cls: StructType) -> tuple[list[Field], list[Field]]:
-        """The plain and the tagged fields of `cls` in this version."""
+        """Return the plain and the tagged fields of `cls` in this version."""
         carried = [field for field in cls.fields if field.carried(self.version)]
         return [field for field in carried if field.tag is None], [
             field for field in carried if field.tag is not None and self.flexible

@@ -1,8 +1,8 @@
-"""The varints of records (format v2, KIP-98), read and written. Who produces batches, who keeps
-them and who reads them share this.
+"""The varints of records (format v2, KIP-98), read and written. Producers, logs and consumers use
+them.
 
-Read, a number is unsigned, as its bytes say; `signed` undoes the zigzag encoding. Reading beyond
-the end raises IndexError.
+A number is read as unsigned; `signed` undoes the zigzag encoding. Reading beyond the end raises
+IndexError.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from .primitives import WireError
 
 
 class VarintTooLong(WireError):
-    """A number of more bytes than its kind may have."""
+    """A varint with more bytes than its kind may have."""
 
 
 def read_varint(data: bytes, pos: int) -> tuple[int, int]:
-    """An unsigned number of up to five bytes, what goes beyond 32 bits dropped; and the position
-    behind it. Raises VarintTooLong."""
+    """Read an unsigned number of up to five bytes, without the bits beyond 32; return it with the
+    position after it. Raises VarintTooLong.
+    """
     value = data[pos]
     if value < 0x80:
         return value, pos + 1
@@ -27,7 +28,7 @@ def read_varint(data: bytes, pos: int) -> tuple[int, int]:
 
 
 def read_varlong(data: bytes, pos: int) -> tuple[int, int]:
-    """The same for up to ten bytes and 64 bits."""
+    """Read the same with up to ten bytes and 64 bits."""
     return _read_long(data, pos, 63, 0xFFFFFFFFFFFFFFFF, "a varlong of more than ten bytes")
 
 
@@ -45,7 +46,7 @@ def _read_long(data: bytes, pos: int, last_shift: int, mask: int, fault: str) ->
 
 
 def signed(value: int) -> int:
-    """The signed number that an unsigned one stands for."""
+    """Return the signed number of a zigzag-encoded one."""
     return (value >> 1) ^ -(value & 1)
 
 
@@ -59,7 +60,7 @@ def put_varint(out: bytearray, value: int) -> None:
 
 
 def put_sized(out: bytearray, value: bytes | None) -> None:
-    """Append bytes behind their length; None has the length -1."""
+    """Append the length and the bytes; None has the length -1."""
     if value is None:
         out.append(1)
         return

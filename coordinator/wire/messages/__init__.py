@@ -1,9 +1,9 @@
-"""The messages of Kafka 4.4.0 and of the releases before it, loaded when they are first asked for.
+"""The messages of Kafka 4.4.0 and of the releases before it, loaded at first use.
 
-What most clients ask for has a module for each API; APIs that are rarely asked for share one with
-their likes, such as `acls`. Owns the way from an API key to its classes. `ENTRIES` spares the
-start-up a look at every file; a module it does not name (a new API is one new file) is found by the key
-that its classes declare. Does not depend on the fields of messages.
+A common API has a module of its own; rare ones share a module with related APIs, such as `acls`.
+Owns the way from an API key to its classes. With `ENTRIES` the start-up need not load every
+file; a module that it does not name (a new API is one new file) is found by the key that its
+classes declare. Does not depend on the fields of messages.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from ..schema import Request, Response
 
 
 class Entry(NamedTuple):
-    """Where an API's messages are: name as in the protocol, module, first flexible version (None:
-    never)."""
+    """The place of an API's messages: its name in the protocol, its module, its first flexible
+    version (None: never).
+    """
 
     name: str
     module: str
@@ -126,23 +127,24 @@ _responses: dict[int, type[Response]] = {}
 
 
 def request_type(key: int) -> type[Request]:
-    """The request class of an API. Raises `WireError` if there is no such key."""
+    """Return the request class of an API. Raises `WireError` if there is no such key."""
     return _requests.get(key) or _load(key)[0]
 
 
 def response_type(key: int) -> type[Response]:
-    """The response class of an API. Raises `WireError` if there is no such key."""
+    """Return the response class of an API. Raises `WireError` if there is no such key."""
     return _responses.get(key) or _load(key)[1]
 
 
 def flexible_version(key: int) -> int | None:
-    """The first flexible version of an API (KIP-482), None if it has none. Raises `WireError` if
-    there is no such key."""
+    """Return the first flexible version of an API (KIP-482), None if it has none. Raises
+    `WireError` if there is no such key.
+    """
     return entry(key).flexible
 
 
 def entry(key: int) -> Entry:
-    """The API of a key. Raises `WireError` if there is none."""
+    """Return the entry of an API. Raises `WireError` if there is none."""
     found = ENTRIES.get(key) or _unlisted().get(key)
     if found is None:
         raise WireError(f"there is no API with key {key}")
@@ -162,7 +164,7 @@ _found: dict[int, Entry] | None = None
 
 
 def _unlisted() -> dict[int, Entry]:
-    """The APIs of the modules that `ENTRIES` does not name. Looks once."""
+    """Return the APIs of the modules that `ENTRIES` does not name. The modules are loaded once."""
     global _found
     if _found is None:
         from pkgutil import iter_modules

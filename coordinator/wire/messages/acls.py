@@ -1,4 +1,4 @@
-"""Rules of who may do what."""
+"""CreateAcls, DeleteAcls and DescribeAcls: access control lists."""
 
 from __future__ import annotations
 

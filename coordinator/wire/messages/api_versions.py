@@ -1,9 +1,9 @@
-"""ApiVersions (key 18): what the broker speaks; the first thing a client asks.
+"""ApiVersions (key 18): the APIs and versions that the broker supports; a client's first request.
 
-1: throttle time. 3: flexible, the client names itself (KIP-511); features in tagged fields
-(KIP-584). 4: a feature may have lowest version 0. 5: the client says which cluster and node
-it believes to speak to (KIP-1242). The response header is never flexible, and a
-client that guesses too high is answered in version 0.
+1: throttle time. 3: flexible, the client sends its name and version (KIP-511); features in
+tagged fields (KIP-584). 4: a feature may have lowest version 0. 5: the client sends the cluster
+and node that it expects (KIP-1242). The response header is never flexible, and a client that
+sends too high a version is answered in version 0.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""Between brokers and their controller: registration, heartbeats, replicas, ids and requests that are handed on."""
+"""Requests between brokers and their controller: registration, heartbeats, ISR changes, log
+directories, producer ids and forwarded requests.
+"""
 
 from __future__ import annotations
 
@@ -102,7 +104,9 @@ class ControllerRegistrationResponse(Response, key=70, versions=(0, 0), flexible
 
 
 class UnregisterControllerRequest(Request, key=94, versions=(0, 0), flexible=0):
-    """UnregisterController (key 94): forget a controller that is gone for good."""
+    """UnregisterController (key 94): remove the registration of a controller that will not come
+    back.
+    """
 
     controller_id: int = int32(default=0)
 

@@ -1,4 +1,4 @@
-"""Quotas of users, clients and addresses."""
+"""DescribeClientQuotas and AlterClientQuotas: quotas of users, client ids and addresses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tokens that stand for a login."""
+"""Create-, Renew-, Expire- and DescribeDelegationToken: tokens that a client can log in with."""
 
 from __future__ import annotations
 

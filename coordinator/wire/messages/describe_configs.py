@@ -1,4 +1,6 @@
-"""DescribeConfigs and ListConfigResources: configurations of resources, and which have some."""
+"""DescribeConfigs and ListConfigResources: configurations of resources, and the list of resources
+that have one.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Heartbeat (key 12): keep the session alive; learn of a rebalance (VER-3).
+"""Heartbeat (key 12): keep a member's session alive, and find out whether the group rebalances
+(VER-3).
 
 1: throttle time. 3: group instance id (KIP-345). 4: flexible.
 """

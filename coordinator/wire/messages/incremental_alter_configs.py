@@ -1,4 +1,4 @@
-"""AlterConfigs and IncrementalAlterConfigs: configurations of resources are changed."""
+"""AlterConfigs and IncrementalAlterConfigs: changes of resources' configurations."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class WholeResource(Struct):
 
 
 class AlterConfigsRequest(Request, key=33, versions=(0, 2), flexible=2):
-    """AlterConfigs (key 33): replace all configurations of a resource; IncrementalAlterConfigs is
-    the better way.
+    """AlterConfigs (key 33): replace all configurations of a resource; deprecated in favour of
+    IncrementalAlterConfigs.
 
     2: flexible.
     """

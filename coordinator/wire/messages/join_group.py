@@ -1,10 +1,10 @@
-"""JoinGroup (key 11): enter a group or its next generation; parked until the join phase ends
+"""JoinGroup (key 11): join a group or its next generation; parked until the join phase ends
 (VER-1).
 
-1: rebalance timeout (before: the session timeout, ENT-7). 2: throttle time. 4: a member id is
-handed out first (KIP-394). 5: group instance id (KIP-345). 6: flexible. 7: protocol type in the
-answer, null protocol name allowed (KIP-559). 8: reason (KIP-800). 9: the leader may be told to skip
-the assignment (KIP-814).
+1: rebalance timeout (before: the session timeout, ENT-7). 2: throttle time. 4: the coordinator
+assigns a member id first (KIP-394). 5: group instance id (KIP-345). 6: flexible. 7: protocol
+type in the response, null protocol name allowed (KIP-559). 8: reason (KIP-800). 9: the response
+may tell the leader to skip the assignment (KIP-814).
 """
 
 from __future__ import annotations

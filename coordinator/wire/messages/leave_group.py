@@ -1,4 +1,4 @@
-"""LeaveGroup (key 13): take members out of a group (VER-4).
+"""LeaveGroup (key 13): remove members from a group (VER-4).
 
 0-2: one member by id. 1: throttle time. 3: several members, also by group instance id, with a
 result each (KIP-345). 4: flexible. 5: a reason for each (KIP-800).

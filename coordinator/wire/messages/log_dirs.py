@@ -1,4 +1,4 @@
-"""Directories of logs."""
+"""AlterReplicaLogDirs and DescribeLogDirs: the log directories of brokers."""
 
 from __future__ import annotations
 

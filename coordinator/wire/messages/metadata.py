@@ -1,4 +1,4 @@
-"""Metadata and DescribeCluster: what there is of a cluster."""
+"""Metadata and DescribeCluster: the brokers, topics and partitions of a cluster."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ class MetadataRequestTopic(Struct):
 class MetadataRequest(Request, key=3, versions=(0, 13), flexible=9):
     """Metadata (key 3): brokers, topics, partitions and their leaders.
 
-    No topics asked for means all: an empty list in 0, null from 1 on. 1: racks, controller, internal
-    topics. 2: cluster id. 4: may create topics. 5: offline replicas. 7: leader epochs (KIP-320). 8:
-    authorised operations (KIP-430). 9: flexible. 10: topic ids, 12: asking by them (KIP-516). 11:
-    cluster's authorised operations moved to DescribeCluster. 13: top-level error (KIP-1102).
+    To ask for all topics: an empty list in 0, null from 1 on. 1: racks, controller, internal
+    topics. 2: cluster id. 4: may create topics. 5: offline replicas. 7: leader epochs (KIP-320).
+    8: authorised operations (KIP-430). 9: flexible. 10: topic ids in the response, 12: in the
+    request (KIP-516). 11: the cluster's authorised operations moved to DescribeCluster. 13:
+    top-level error (KIP-1102).
     """
 
     topics: list[MetadataRequestTopic] | None = array(MetadataRequestTopic, nullable=1, default=())
@@ -76,7 +77,7 @@ class MetadataResponse(Response, key=3, versions=(0, 13), flexible=9):
 class DescribeClusterRequest(Request, key=60, versions=(0, 2), flexible=0):
     """DescribeCluster (key 60): brokers, controller, cluster id (KIP-700).
 
-    1: of brokers or of controllers (KIP-919). 2: fenced brokers too (KIP-1073).
+    1: either the brokers or the controllers (KIP-919). 2: fenced brokers too (KIP-1073).
     """
 
     include_cluster_authorized_operations: bool = boolean(default=False)

@@ -1,8 +1,8 @@
-"""OffsetCommit (key 8): a group's positions (VER-5).
+"""OffsetCommit (key 8): commit a group's offsets (VER-5).
 
-2-4: retention time of this commit; gone from 5 on (KIP-211). 6: leader epoch of the committed
-offset (KIP-320). 7: group instance id (KIP-345). 8: flexible. 9: for members of the new protocol
-too (KIP-848). 10: topic ids instead of names. 0 and 1 were removed in Kafka 4.0.
+2-4: retention time of this commit; removed in 5 (KIP-211). 6: leader epoch of the committed
+offset (KIP-320). 7: group instance id (KIP-345). 8: flexible. 9: also for members of the
+consumer protocol (KIP-848). 10: topic ids instead of names. 0 and 1 were removed in Kafka 4.0.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""OffsetDelete (key 47): forget committed offsets of topics that the group no longer reads (VER-11,
-KIP-496).
+"""OffsetDelete (key 47): delete committed offsets of topics that the group no longer subscribes to
+(VER-11, KIP-496).
 
 Never flexible.
 """

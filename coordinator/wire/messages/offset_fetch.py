@@ -1,8 +1,8 @@
-"""OffsetFetch (key 9): what a group has committed (VER-6).
+"""OffsetFetch (key 9): fetch a group's committed offsets (VER-6).
 
 2: null topics mean all; top-level error. 5: leader epochs (KIP-320). 6: flexible. 7: wait for
-stable offsets (KIP-447). 8: several groups at once (KIP-709): everything moves below `groups`. 9:
-member id and epoch (KIP-848). 10: topic ids instead of names. 0 was removed in Kafka 4.0.
+stable offsets (KIP-447). 8: several groups at once (KIP-709): everything moves below `groups`.
+9: member id and epoch (KIP-848). 10: topic ids instead of names. 0 was removed in Kafka 4.0.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""OffsetForLeaderEpoch (key 23): where a leader epoch ends (KIP-101, KIP-320).
+"""OffsetForLeaderEpoch (key 23): the end offset of a leader epoch (KIP-101, KIP-320).
 
 2: current leader epoch, throttle time. 3: replica id. 4: flexible. 0 and 1 were removed in Kafka
 4.0.

@@ -1,10 +1,11 @@
 """Produce (key 0): append record batches to partitions.
 
-3 is the first with record batches of magic 2 and transactional ids (KIP-98). 4: storage errors may
-be answered. 5: log start offset. 7: zstd allowed (KIP-110). 8: errors by record (KIP-467). 9:
-flexible. 10: the current leader as a hint (KIP-951). 12: transactions without AddPartitionsToTxn
-(KIP-890). 13: topic ids instead of names (KIP-516). Versions 0-2 are advertised by Kafka for
-librdkafka's sake and have no tables: whoever sends them is disconnected.
+3 is the first with record batches of magic 2 and transactional ids (KIP-98). 4: the response may
+have storage errors. 5: log start offset. 7: zstd allowed (KIP-110). 8: errors by record
+(KIP-467). 9: flexible. 10: the current leader as a hint (KIP-951). 12: transactions without
+AddPartitionsToTxn (KIP-890). 13: topic ids instead of names (KIP-516). Versions 0-2 are
+advertised by Kafka for librdkafka's sake and have no tables: a client that sends them is
+disconnected.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The quorum of controllers: who votes, which epoch begins and ends, what followers fetch."""
+"""Requests within the quorum of controllers (KRaft): votes, the beginning and end of epochs, the
+quorum's description and snapshots.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who belongs to the quorum of controllers."""
+"""AddRaftVoter, RemoveRaftVoter and UpdateRaftVoter: the voters of the quorum of controllers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Replicas that move, and elections of leaders."""
+"""Reassignments of partitions to other replicas, and elections of leaders."""
 
 from __future__ import annotations
 

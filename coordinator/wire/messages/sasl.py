@@ -1,4 +1,4 @@
-"""A login by SASL."""
+"""SaslHandshake and SaslAuthenticate: a client's login by SASL."""
 
 from __future__ import annotations
 

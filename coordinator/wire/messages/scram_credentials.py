@@ -1,4 +1,4 @@
-"""Users' credentials for SCRAM."""
+"""DescribeUserScramCredentials and AlterUserScramCredentials: users' credentials for SCRAM."""
 
 from __future__ import annotations
 

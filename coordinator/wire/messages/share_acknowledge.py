@@ -1,4 +1,4 @@
-"""ShareAcknowledge (key 79). It names partitions as a ShareFetch does."""
+"""ShareAcknowledge (key 79). It has the same structure of topics and partitions as ShareFetch."""
 
 from __future__ import annotations
 

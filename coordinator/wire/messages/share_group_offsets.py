@@ -1,4 +1,4 @@
-"""Where share groups start to read."""
+"""Describe-, Alter- and DeleteShareGroupOffsets: the start offsets of share groups."""
 
 from __future__ import annotations
 

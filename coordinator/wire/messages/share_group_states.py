@@ -1,4 +1,4 @@
-"""The share coordinator's state of share partitions."""
+"""Requests to the share coordinator, which stores the state of share partitions."""
 
 from __future__ import annotations
 

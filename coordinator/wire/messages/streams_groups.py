@@ -1,4 +1,6 @@
-"""Groups of Kafka Streams (KIP-1071)."""
+"""StreamsGroupHeartbeat, StreamsGroupDescribe and the topology's description: groups of Kafka
+Streams (KIP-1071).
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,8 @@ class TaskOffset(Struct):
 class StreamsGroupHeartbeatRequest(Request, key=88, versions=(0, 1), flexible=0):
     """StreamsGroupHeartbeat (key 88).
 
-    1: the recovery lag is wider, and the broker may ask for a description of the topology (KIP-1331).
+    1: the recovery lag is a wider integer, and the broker may ask for a description of the
+    topology (KIP-1331).
     """
 
     group_id: str = string(default="")
@@ -236,7 +239,9 @@ class StreamsGroupDescribeResponse(Response, key=89, versions=(0, 1), flexible=0
 
 
 class StreamsGroupTopologyDescriptionUpdateRequest(Request, key=93, versions=(0, 0), flexible=0):
-    """StreamsGroupTopologyDescriptionUpdate (key 93): a member describes its topology (KIP-1331)."""
+    """StreamsGroupTopologyDescriptionUpdate (key 93): a member sends the description of its
+    topology (KIP-1331).
+    """
 
     group_id: str = string(default="")
     member_id: str = string(default="")

@@ -1,8 +1,8 @@
-"""SyncGroup (key 14): the leader hands in the assignment, everybody gets their part; parked until
-it is there (VER-2).
+"""SyncGroup (key 14): the leader sends the assignment, and every member gets its own; parked until
+the leader has sent it (VER-2).
 
-1: throttle time. 3: group instance id (KIP-345). 4: flexible. 5: protocol type and name, checked by
-the coordinator (KIP-559).
+1: throttle time. 3: group instance id (KIP-345). 4: flexible. 5: protocol type and name, checked
+by the coordinator (KIP-559).
 """
 
 from __future__ import annotations

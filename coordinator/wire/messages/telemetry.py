@@ -1,4 +1,4 @@
-"""Clients' measurements of themselves (KIP-714)."""
+"""GetTelemetrySubscriptions and PushTelemetry: clients' metrics (KIP-714)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Topics made, grown, emptied and deleted."""
+"""CreateTopics, DeleteTopics, CreatePartitions and DeleteRecords."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class CreatableTopic(Struct):
 
 
 class CreateTopicsRequest(Request, key=19, versions=(0, 7), flexible=5):
-    """CreateTopics (key 19): make topics.
+    """CreateTopics (key 19): create topics.
 
-    4: partitions and replication factor may be -1 for the broker's default (KIP-464). 5: flexible, the
-    answer describes the topic (KIP-525). 6: quota errors (KIP-599). 7: topic ids (KIP-516). 0 and 1
-    were removed in Kafka 4.0.
+    4: partitions and replication factor may be -1 for the broker's default (KIP-464). 5:
+    flexible, the response describes the topic (KIP-525). 6: quota errors (KIP-599). 7: topic ids
+    (KIP-516). 0 and 1 were removed in Kafka 4.0.
     """
 
     topics: list[CreatableTopic] = array(CreatableTopic, default=())
@@ -81,7 +81,7 @@ class DeleteTopicState(Struct):
 
 
 class DeleteTopicsRequest(Request, key=20, versions=(0, 6), flexible=4):
-    """DeleteTopics (key 20): remove topics.
+    """DeleteTopics (key 20): delete topics.
 
     1: throttle time. 4: flexible. 5: error messages; quota errors (KIP-599). 6: by name or by id
     (KIP-516). 0 was removed in Kafka 4.0.
@@ -117,7 +117,7 @@ class CreatePartitionsTopic(Struct):
 
 
 class CreatePartitionsRequest(Request, key=37, versions=(0, 3), flexible=2):
-    """CreatePartitions (key 37): grow topics (KIP-195).
+    """CreatePartitions (key 37): add partitions to topics (KIP-195).
 
     2: flexible. 3: quota errors (KIP-599).
     """
@@ -149,7 +149,7 @@ class DeleteRecordsTopic(Struct):
 
 
 class DeleteRecordsRequest(Request, key=21, versions=(0, 2), flexible=2):
-    """DeleteRecords (key 21): move partitions' log start forward (KIP-107).
+    """DeleteRecords (key 21): move partitions' log start offset forward (KIP-107).
 
     -1 means up to the high watermark. 2: flexible.
     """

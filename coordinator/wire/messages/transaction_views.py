@@ -1,4 +1,6 @@
-"""Producers and transactions as an administrator sees them."""
+"""DescribeProducers, DescribeTransactions and ListTransactions: an administrator's view of
+producers and transactions.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Logins by SASL as both ends compute them: PLAIN and SCRAM.
+"""The computations of SASL logins at both ends: PLAIN and SCRAM.
 
-Imports the standard library alone: who may log in is the server's (`server.security`).
+Imports the standard library alone: the server decides who may log in (`server.security`).
 """
 
 from __future__ import annotations

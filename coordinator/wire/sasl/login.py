@@ -1,4 +1,4 @@
-"""Errors of a login that fails, common to all mechanisms."""
+"""Errors of a failed login, common to all mechanisms."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ OTHER_AUTHORIZATION_ID = (
 
 
 class LoginRefused(Exception):
-    """The client is told this text with SASL_AUTHENTICATION_FAILED."""
+    """A refusal whose text is sent to the client with SASL_AUTHENTICATION_FAILED."""
 
 
 class ForeignAuthorizationId(LoginRefused):
-    """A client wants to act as somebody else than it logs in as (SASL-7, SCRAM-3)."""
+    """A client wants to act as another user than the one it logs in as (SASL-7, SCRAM-3)."""
 
     def __init__(self) -> None:
         super().__init__(OTHER_AUTHORIZATION_ID)
 
 
 class BadLogin(Exception):
-    """Refused with the one text that names only the mechanism."""
+    """A refusal whose text names only the mechanism."""
 
 
 class BrokenExchange(Exception):
-    """The connection is closed without an answer: Kafka's server fails unforeseen. `str()` says
-    why."""
+    """An exchange after which the connection is closed without a response, because Kafka's server
+    fails with an unexpected error. `str()` says why.
+    """

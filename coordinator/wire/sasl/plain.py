@@ -1,5 +1,6 @@
-"""PLAIN (RFC 4616) as Kafka's PlainSaslServer speaks it: one message, five texts of refusal
-(SASL-7)."""
+"""PLAIN (RFC 4616) as Kafka's PlainSaslServer implements it: one message, five texts of refusal
+(SASL-7).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ _MOST_PARTS = 4
 
 
 class PlainServer:
-    """The server's end. `is_right(user, password)` knows the passwords."""
+    """The server's end of a PLAIN login. `is_right(user, password)` checks the password."""
 
     user = ""
     complete = False
@@ -26,7 +27,7 @@ class PlainServer:
         self._is_right = is_right
 
     def evaluate(self, token: bytes) -> bytes:
-        """Nothing, for a user with the right password. Raises LoginRefused."""
+        """Check the client's message; return an empty response. Raises LoginRefused."""
         parts = token.decode("utf-8", "replace").split("\0", _MOST_PARTS - 1)
         if len(parts) != 3:
             raise LoginRefused(f"Invalid SASL/PLAIN response: expected 3 tokens, got {len(parts)}")
@@ -45,5 +46,5 @@ class PlainServer:
 
 
 def plain_token(user: str, password: str) -> bytes:
-    """A client's message."""
+    """Return the client's message."""
     return f"\0{user}\0{password}".encode()

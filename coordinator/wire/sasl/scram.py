@@ -1,9 +1,9 @@
-"""SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677) as Kafka speaks them: credentials, and both
-ends of the exchange.
+"""SCRAM-SHA-256 and SCRAM-SHA-512 (RFC 5802, RFC 7677) as Kafka implements them: credentials, and
+both ends of the exchange.
 
-The server's end is that of Kafka's ScramSaslServer: what it reads are the patterns of its
-ScramMessages, and every refusal has one text (SCRAM-3). Nonces and salts are given; nothing is
-drawn here.
+The server's end is that of Kafka's ScramSaslServer: it accepts the patterns of its
+ScramMessages, and every refusal has the same text (SCRAM-3). Nonces and salts are given by the
+caller; nothing here is random.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ BY_NUMBER: Final = {each.number: each for each in MECHANISMS.values()}
 
 
 class Credential:
-    """A server's form of a password. Its keys are derived when they are first needed."""
+    """The stored form of a password on the server. Its keys are derived at first use."""
 
     def __init__(
         self, mechanism: Mechanism, salt: bytes, iterations: int, salted: Callable[[], bytes]
@@ -70,33 +70,35 @@ class Credential:
     def of_password(
         cls, mechanism: Mechanism, password: str, salt: bytes, iterations: int = LEAST_ITERATIONS
     ) -> Credential:
-        """The credential of a password."""
+        """Return the credential of a password."""
         return cls(
             mechanism, salt, iterations, lambda: salted(mechanism, password, salt, iterations)
         )
 
     @cached_property
     def keys(self) -> tuple[bytes, bytes]:
-        """The stored key, and the server's key."""
+        """Return the stored key and the server's key."""
         hash_name, secret = self.mechanism.hash_name, self._salted()
         client_key = digest(secret, b"Client Key", hash_name)
         return hashlib.new(hash_name, client_key).digest(), digest(secret, b"Server Key", hash_name)
 
 
 def salted(mechanism: Mechanism, password: str, salt: bytes, iterations: int) -> bytes:
-    """The salted password, as AlterUserScramCredentials carries it."""
+    """Return the salted password, as it is in AlterUserScramCredentials."""
     return hashlib.pbkdf2_hmac(mechanism.hash_name, password.encode(), salt, iterations)
 
 
 class ScramServer:
-    """The server's end of one exchange. `find(name, mechanism, by_token)` answers the user and the
-    credential of a name, and when it ends (Unix seconds); `nonce` is the server's part."""
+    """The server's end of one exchange. `find(name, mechanism, by_token)` returns the user and the
+    credential of a name, and when the login expires (Unix seconds); `nonce` is the server's
+    part.
+    """
 
     user = ""
     complete = False
     ends_at_s: float | None = None
     by_token = False
-    """True if a delegation token was shown (TOK-4)."""
+    """True if the client logs in with a delegation token (TOK-4)."""
 
     def __init__(
         self,
@@ -111,8 +113,9 @@ class ScramServer:
         self._said = self._nonce = ""
 
     def evaluate(self, token: bytes) -> bytes:
-        """The next message to the client. Raises BadLogin, ForeignAuthorizationId,
-        BrokenExchange."""
+        """Return the next message to the client. Raises BadLogin, ForeignAuthorizationId,
+        BrokenExchange.
+        """
         text = token.decode("utf-8", "replace")
         return (self._final(text) if self._credential is not None else self._first(text)).encode()
 
@@ -169,12 +172,13 @@ class ScramClient:
         self._signature = b""
 
     def first(self) -> bytes:
-        """The client's first message."""
+        """Return the client's first message."""
         return f"n,,{self._bare}".encode()
 
     def final(self, answer: bytes) -> bytes:
-        """The proof, for the server's first message. Raises ValueError for what is none, and for
-        more iterations than Kafka allows."""
+        """Return the client's proof, in response to the server's first message. Raises ValueError
+        for a message that cannot be read, and for more iterations than Kafka allows.
+        """
         read = _SERVER_FIRST.fullmatch(answer.decode("utf-8", "replace"))
         if read is None or not read["nonce"].startswith(self._nonce):
             raise ValueError("the server's first SCRAM message cannot be read")
@@ -193,7 +197,7 @@ class ScramClient:
         return f"{begun},p={_text(_xor(client_key, signature))}".encode()
 
     def verify(self, answer: bytes) -> None:
-        """Raises ValueError if the server does not know the password."""
+        """Raise ValueError if the server does not know the password."""
         if answer != f"v={_text(self._signature)}".encode():
             raise ValueError("the server's SCRAM signature is wrong: it does not know the password")
 
