@@ -3,7 +3,7 @@ client or found in a log file.
 
 Owns one rule: no control character, no character that changes the direction of writing, no
 surrogate and no line break of such a text reaches a terminal or a line of a log for people; each
-is written as a Python escape (`\x1b`, `\n`, `\u202e`). Does not depend on anything.
+is written as a Python escape (`\\x1b`, `\\n`, `\\u202e`). Does not depend on anything.
 """
 
 from __future__ import annotations
