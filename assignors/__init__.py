@@ -1,8 +1,8 @@
 """Pure partition assignment, and the bytes that assignors put into a subscription as user data.
 
-Plain values in and out, standard library only. Nothing here has heard of the wire, of groups or of
-the coordinator: in the classic protocol the leader *member* assigns, and the coordinator carries
-opaque bytes.
+Plain values in and out, standard library only. Nothing here depends on the wire format, on
+groups or on the coordinator: in the classic protocol the leader *member* assigns, and the
+coordinator only passes the bytes on.
 
     plan = by_name("sticky").assign({"orders": 12}, {"m1": Subscription(topics=("orders",))})
     plan["m1"].partitions        # (TopicPartition("orders", 0), ...), in the order of Java's class

@@ -1,11 +1,11 @@
-"""Errors of assignors."""
+"""The error of assignors."""
 
 from __future__ import annotations
 
 
 class AssignorError(Exception):
-    """An assignor that cannot be had, or an assignment that cannot be made; the text names the
+    """An assignor that cannot be loaded, or an assignment that cannot be made; the text names the
     rule, and what would be right.
 
-    Where Java's class throws, the text names the rule that says so (spec part E).
+    Where Java's class throws, the rule is one of spec part E.
     """

@@ -1,9 +1,10 @@
-"""Explanation of an assignment: why each partition went where it went, in sentences for somebody
-who sees a rebalance for the first time.
+"""Explanation of an assignment: the reason for each partition's new owner, in sentences for a
+reader who sees a rebalance for the first time.
 
-Reads the same as the judge: partitions, subscriptions, the answer. It does not know which assignor
-answered, and so it gives the reason that is visible: the owner left, it no longer subscribes, it
-had too much, its claim was stale; or that no such reason is to be seen.
+Reads the same input as the judge: partitions, subscriptions and the assignment. It does not know
+which assignor made it, so it gives the reason that the input shows: the former owner left, no
+longer subscribes, had too much, or its claim was stale; or it says that no such reason is
+visible.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ def explain(
     partition: Partition | None = None,
     previous: Previous = None,
 ) -> str:
-    """One line for `partition`; without it, one for every partition that does not stay where it
-    was, and a last one for those that do.
+    """Return one line for `partition`; without it, a line for every partition whose owner changed,
+    and a last line for the others.
 
-    `previous` as in `verdict`.
+    `previous` is as for `verdict`.
     """
     story = _Story(partitions, members, assignment, previous)
     if partition is not None:
@@ -47,7 +48,7 @@ def explain(
 
 
 class _Story:
-    """Past, present, and the numbers that are spoken of."""
+    """The former owners, the new owners, and the counts that the sentences mention."""
 
     def __init__(
         self,
@@ -77,7 +78,7 @@ class _Story:
         self.equal = len({topics & set(self.wanted) for topics in self.topics_of.values()}) == 1
 
     def all_partitions(self) -> list[Partition]:
-        """Everything there is to give."""
+        """Return all partitions of the subscribed topics."""
         return [
             (topic, number) for topic in self.wanted for number in range(self.partitions[topic])
         ]
@@ -86,7 +87,7 @@ class _Story:
         return partition in self.now and self.now[partition] == self.had.owners.get(partition)
 
     def line(self, partition: Partition) -> str:
-        """The outcome of one partition, and why."""
+        """Return the sentence about one partition: its owner, and why."""
         before, after, name = (
             self.had.owners.get(partition),
             self.now.get(partition),
@@ -132,8 +133,9 @@ class _Story:
         return self._evened_out(before, after)
 
     def _evened_out(self, before: str, after: str) -> str:
-        """The old owner is there and still wants it: somebody else had too little, or it was not
-        needed."""
+        """Return the reason when the former owner is still a member and still subscribes: the new
+        owner had too few partitions, or the move was unnecessary.
+        """
         had, had_other, gets = (
             self.had_count[before],
             self.had_count[after],
@@ -159,7 +161,7 @@ class _Story:
         return f"now has {len(self.given[member])} of {self.total}"
 
     def why_nothing(self, member: str) -> str:
-        """A member without partitions is usual, and puzzling."""
+        """Return why a member has no partitions."""
         readable = sum(
             self.partitions[topic] for topic in self.wanted if topic in self.topics_of[member]
         )

@@ -1,8 +1,8 @@
-"""A cheapest flow: dividing partitions among members with given loads, so that as many as can be
-stay where they are.
+"""A minimum-cost flow that divides partitions among members with given loads, so that as many as
+possible stay with their owners.
 
-Successive shortest paths by Bellman-Ford over a network small enough not to need better. Owns the
-arithmetic; does not depend on what is balanced.
+Successive shortest paths by Bellman-Ford; the network is too small to need a better algorithm.
+Owns the arithmetic; does not depend on what is balanced.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ def most_kept(
     load_of: Mapping[str, int],
     allowed: Mapping[str, Set[str]],
 ) -> int:
-    """Return how many partitions can stay with their owners, or -1 if the loads cannot be met.
+    """Return how many partitions can stay with their owners, or -1 if the loads are impossible.
 
-    `classes`: number of partitions of each topic with each possible keeper; `allowed`: members that
-    may own partitions of a topic.
+    `classes`: the number of partitions of each topic by the owner that may keep them; `allowed`:
+    the members that may own partitions of a topic.
     """
     network = _Network()
     for (topic, keeper), size in classes.items():
@@ -39,14 +39,13 @@ def most_kept(
 
 
 class _Network:
-    """Arcs with room and cost, and their residual twins."""
+    """A flow network: arcs with remaining capacity and cost, each with its reverse arc."""
 
     def __init__(self) -> None:
         self._number: dict[Hashable, int] = {}
         self._arcs: list[list[Arc]] = []
 
     def arc(self, start: Hashable, end: Hashable, room: int, cost: int) -> None:
-        """Add an arc."""
         a, b = self._node(start), self._node(end)
         self._arcs[a].append([b, room, cost, len(self._arcs[b])])
         self._arcs[b].append([a, 0, -cost, len(self._arcs[a]) - 1])
@@ -58,7 +57,7 @@ class _Network:
         return self._number[name]
 
     def cheapest(self, source: Hashable, sink: Hashable) -> tuple[int, int]:
-        """The largest flow, and the least it can cost."""
+        """Return the maximum flow and its minimum cost."""
         start, end = self._node(source), self._node(sink)
         flow = cost = 0
         while path := self._shortest(start, end):
@@ -71,7 +70,7 @@ class _Network:
         return flow, cost
 
     def _shortest(self, start: int, end: int) -> list[Arc]:
-        """The arcs of a cheapest path with room; empty if there is none."""
+        """Return the arcs of a cheapest path with remaining capacity; empty if there is none."""
         distance = {start: 0}
         through: dict[int, tuple[int, Arc]] = {}
         queue = [start]

@@ -1,4 +1,4 @@
-"""The first step of every assignor: members in Java's order, topics that exist, partitions as
+"""The first step of every assignor: members in Java's order, existing topics, partitions as
 objects.
 
 Owns APA-1 and APA-2. Does not depend on any assignor.
@@ -24,8 +24,9 @@ _make = partial(tuple.__new__, TopicPartition)
 
 @contextmanager
 def undisturbed(partitions: Mapping[str, int]) -> Iterator[None]:
-    """A block that makes many small values and no cycles: for a large group the garbage collector,
-    which would go over all of them again and again, is paused meanwhile."""
+    """Pause the garbage collector within a block, if the group is large. Assignors make many small
+    values and no cycles, and the collector would scan all of them again and again.
+    """
     if not gc.isenabled() or sum(partitions.values()) < _MANY:
         yield
         return
@@ -37,12 +38,12 @@ def undisturbed(partitions: Mapping[str, int]) -> Iterator[None]:
 
 
 def partition_objects(topic: str, count: int) -> list[TopicPartition]:
-    """The partitions 0..count-1 of a topic."""
+    """Return the partitions 0..count-1 of a topic."""
     return list(map(_make, zip(repeat(topic), range(count))))
 
 
 def subscribed_topics(subscriptions: Iterable[Subscription]) -> list[str]:
-    """Every topic somebody subscribes to, in the order of first mention."""
+    """Return every topic with a subscriber, in the order of first mention."""
     seen: dict[str, None] = {}
     before: Sequence[str] | None = None
     for subscription in subscriptions:
@@ -55,8 +56,9 @@ def subscribed_topics(subscriptions: Iterable[Subscription]) -> list[str]:
 def existing_topics(
     partitions: Mapping[str, int], subscriptions: Iterable[Subscription]
 ) -> dict[str, int]:
-    """Subscribed topics that have partitions, and how many, in the order of first mention
-    (APA-1)."""
+    """Return the subscribed topics that have partitions, with the number of these, in the order of
+    first mention (APA-1).
+    """
     return {
         topic: count
         for topic in subscribed_topics(subscriptions)
@@ -67,8 +69,9 @@ def existing_topics(
 def topics_in_map_order(
     partitions: Mapping[str, int], subscriptions: Iterable[Subscription]
 ) -> dict[str, int]:
-    """The same, in the order of the map that Java hands to its assignors: filled from a HashSet of
-    all subscribed topics (APA-1)."""
+    """Return the same in the order of the map that Java passes to its assignors, which is filled
+    from a HashSet of all subscribed topics (APA-1).
+    """
     known = [
         topic
         for topic in table_order(subscribed_topics(subscriptions))
@@ -78,8 +81,9 @@ def topics_in_map_order(
 
 
 def member_rank(members: Mapping[str, Subscription], order: Sequence[str]) -> list[str]:
-    """Members sorted: static ones by instance id, then dynamic ones by member id (APA-2). `order`
-    is the HashMap's."""
+    """Return the members sorted: static ones by instance id, then dynamic ones by member id
+    (APA-2). `order` is that of the HashMap.
+    """
     static = {
         member: instance
         for member in order
@@ -93,6 +97,7 @@ def member_rank(members: Mapping[str, Subscription], order: Sequence[str]) -> li
 
 
 def answer_order(order: Sequence[str]) -> list[str]:
-    """The members as the answer iterates: from the leader's map (`order`) into the assignor's, and
-    from that into the last one."""
+    """Return the members in the order of the result: they are copied from the leader's map
+    (`order`) into the assignor's, and from that into the result's.
+    """
     return through_tables(order, DEFAULT_CAPACITY, DEFAULT_CAPACITY)

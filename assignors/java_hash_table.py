@@ -1,12 +1,13 @@
-"""Iteration order of java.util.HashMap and HashSet with topic ids and partition numbers as keys.
+"""The iteration order of java.util.HashMap and HashSet with topic ids and partition numbers as
+keys.
 
-The server-side assignors copy, shrink and grow such tables, and the order shows: in the partitions
-a member keeps when it has too many, and in the lists that go to the members. Owns the order of one
-table: its capacity, and every key's place in its bucket. Does not depend on what a key means;
-values are the caller's. Sources: HM-1..HM-4, java.util.HashMap.
+The server-side assignors copy, shrink and grow such tables, and the order is visible: in the
+partitions that a member keeps when it has too many, and in the lists that are sent to the
+members. Owns the order of one table: its capacity, and every key's place in its bucket. Does not
+depend on what a key means; values are the caller's. Sources: HM-1..HM-4, java.util.HashMap.
 
-A bucket of nine keys makes a table of fewer than 64 buckets double (HashMap.treeifyBin). In larger
-tables Java makes such a bucket a tree, whose order `java_tree_bin` knows.
+A bucket of nine keys makes a table of fewer than 64 buckets double (HashMap.treeifyBin). In
+larger tables Java turns such a bucket into a tree, whose order is in `java_tree_bin`.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _LEAST_COPIED: Final = 11  # the most keys that fit into 16 buckets in every rel
 
 
 class HashTable(Generic[K]):
-    """The keys of one HashMap or HashSet. Iterates as Java does."""
+    """The keys of one HashMap or HashSet, iterated in Java's order."""
 
     __slots__ = ("_as_put", "_capacity", "_counts", "_first", "_hash", "_last", "_places", "_trees")
 
@@ -55,8 +56,9 @@ class HashTable(Generic[K]):
     def copy_of(
         cls, keys: Iterable[K], hash_code: Callable[[K], int], size: int | None = None
     ) -> HashTable[K]:
-        """`new HashSet(collection)` in the Java release that is meant; the collection iterates as
-        `keys` and claims `size` (HM-4)."""
+        """Return the table of `new HashSet(collection)` in the chosen Java release; the collection
+        iterates as `keys` and reports `size` (HM-4).
+        """
         keys = list(keys)
         table = cls(
             hash_code, copy_capacity(max(len(keys) if size is None else size, _LEAST_COPIED))
@@ -68,8 +70,9 @@ class HashTable(Generic[K]):
         return table
 
     def _took(self, numbers: list[int]) -> bool:
-        """Put different partition numbers into this new table at once, if there is room for them
-        all and no bucket gets deep."""
+        """Put distinct partition numbers into this new table at once, if there is room for all and
+        no bucket becomes deep; return whether it was done.
+        """
         capacity = self._capacity
         if not numbers or len(numbers) * 4 > capacity * 3 or (greatest := max(numbers)) >= _MIXED:
             return False
@@ -82,7 +85,7 @@ class HashTable(Generic[K]):
         return True
 
     def put(self, key: K) -> None:
-        """Add at its bucket's end, unless it is there (HashMap.put, HashSet.add)."""
+        """Add a key at the end of its bucket, unless it is present (HashMap.put, HashSet.add)."""
         if key in self._places:
             return
         self._last += 1
@@ -91,7 +94,9 @@ class HashTable(Generic[K]):
             self._grow()
 
     def compute(self, key: K) -> None:
-        """Add at its bucket's head, unless it is there; grow late (HashMap.computeIfAbsent)."""
+        """Add a key at the head of its bucket, unless it is present; grow at the next call
+        (HashMap.computeIfAbsent).
+        """
         if len(self._places) * 4 > self._capacity * 3:
             self._grow()
         if key not in self._places:
@@ -100,7 +105,7 @@ class HashTable(Generic[K]):
             self._join(key, self._first)
 
     def discard(self, key: K) -> None:
-        """Remove, if it is there. A table never shrinks."""
+        """Remove a key, if it is present. A table never shrinks."""
         if self._places.pop(key, None) is None:
             return
         if self._counts is None:  # and so there are no trees
@@ -127,8 +132,9 @@ class HashTable(Generic[K]):
                 self._trees[bucket] = TreeBin(self._in_bucket(bucket), self._rank)
 
     def _grow(self) -> None:
-        """Double, and split every bucket in order; trees that stay deep are made anew
-        (HashMap.resize, TreeNode.split)."""
+        """Double the capacity and split every bucket in order; trees that stay deep are rebuilt
+        (HashMap.resize, TreeNode.split).
+        """
         old, trees = self._capacity, self._trees
         self._capacity, self._trees = 2 * old, {}
         self._counts = Counter(map(self._bucket, self._places))
@@ -143,7 +149,7 @@ class HashTable(Generic[K]):
                     self._make_list(half, keys)
 
     def _make_list(self, bucket: int, keys: Iterable[K] | None = None) -> None:
-        """A tree becomes a list again, in its order (TreeNode.untreeify)."""
+        """Turn a tree back into a list, in its order (TreeNode.untreeify)."""
         for key in self._trees.pop(bucket) if keys is None else keys:
             self._last += 1
             self._places[key] = self._last
@@ -160,8 +166,9 @@ class HashTable(Generic[K]):
         )
 
     def _rank(self, key: K) -> tuple[int, bytes]:
-        """The sort key of trees: hash codes as signed numbers, and texts with the same hash code as
-        String.compareTo says."""
+        """Return the sort key of trees: the hash code as a signed number, then the order of
+        String.compareTo.
+        """
         code = self._hash(key)
         code ^= code >> 16
         return code - ((code & 0x8000_0000) << 1), utf16(key) if isinstance(key, str) else b""
@@ -189,11 +196,10 @@ class HashTable(Generic[K]):
 
 
 def order_of_puts(keys: Iterable[K], hash_code: Callable[[K], int]) -> list[K]:
-    """Return these keys in the iteration order of a new table into which each was put once, one
-    after the other.
+    """Return these keys in the iteration order of a new table into which each was put once.
 
-    Where no bucket ever gets deep the capacity follows from the number of keys, and the order is
-    that of the buckets.
+    If no bucket ever becomes deep, the capacity follows from the number of keys, and the order
+    is that of the buckets.
     """
     keys = list(keys)
     codes = [code ^ code >> 16 for code in map(hash_code, keys)]

@@ -1,8 +1,8 @@
-"""Hash codes as Java computes them, and how many buckets a HashMap has: the arithmetic below the
-orders of Java's collections.
+"""Java's hash codes and the number of buckets of a HashMap: the arithmetic for the iteration orders
+of Java's collections.
 
 Owns these numbers only; `java_hash_table` and `java_order` are built on them. Does not depend on
-what is hashed for which purpose. Sources: HM-1, HM-2, HM-4, java.util.HashMap.
+what is hashed. Sources: HM-1, HM-2, HM-4, java.util.HashMap.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ buckets (JDK-8281631)."""
 
 @lru_cache(maxsize=1 << 14)
 def string_hash(text: str) -> int:
-    """String.hashCode as an unsigned 32-bit number: over UTF-16 units (HM-1)."""
+    """Return String.hashCode as an unsigned 32-bit number: over UTF-16 units (HM-1)."""
     code = 0
     for unit in text.encode("ascii") if text.isascii() else _utf16_units(text):
         code = 31 * code + unit
@@ -34,24 +34,24 @@ def string_hash(text: str) -> int:
 
 
 def partition_hash(topic: str, partition: int) -> int:
-    """TopicPartition.hashCode as an unsigned 32-bit number (HM-1)."""
+    """Return TopicPartition.hashCode as an unsigned 32-bit number (HM-1)."""
     return (31 * (31 + partition) + string_hash(topic)) & _UINT32
 
 
 @lru_cache(maxsize=1 << 14)
 def uuid_hash(topic_id: bytes) -> int:
-    """Uuid.hashCode of 16 bytes, as an unsigned 32-bit number (HM-1)."""
+    """Return Uuid.hashCode of 16 bytes as an unsigned 32-bit number (HM-1)."""
     both = int.from_bytes(topic_id[:8], "big") ^ int.from_bytes(topic_id[8:], "big")
     return (both >> 32) ^ (both & _UINT32)
 
 
 def int_hash(number: int) -> int:
-    """Integer.hashCode, as an unsigned 32-bit number."""
+    """Return Integer.hashCode as an unsigned 32-bit number."""
     return number & _UINT32
 
 
 def spread(code: int) -> int:
-    """HashMap's own mixing: the high half of a hash code folded into the low one (HM-1)."""
+    """Return a hash code mixed as HashMap does: its high half is folded into the low one (HM-1)."""
     return code ^ (code >> 16)
 
 
@@ -65,23 +65,24 @@ def capacity_of(size: int, initial: int = DEFAULT_CAPACITY) -> int:
 
 
 def map_capacity(size: int) -> int:
-    """The buckets of `new HashMap(n)` (HM-4)."""
+    """Return the number of buckets of `new HashMap(n)` (HM-4)."""
     return 1 << (size - 1).bit_length() if size > 1 else 1
 
 
 def copy_capacity(size: int) -> int:
-    """The buckets of `new HashMap(map of n entries)` (HM-4), in the `java_release` that is
-    meant."""
+    """Return the number of buckets of a HashMap made as a copy of a map with `size` entries, in the
+    chosen `java_release` (HM-4).
+    """
     return map_capacity(size * 4 // 3 + 1 if java_release < _EXACT_COPIES else -(-size * 4 // 3))
 
 
 def roomy(expected: int) -> int:
-    """Kafka's usual initial capacity for `expected` keys: (int) (expected / 0.75f + 1)."""
+    """Return Kafka's usual initial capacity for `expected` keys: (int) (expected / 0.75f + 1)."""
     return expected * 4 // 3 + 1
 
 
 def utf16(text: str) -> bytes:
-    """The text's UTF-16 units, high byte first: what String.compareTo compares."""
+    """Return the text's UTF-16 units, high byte first, which String.compareTo compares."""
     return text.encode("utf-16-be", "surrogatepass")
 
 

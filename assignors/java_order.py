@@ -1,11 +1,10 @@
-"""The orders in which Java's collections give back what was put into them.
+"""The iteration orders of Java's collections that only grow.
 
-Kafka's assignors keep members and topics in HashMaps, and the order of those shows in what they
-answer. Owns the iteration order of tables that only grow. Does not depend on what is in them.
-Sources: HM-3..HM-5, java.util.HashMap.
+Kafka's assignors keep members and topics in HashMaps, whose order shows in their results. Does
+not depend on the contents. Sources: HM-3..HM-5, java.util.HashMap.
 
-A table never shrinks and splits a bucket in order: so an iteration is the keys in the order they
-were put, sorted by bucket. The exception are buckets of nine keys and more, which are left to the
+A table never shrinks and splits a bucket in order, so an iteration gives the keys in insertion
+order, sorted by bucket. The exception are buckets of nine keys and more, which are left to the
 slow and exact `HashTable`.
 """
 
@@ -27,8 +26,9 @@ from assignors.java_hashing import (
 
 
 def table_order(keys: Sequence[str], initial: int = DEFAULT_CAPACITY) -> list[str]:
-    """Distinct strings, given in the order they are put, as a HashMap iterates them that had
-    `initial` buckets (HM-3)."""
+    """Return distinct strings, given in insertion order, in the iteration order of a HashMap that
+    had `initial` buckets (HM-3).
+    """
     capacity = capacity_of(len(keys), initial)
     buckets = [spread(string_hash(key)) & (capacity - 1) for key in keys]
     if _has_deep_bucket(keys, buckets, initial, capacity):
@@ -40,8 +40,9 @@ def table_order(keys: Sequence[str], initial: int = DEFAULT_CAPACITY) -> list[st
 
 
 def through_tables(keys: Sequence[str], *initials: int) -> list[str]:
-    """The keys put into one table after another, each as the one before iterates. Only deep buckets
-    make that differ from one table."""
+    """Return the keys after they were put into one table after another, each in the iteration order
+    of the one before. Only deep buckets make the order differ from that of one table.
+    """
     order = list(keys)
     for initial in initials or (DEFAULT_CAPACITY,):
         order = table_order(order, initial)
@@ -60,11 +61,11 @@ def is_deep(keys: Sequence[str]) -> bool:
 
 
 def computed_order(keys: Sequence[str], size_before_last_call: int) -> list[str]:
-    """Distinct strings as a default HashMap iterates them that was filled by computeIfAbsent, in
-    the order of their first calls.
+    """Return distinct strings, given in the order of their first calls, in the iteration order of a
+    default HashMap that was filled by computeIfAbsent.
 
     That method inserts at the head of a bucket, and grows the table at the beginning of the next
-    call, whatever that is for.
+    call, whichever key that is for.
     """
     if is_deep(keys):
         table: HashTable[str] = HashTable(string_hash)
@@ -79,8 +80,9 @@ def computed_order(keys: Sequence[str], size_before_last_call: int) -> list[str]
 
 
 def _has_deep_bucket(keys: Sequence[str], buckets: list[int], initial: int, capacity: int) -> bool:
-    """Return whether a bucket ever held nine keys. Until the table has 64 buckets that makes it
-    double, and later a tree (HM-5)."""
+    """Return whether a bucket ever held nine keys. Below 64 buckets the table then doubles; from 64
+    on the bucket becomes a tree (HM-5).
+    """
     if len(keys) < DEEP_BUCKET:
         return False
     if max(Counter(buckets).values()) >= DEEP_BUCKET:
@@ -95,12 +97,13 @@ def _has_deep_bucket(keys: Sequence[str], buckets: list[int], initial: int, capa
 
 
 def sort_key(texts: Iterable[str]) -> Callable[[str], str | bytes] | None:
-    """The key that sorts these as String.compareTo does: by UTF-16 unit. None where Python's own
-    order is the same."""
+    """Return the key that sorts these texts as String.compareTo does, by UTF-16 unit; None if
+    Python's own order is the same.
+    """
     return None if all(text.isascii() or max(text) < "\ud800" for text in texts) else utf16
 
 
 def sorted_strings(texts: Iterable[str]) -> list[str]:
-    """Sorted as a TreeSet of strings is."""
+    """Return the texts in the order of a TreeSet of strings."""
     texts = list(texts)
     return sorted(texts, key=sort_key(texts))

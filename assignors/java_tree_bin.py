@@ -1,8 +1,8 @@
 """One deep bucket of a java.util.HashMap, as the tree that Java makes of it.
 
-A tree's nodes also stand in a list, and that is the order in which a table iterates. A new node is
-put into the list behind its parent in the tree, and whatever node is the root after balancing is
-moved to the front. So the order can only be known by doing what Java does: a red-black tree, its
+A tree's nodes are also linked as a list, in the order in which a table iterates. A new node is
+put into the list after its parent in the tree, and the node that is the root after balancing is
+moved to the front. So the order can only be found by doing what Java does: a red-black tree, its
 insertion and its deletion. Owns that. Does not depend on tables. Source: HashMap.TreeNode.
 """
 
@@ -18,7 +18,7 @@ _RIGHT: Final = 1
 
 
 class _Node(Generic[K]):
-    """A key, its place among its relatives, and its neighbours in the list."""
+    """A node: a key, its links in the tree, and its neighbours in the list."""
 
     __slots__ = ("child", "following", "key", "parent", "preceding", "rank", "red")
 
@@ -32,13 +32,14 @@ class _Node(Generic[K]):
         self.preceding: _Node[K] | None = None
 
     def side(self) -> int:
-        """The node's place below its parent: 0 left, 1 right."""
+        """Return the node's side below its parent: 0 left, 1 right."""
         return _LEFT if self.parent is not None and self.parent.child[_LEFT] is self else _RIGHT
 
 
 class TreeBin(Generic[K]):
-    """The keys of one bucket; iterates as Java does. `rank`: what the tree sorts by, the hash code
-    first."""
+    """The keys of one bucket, iterated in Java's order. `rank`: the tree's sort key, the hash code
+    first.
+    """
 
     def __init__(self, keys: Iterable[K], rank: Callable[[K], Any]) -> None:
         self._rank = rank
@@ -66,15 +67,16 @@ class TreeBin(Generic[K]):
         return len(self._nodes)
 
     def add(self, key: K) -> None:
-        """Put a key that is not there (TreeNode.putTreeVal)."""
+        """Add a key that is not present (TreeNode.putTreeVal)."""
         node = self._nodes[key] = _Node(key, self._rank(key))
         self._list_behind(self._parent_for(node), node)
         self._hang(node)
         self._root_to_front()
 
     def remove(self, key: K) -> bool:
-        """Take a key away; False when so few are left that the bucket is a list again, in this
-        order (TreeNode.removeTreeNode)."""
+        """Remove a key; return False when so few remain that the bucket becomes a list again, in
+        this order (TreeNode.removeTreeNode).
+        """
         node = self._nodes.pop(key)
         if node.preceding is None:
             self._first = node.following
@@ -118,7 +120,7 @@ class TreeBin(Generic[K]):
         self._first = root
 
     def _hang(self, node: _Node[K]) -> None:
-        """Insert into the tree, and balance."""
+        """Insert a node into the tree, and rebalance."""
         if self._root is None:
             self._root = node
             return
@@ -154,7 +156,7 @@ class TreeBin(Generic[K]):
             self._rotate(grandparent, 1 - side)
 
     def _rotate(self, node: _Node[K], side: int) -> None:
-        """The child on the other side comes up, `node` goes down to `side`."""
+        """Rotate: the child on the other side takes the place of `node`, which goes down to `side`."""
         up = node.child[1 - side]
         assert up is not None
         inner = node.child[1 - side] = up.child[side]
@@ -165,7 +167,7 @@ class TreeBin(Generic[K]):
         node.parent = up
 
     def _replace(self, node: _Node[K], other: _Node[K] | None) -> None:
-        """Hang `other` where `node` hangs."""
+        """Put `other` in the place of `node` below its parent."""
         parent = node.parent
         if other is not None:
             other.parent = parent
@@ -175,8 +177,9 @@ class TreeBin(Generic[K]):
             parent.child[node.side()] = other
 
     def _unhang(self, node: _Node[K]) -> None:
-        """Delete from the tree, and balance: a node with two children first changes places with its
-        successor."""
+        """Delete a node from the tree, and rebalance. A node with two children first swaps places
+        with its successor.
+        """
         successor = node.child[_RIGHT]
         if node.child[_LEFT] is not None and successor is not None:
             while successor.child[_LEFT] is not None:
@@ -192,7 +195,7 @@ class TreeBin(Generic[K]):
             self._replace(node, None)
 
     def _swap(self, node: _Node[K], successor: _Node[K]) -> None:
-        """Exchange places and colours."""
+        """Swap the places and colours of a node and its successor."""
         node.red, successor.red = successor.red, node.red
         right_of_successor = successor.child[_RIGHT]
         right = node.child[_RIGHT]

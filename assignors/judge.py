@@ -1,19 +1,22 @@
 """The judge of plans: is an assignment valid, balanced, sticky, and safe under the cooperative
 protocol?
 
-Written apart from the assignors, whoever made the plan: it reads partitions, subscriptions and the
-answer, and imports nothing that assigns. Owns four questions:
+Independent of the assignors: it reads partitions, subscriptions and the assignment, and imports
+nothing that assigns. Owns four questions:
 
-* valid: each partition of a subscribed topic exactly once, to a member that subscribes to its
-  topic, and nothing else;
-* balanced: as Kafka's own isBalanced says (STK-22), with its score, the sum of pairwise differences
+* valid: each partition of a subscribed topic is assigned exactly once, to a member that
+subscribes to its
+  topic, and nothing else is assigned;
+* balanced: as Kafka's own isBalanced says (STK-22), with its score, the sum of pairwise
+differences
   (STK-24);
-* sticky: how many partitions moved, and the least that had to move (`least_moves` says where that
+* sticky: how many partitions moved, and the least number that had to move (`least_moves` says
+where that
   is exact);
-* safe: nobody is given a partition that another member still claims and has not revoked (KIP-429,
+* safe: no member gets a partition that another member still claims and has not revoked (KIP-429,
   STK-27).
 
-Refuses to judge how a plan was found, and the order of its lists.
+Does not judge how a plan was found, nor the order of its lists.
 """
 
 from __future__ import annotations
@@ -30,15 +33,15 @@ from assignors.ownership import Ownership, Partition, Subscriber, ownership
 
 @runtime_checkable
 class Assigned(Protocol):
-    """Facts read of one member's part of a plan; every Assignment has them."""
+    """One member's part of a plan, as the judge reads it; every Assignment has these attributes."""
 
     @property
     def partitions(self) -> Iterable[Partition]:
-        """Its partitions."""
+        """Return the member's partitions."""
 
 
 class Fault(Enum):
-    """A possible fault of one partition, or one name, of a plan."""
+    """A fault of one partition, or of one name, in a plan."""
 
     UNASSIGNED = "is given to nobody"
     TWICE = "is given more than once"
@@ -52,7 +55,7 @@ class Fault(Enum):
 
 
 class Finding(NamedTuple):
-    """A fault and its place. `partition` is None when a member as a whole is meant."""
+    """A fault and its place. `partition` is None if the fault is a member's."""
 
     fault: Fault
     partition: Partition | None
@@ -66,7 +69,8 @@ class Finding(NamedTuple):
 
 class Imbalance(NamedTuple):
     """Evidence that a plan is not balanced: `member` could take `partition` from `owner`, which has
-    two or more partitions more."""
+    at least two partitions more.
+    """
 
     member: str
     partition: Partition
@@ -77,7 +81,7 @@ class Imbalance(NamedTuple):
 
 
 class Move(NamedTuple):
-    """A partition that had an owner, and now has another one, or none."""
+    """A partition that had an owner, and now has another one or none."""
 
     partition: Partition
     before: str
@@ -88,8 +92,9 @@ class Move(NamedTuple):
 
 
 class Unsafe(NamedTuple):
-    """A partition given to `member` while `holders` claim it and were not yet asked to revoke
-    it."""
+    """A partition that is assigned to `member` while `holders` claim it and have not been asked to
+    revoke it.
+    """
 
     partition: Partition
     member: str
@@ -103,9 +108,9 @@ class Unsafe(NamedTuple):
 class Verdict:
     """The judge's findings.
 
-    `withheld`: partitions given to nobody because their holder must revoke them first; faults
-    unless the plan is cooperative. `unsafe` is filled whatever the protocol: under the eager one
-    everything was revoked before, and it may be ignored.
+    `withheld`: partitions that are not assigned because their owner must revoke them first; they
+    are faults unless the plan is cooperative. `unsafe` is filled for every protocol: under the
+    eager one every partition was revoked before, so it may be ignored.
     """
 
     findings: tuple[Finding, ...]
@@ -118,23 +123,24 @@ class Verdict:
 
     @property
     def is_valid(self) -> bool:
-        """Each partition once, to a subscriber, and nothing else."""
+        """True if each partition is assigned once, to a subscriber, and nothing else is assigned."""
         return not self.findings
 
     @property
     def is_balanced(self) -> bool:
-        """Kafka's isBalanced, asked of all members (STK-22)."""
+        """True if Kafka's isBalanced is true for all members (STK-22)."""
         return self.imbalance is None
 
     @property
     def is_sticky(self) -> bool:
-        """No more moved than had to. Not certain where the least is only a lower bound: then it may
-        say no too often."""
+        """True if no more partitions moved than had to. Where the least number is only a lower
+        bound, it may be False for a plan that is sticky.
+        """
         return len(self.moves) <= self.least.moves
 
     @property
     def is_safe(self) -> bool:
-        """Nothing is given before it is revoked."""
+        """True if no partition is assigned before it is revoked."""
         return not self.unsafe
 
     def __str__(self) -> str:
@@ -147,7 +153,7 @@ class Verdict:
 
 
 def named(partition: Partition) -> str:
-    """A partition as people write it: orders-3."""
+    """Return a partition as people write it, such as orders-3."""
     return f"{partition[0]}-{partition[1]}"
 
 
@@ -159,12 +165,12 @@ def verdict(
     previous: Mapping[str, Iterable[Partition]] | None = None,
     cooperative: bool = False,
 ) -> Verdict:
-    """Judge a plan: `partitions` of each existing topic, what the `members` said, and who is to get
-    what.
+    """Judge an assignment, from the number of `partitions` of each existing topic and the
+    `members`' subscriptions.
 
-    `previous` says who had what, and may name members that are gone; by default the members' own
-    claims are believed (`owned_partitions` and `generation`). `cooperative`: partitions whose
-    holder must revoke them may be given to nobody.
+    `previous` gives the former owners, and may name members that are gone; by default the
+    members' own claims are used (`owned_partitions` and `generation`). `cooperative`: partitions
+    that must first be revoked may be left unassigned.
     """
     given = {member: partitions_of(part) for member, part in assignment.items()}
     had = ownership(members, previous)
@@ -197,13 +203,15 @@ def verdict(
 
 
 def partitions_of(part: Assigned | Iterable[Partition]) -> list[Partition]:
-    """The partitions in one member's part of a plan, whether it is an Assignment or a bare list."""
+    """Return the partitions of one member's part of a plan, whether it is an Assignment or a plain
+    list.
+    """
     listed: Iterable[Partition] = part.partitions if isinstance(part, Assigned) else part
     return [(topic, number) for topic, number in listed]
 
 
 def balance_score(counts: Iterable[int]) -> int:
-    """The sum of the differences between all pairs of counts (STK-24): 0 is perfect."""
+    """Return the sum of the differences between all pairs of counts (STK-24): 0 is perfect."""
     ordered = sorted(counts)
     last = len(ordered) - 1
     return sum((2 * position - last) * count for position, count in enumerate(ordered))
@@ -212,7 +220,7 @@ def balance_score(counts: Iterable[int]) -> int:
 def _subscribed(
     partitions: Mapping[str, int], members: Mapping[str, Subscriber]
 ) -> Iterable[Partition]:
-    """Every partition that somebody must get."""
+    """Return every partition that must be assigned."""
     topics = sorted(
         set(chain.from_iterable(said.topics for said in members.values())) & partitions.keys()
     )
@@ -244,8 +252,9 @@ def _misgiven(
 def _imbalance(
     members: Mapping[str, Subscriber], given: Mapping[str, list[Partition]]
 ) -> Imbalance | None:
-    """The first member, with the fewest partitions of a topic's subscribers, that could relieve an
-    owner (STK-22)."""
+    """Return the first case in which the subscriber of a topic with the fewest partitions could
+    take one from its owner (STK-22).
+    """
     poorest: dict[str, str] = {}
     for member in sorted(members, key=lambda member: (len(given.get(member, ())), member)):
         for topic in members[member].topics:
@@ -273,8 +282,9 @@ def _moves(
 def _unsafe(
     members: Mapping[str, Subscriber], had: Ownership, taken: Mapping[Partition, list[str]]
 ) -> tuple[Unsafe, ...]:
-    """A partition given to one while another member, still in the group, holds it or may hold
-    it."""
+    """Return the partitions that are assigned to one member while another, still in the group, owns
+    or claims them.
+    """
     found = []
     for partition, takers in taken.items():
         claimants = had.disputed.get(partition) or (

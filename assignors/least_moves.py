@@ -1,17 +1,18 @@
 """The fewest partitions that had to move, so that a plan's stickiness can be judged.
 
-Counted is every partition that had an owner and has another one, or none, afterwards; the answer is
-the least such number among all complete assignments that are balanced as Kafka says (STK-22). What
-is exact:
+A partition counts as moved if it had an owner and has another one, or none, afterwards; the
+result is the least number of moves among all complete assignments that are balanced as Kafka
+says (STK-22). It is exact in these cases:
 
-* Equal subscriptions: always. Partitions are alike, so counting is enough.
-* Unequal ones: whenever there are few enough possible loads. For given loads, STK-22 forbids a
-  member to hold a topic that a member with two or more partitions less subscribes to, and nothing
+* Equal subscriptions: always. Partitions are alike, so counting is enough. * Unequal ones:
+whenever there are few enough possible loads. For given loads, STK-22 forbids a
+  member to own a topic that a member with two or more partitions less subscribes to, and nothing
   else; the best assignment with those loads and without the forbidden pairs is a cheapest flow. All
   loads are tried that could beat the best found.
-* Otherwise the answer is a lower bound: the partitions whose owner is gone or no longer subscribes.
+* Otherwise the result is a lower bound: the partitions whose owner is gone or no longer
+subscribes.
 
-Does not depend on any plan, and how assignors go about it.
+Does not depend on any plan, or on how assignors work.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _MAX_LOADS: Final = 20_000
 
 
 class LeastMoves(NamedTuple):
-    """At least `moves` partitions had to move; `exact`: and that is enough."""
+    """The least number of moves; if it is not `exact`, a lower bound."""
 
     moves: int
     exact: bool
@@ -37,8 +38,9 @@ class LeastMoves(NamedTuple):
 def least_moves(
     partitions: Mapping[str, int], topics: Mapping[str, Set[str]], owners: Mapping[Partition, str]
 ) -> LeastMoves:
-    """Partitions of each existing topic, topics of each member, owners before (also such as are
-    gone)."""
+    """Return the least number of moves, from the partitions of each existing topic, the topics of
+    each member, and the former owners (members that are gone included).
+    """
     existing = {p: owner for p, owner in owners.items() if p[1] < partitions.get(p[0], 0)}
     kept = Counter(
         owner for (topic, _), owner in existing.items() if topic in topics.get(owner, ())
@@ -60,7 +62,9 @@ def least_moves(
 
 
 def _kept_if_equal(members: Sequence[str], total: int, kept: Counter[str]) -> int:
-    """Everybody keeps up to the lower quota; as many as may have the higher one keep one more."""
+    """Return how many partitions can stay with equal subscriptions: every member keeps up to the
+    lower quota, and as many as may have the higher one keep one more.
+    """
     quota, extras = divmod(total, len(members))
     return sum(min(kept[m], quota) for m in members) + min(
         extras, sum(kept[m] > quota for m in members)
@@ -74,7 +78,9 @@ def _kept_if_unequal(
     kept: Counter[str],
     total: int,
 ) -> int:
-    """Try all loads that could be better than the best so far, the most promising first."""
+    """Return how many partitions can stay with unequal subscriptions: try all loads that could be
+    better than the best so far, the most promising first.
+    """
     members = sorted(topics)
     classes = _classes(sizes, topics, owners)
     roof = [
@@ -95,8 +101,9 @@ def _kept_if_unequal(
 def _classes(
     sizes: Mapping[str, int], topics: Mapping[str, Set[str]], owners: Mapping[Partition, str]
 ) -> Counter[tuple[str, str | None]]:
-    """Return how many partitions of each topic each member could keep; those that nobody can keep
-    stand under None."""
+    """Return how many partitions of each topic each member could keep; those that no member can
+    keep are under None.
+    """
     found: Counter[tuple[str, str | None]] = Counter()
     for topic, size in sizes.items():
         for number in range(size):
@@ -106,7 +113,7 @@ def _classes(
 
 
 def _loads(total: int, roof: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """All ways to divide `total` so that nobody gets more than its roof."""
+    """Yield all ways to divide `total` among members, each up to its own maximum in `roof`."""
     if len(roof) == 1:
         if total <= roof[0]:
             yield (total,)
@@ -120,8 +127,9 @@ def _loads(total: int, roof: Sequence[int]) -> Iterator[tuple[int, ...]]:
 def _allowed(
     sizes: Mapping[str, int], topics: Mapping[str, Set[str]], load_of: Mapping[str, int]
 ) -> dict[str, frozenset[str]]:
-    """By topic, the subscribers that may hold of it: nobody else who reads it has two or more
-    partitions less (STK-22)."""
+    """Return, by topic, the subscribers that may own its partitions: those for which no other
+    subscriber has two or more partitions less (STK-22).
+    """
     allowed = {}
     for topic in sizes:
         readers = [member for member in topics if topic in topics[member]]

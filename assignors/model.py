@@ -1,9 +1,9 @@
 """Values of client-side assignment: what a leader knows about the members of its group, and what it
 assigns to them.
 
-Owns the values `TopicPartition`, `Subscription`, `Assignment` and the contract `Assignor`, which is
-Kafka's ConsumerPartitionAssignor with this field's words. Plain values; does not depend on how they
-travel.
+Owns the values `TopicPartition`, `Subscription`, `Assignment` and the contract `Assignor`, which
+is Kafka's ConsumerPartitionAssignor with Python names. Plain values; does not depend on how they
+are sent.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ class TopicPartition(NamedTuple):
 
 
 class Subscription(NamedTuple):
-    """One member's data when it joined.
+    """One member's subscription, from its JoinGroup.
 
-    `user_data` is the assignor's own (None: none was sent); `owned_partitions`, `generation` (None
-    or negative: not told) and `rack` are fields of newer ConsumerProtocol versions (KIP-429,
-    KIP-792, KIP-881); `group_instance_id` is None for a dynamic member.
+    `user_data` is the assignor's own (None: none was sent); `owned_partitions`, `generation`
+    (None or negative: unknown) and `rack` are fields of newer ConsumerProtocol versions
+    (KIP-429, KIP-792, KIP-881); `group_instance_id` is None for a dynamic member.
     """
 
     topics: Sequence[str]
@@ -44,15 +44,16 @@ class Subscription(NamedTuple):
 
 
 class Assignment(NamedTuple):
-    """The share of one member. The built-in assignors send no `user_data`."""
+    """The partitions assigned to one member. The built-in assignors send no `user_data`."""
 
     partitions: tuple[TopicPartition, ...] = ()
     user_data: bytes | None = None
 
 
 class RebalanceProtocol(IntEnum):
-    """Protocol of a member's rebalances; numbers as in Java. The highest one that all assignors of
-    a member support is used."""
+    """The protocol of a member's rebalances; numbers as in Java. The highest one that all assignors
+    of a member support is used.
+    """
 
     EAGER = 0
     COOPERATIVE = 1
@@ -60,30 +61,32 @@ class RebalanceProtocol(IntEnum):
 
 @runtime_checkable
 class Assignor(Protocol):
-    """A function from subscriptions to assignments, with what its member remembers between two of
-    them.
+    """A client-side assignor: computes assignments from subscriptions, and may remember its
+    member's last assignment.
 
-    Each member makes its own instance. Whoever writes one may inherit from this class: everything
-    but `name` and `assign` then has a default. Source: ConsumerPartitionAssignor.
+    Each member makes its own instance. An assignor of one's own may inherit from this class:
+    everything but `name` and `assign` then has a default. Source: ConsumerPartitionAssignor.
     """
 
     @property
     def name(self) -> str:
-        """The group's vote: JoinGroup's protocol name."""
+        """Return the protocol name in JoinGroup, by which the group votes for it."""
         raise NotImplementedError
 
     @property
     def rebalance_protocols(self) -> Sequence[RebalanceProtocol]:
-        """The rebalance protocols it can be used with."""
+        """Return the rebalance protocols that it supports."""
         return (RebalanceProtocol.EAGER,)
 
     @property
     def version(self) -> int:
-        """The version of its user data."""
+        """Return the version of its user data."""
         return 0
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
-        """Bytes for the leader's instance, sent with the subscription to `topics`."""
+        """Return the user data to send with the subscription to `topics`, for the leader's
+        instance.
+        """
         return None
 
     def assign(
@@ -92,14 +95,15 @@ class Assignor(Protocol):
         members: Mapping[str, Subscription],
         racks: Racks | None = None,
     ) -> Mapping[str, Assignment]:
-        """Called at the leader only: how many partitions each existing topic has, and every member
-        in JoinGroup's order.
+        """Compute the assignment, at the leader only. `partitions`: the number of partitions of
+        each existing topic; `members`: the subscription of every member in JoinGroup's order.
 
-        The order of the answer is the order in which it is sent. Raises AssignorError when it
+        The order of the result is the order in which it is sent. Raises AssignorError when it
         cannot assign.
         """
         raise NotImplementedError
 
     def on_assignment(self, assignment: Assignment, generation: int) -> None:
-        """Called at every member after SyncGroup, with what it was given and the generation it was
-        given in."""
+        """Take note of the member's assignment and its generation; called at every member after
+        SyncGroup.
+        """

@@ -2,9 +2,9 @@
 plan.
 
 Owns one question, and its two hard cases. A partition claimed by several members belonged to the
-one that claims it in the highest generation; claimed twice in the same generation it belonged to
-nobody for certain, and is disputed. Written apart from the assignors, which each have Java's own
-way with such claims. Does not depend on what is assigned now.
+one that claims it in the highest generation; if two claim it in the same generation, its owner
+is uncertain, and the partition is disputed. Independent of the assignors, each of which handles
+such claims in Java's own way. Does not depend on the new assignment.
 """
 
 from __future__ import annotations
@@ -17,38 +17,40 @@ Partition = tuple[str, int]
 
 
 class Subscriber(Protocol):
-    """Facts judge and explanation read of a member; every Subscription has them."""
+    """A member as the judge and the explanation read it; every Subscription has these attributes."""
 
     @property
     def topics(self) -> Sequence[str]:
-        """The topics it asks for."""
+        """Return the topics that it subscribes to."""
 
     @property
     def owned_partitions(self) -> Iterable[Partition]:
-        """Those it says it still holds."""
+        """Return the partitions that it claims to own."""
 
     @property
     def generation(self) -> int | None:
-        """The generation it got them in; None: it does not say."""
+        """Return the generation in which it got them; None if it is unknown."""
 
 
 class Ownership(NamedTuple):
-    """Former ownership. `disputed`: partitions that several members claim in the same generation,
-    with those members."""
+    """The former owners. `disputed`: partitions that several members claim in the same generation,
+    with those members.
+    """
 
     owners: dict[Partition, str]
     disputed: dict[Partition, tuple[str, ...]]
 
     def held_by(self, member: str) -> list[Partition]:
-        """A member's certain partitions, in order."""
+        """Return the partitions that certainly belonged to a member, in ascending order."""
         return sorted(partition for partition, owner in self.owners.items() if owner == member)
 
 
 def ownership(
     members: Mapping[str, Subscriber], previous: Mapping[str, Iterable[Partition]] | None = None
 ) -> Ownership:
-    """Return the owners before an assignment: by `previous`, which may name members that are gone,
-    else by what the members claim to own."""
+    """Return the owners before an assignment: from `previous`, which may name members that are
+    gone, else from the members' claims.
+    """
     claims: dict[Partition, dict[str, int]] = {}
     if previous is not None:
         for member, partitions in previous.items():

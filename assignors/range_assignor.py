@@ -1,9 +1,9 @@
-"""`range`: each topic laid out in runs, members in order; rack-aware where racks can help
-(KIP-881).
+"""The assignor `range`: consecutive partitions of each topic for each member, in order of members;
+rack-aware where racks can help (KIP-881).
 
-Owns what org.apache.kafka.clients.consumer.RangeAssignor does (RNG-1..RNG-5). Topics with the same
-subscribers and the same number of partitions are kept co-partitioned. Does not depend on what
-anybody held before.
+Owns what org.apache.kafka.clients.consumer.RangeAssignor does (RNG-1..RNG-5). Topics with the
+same subscribers and the same number of partitions are kept co-partitioned. Does not depend on
+former assignments.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Lists = dict[str, list[TopicPartition]]
 
 
 class RangeAssignor(Assignor):
-    """The assignor called `range`. It keeps no memory and sends no user data (UD-4)."""
+    """The assignor called `range`. It is stateless and sends no user data (UD-4)."""
 
     name = "range"
     rebalance_protocols: Sequence[RebalanceProtocol] = (RebalanceProtocol.EAGER,)
@@ -37,7 +37,7 @@ class RangeAssignor(Assignor):
         members: Mapping[str, Subscription],
         racks: Racks | None = None,
     ) -> dict[str, Assignment]:
-        """Runs of consecutive partitions. Members iterate in Java's order."""
+        """Assign runs of consecutive partitions. The result is in Java's order of members."""
         order = table_order(list(members))
         topics = topics_in_map_order(partitions, [members[member] for member in order])
         subscribers: dict[str, list[str]] = {topic: [] for topic in topics}
@@ -62,7 +62,9 @@ class RangeAssignor(Assignor):
 
 
 def _assign_runs(partitions: list[TopicPartition], subscribers: list[str], lists: Lists) -> None:
-    """RNG-2: the first members get one more where it does not come out even."""
+    """Assign each subscriber a run of equal length; the first ones get one partition more if the
+    division has a remainder (RNG-2).
+    """
     size, extra = divmod(len(partitions), len(subscribers))
     if size == 0:
         for member, partition in zip(subscribers, partitions, strict=False):
@@ -76,8 +78,9 @@ def _assign_runs(partitions: list[TopicPartition], subscribers: list[str], lists
 
 
 class _Topic:
-    """One topic while it is assigned with racks in mind: how much each subscriber may still take
-    (RNG-1)."""
+    """One topic during a rack-aware assignment, with the number of partitions that each subscriber
+    may still get (RNG-1).
+    """
 
     def __init__(
         self,
@@ -102,11 +105,11 @@ class _Topic:
         return rack is None or (partition < len(self.racks) and rack in self.racks[partition])
 
     def room(self, member: str) -> int:
-        """Return how many more partitions the member may take."""
+        """Return how many more partitions the member may get."""
         return max(0, self._size + (self._extra > 0) - self._taken[member])
 
     def give(self, member: str, numbers: Sequence[int], lists: Lists) -> None:
-        """Assign these."""
+        """Assign these partitions to the member."""
         lists[member] += [self.partitions[number] for number in numbers]
         self._taken[member] += len(numbers)
         if self._taken[member] > self._size:
@@ -115,7 +118,7 @@ class _Topic:
             self.unassigned.pop(number, None)
 
     def give_runs(self, lists: Lists, *, only_matching: bool) -> None:
-        """RNG-2 over what is left."""
+        """Assign runs of the partitions that are left (RNG-2)."""
         for member in self.member_racks:
             if not self.unassigned:
                 return
@@ -131,7 +134,9 @@ class _Topic:
 
 
 def _assign_by_rack(topics: list[_Topic], lists: Lists) -> None:
-    """RNG-3..RNG-5: what can be in the right rack first, the rest as always, everything sorted."""
+    """Assign first the partitions with a replica in a member's rack, then the rest in runs; sort
+    the lists at the end (RNG-3..RNG-5).
+    """
     by_rack = any(topic.needs_racks for topic in topics)
     if by_rack:
         for group in _co_partitioned(topics):
@@ -149,8 +154,9 @@ def _assign_by_rack(topics: list[_Topic], lists: Lists) -> None:
 
 
 def _co_partitioned(topics: Iterable[_Topic]) -> list[list[_Topic]]:
-    """Topics with the same subscribers, in the same racks, and as many partitions whose racks are
-    known (RNG-4)."""
+    """Group the topics that have the same subscribers, in the same racks, and as many partitions
+    with known racks (RNG-4).
+    """
     groups: dict[tuple[frozenset[tuple[str, str | None]], int], list[_Topic]] = {}
     for topic in topics:
         groups.setdefault((frozenset(topic.member_racks.items()), len(topic.racks)), []).append(
@@ -160,8 +166,9 @@ def _co_partitioned(topics: Iterable[_Topic]) -> list[list[_Topic]]:
 
 
 def _give_together(group: list[_Topic], lists: Lists) -> None:
-    """The same partition of every topic to the same member, where racks and quotas of all of them
-    allow it (RNG-4)."""
+    """Assign the same partition of every topic of the group to the same member, where the racks and
+    quotas of all topics allow it (RNG-4).
+    """
     remaining = list(group[0].member_racks)
     for number in range(len(group[0].racks)):
         for member in remaining:

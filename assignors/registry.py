@@ -1,8 +1,8 @@
 """Lookup of an assignor by its name.
 
-Owns the words that partition.assignment.strategy accepts: short names, Java's class names, and
-`module:Class` for an assignor of one's own. Every call makes a new instance, because an assignor
-remembers (STK-6). Does not depend on who asks.
+Owns the names that partition.assignment.strategy accepts: short names, Java's class names, and
+`module:Class` for an assignor of one's own. Every call makes a new instance, because assignors
+are stateful (STK-6). Does not depend on the caller.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ KNOWN_NAMES = (*BUILT_IN_NAMES, "RoundRobinAssigner")
 
 
 def by_name(name: str) -> Assignor:
-    """A new instance of the assignor that `name` stands for: a short name, a Java class name, or
+    """Return a new instance of the assignor with this name: a short name, a Java class name, or
     `module:Class`.
 
-    Raises AssignorError: nothing has that name, the module or class cannot be had, or the class is
-    no assignor.
+    Raises AssignorError if there is no such name, the module or class cannot be loaded, or the
+    class is no assignor.
     """
     if (path := _PATHS.get(name)) is not None:
         return _make(path)
@@ -60,8 +60,9 @@ def by_name(name: str) -> Assignor:
 
 
 def common_protocol(assignors: Iterable[Assignor]) -> RebalanceProtocol:
-    """The highest rebalance protocol that all of a member's assignors support. Raises AssignorError
-    when there is none."""
+    """Return the highest rebalance protocol that all of a member's assignors support. Raises
+    AssignorError if there is none.
+    """
     chosen = list(assignors)
     common = set(RebalanceProtocol).intersection(
         *(assignor.rebalance_protocols for assignor in chosen)
@@ -98,8 +99,9 @@ def _make(path: str) -> Assignor:
 
 
 def check(assignor: object, what: str) -> None:
-    """Check that an object is an assignor. Raises AssignorError that says what is lacking and what
-    would be right."""
+    """Check that an object is an assignor. Raises AssignorError that says what is missing and what
+    would be right.
+    """
     kind = type(assignor)
     for method, right in _METHODS.items():
         if (

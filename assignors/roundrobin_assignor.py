@@ -1,8 +1,8 @@
-"""`roundrobin`: all partitions dealt in turn to all members.
+"""The assignor `roundrobin`: all partitions, one at a time, to all members in turn.
 
-Owns what org.apache.kafka.clients.consumer.RoundRobinAssignor does (RR-1). The ring goes on from
-topic to topic, and members that do not subscribe to a topic are passed over. Does not depend on
-racks and what anybody held before.
+Owns what org.apache.kafka.clients.consumer.RoundRobinAssignor does (RR-1). The ring continues
+from topic to topic, and members that do not subscribe to a topic are skipped. Does not depend on
+racks and former assignments.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from assignors.model import (
 
 
 class RoundRobinAssignor(Assignor):
-    """The assignor called `roundrobin`. It keeps no memory and sends no user data (UD-4)."""
+    """The assignor called `roundrobin`. It is stateless and sends no user data (UD-4)."""
 
     name = "roundrobin"
     rebalance_protocols: Sequence[RebalanceProtocol] = (RebalanceProtocol.EAGER,)
@@ -41,8 +41,9 @@ class RoundRobinAssignor(Assignor):
         members: Mapping[str, Subscription],
         racks: Racks | None = None,
     ) -> dict[str, Assignment]:
-        """Partitions in the order of topic and number, one each. Members iterate in Java's
-        order."""
+        """Assign the partitions one at a time, ordered by topic and number. The result is in Java's
+        order of members.
+        """
         if not members:
             raise AssignorError(
                 "RR-1: roundrobin needs at least one member; Java's ring cannot be empty"
@@ -52,7 +53,9 @@ class RoundRobinAssignor(Assignor):
 
 
 class RoundRobinAssigner(RoundRobinAssignor):
-    """The same under the name that kafkajs has for its own, so that one group takes both."""
+    """The same assignor under the name that kafkajs uses, so that members of both can be in one
+    group.
+    """
 
     name = "RoundRobinAssigner"
 
@@ -81,8 +84,9 @@ def _deal(
     ring: list[str],
     lists: dict[str, list[TopicPartition]],
 ) -> None:
-    """Topic after topic: its subscribers in ring order, beginning with the first at or after the
-    pointer."""
+    """Assign topic after topic to its subscribers in ring order, beginning with the first at or
+    after the pointer.
+    """
     seats: dict[str, list[int]] = {topic: [] for topic in topics}
     for seat, member in enumerate(ring):
         for topic in dict.fromkeys(members[member].topics):

@@ -1,9 +1,9 @@
-"""`sticky` and `cooperative-sticky`: as even as can be, and of what members held as much left in
-place as that allows.
+"""The assignors `sticky` and `cooperative-sticky`: as even as possible, while as many partitions as
+that allows stay with their owners.
 
-Owns the two classes: how a member tells what it holds, what it remembers, and, for the cooperative
-one, that nobody is given a partition before another has revoked it (KIP-429). The work itself is in
-`assignors.sticky`. Does not depend on the protocol around it. Sources:
+Owns the two classes: how a member claims its partitions, what it remembers, and, for the
+cooperative one, that no member gets a partition before another has revoked it (KIP-429). The
+algorithms are in `assignors.sticky`. Does not depend on the protocol around it. Sources:
 org.apache.kafka.clients.consumer.StickyAssignor and CooperativeStickyAssignor.
 """
 
@@ -38,17 +38,17 @@ class _Plan(NamedTuple):
 
 
 class _Sticky(Assignor):
-    """The common part. The highest generation ever seen is remembered, as in Java (STK-6)."""
+    """The base class of both. The highest generation ever seen is remembered, as in Java (STK-6)."""
 
     def __init__(self) -> None:
         self._highest_generation = DEFAULT_GENERATION
 
     def memory(self, subscription: Subscription) -> Memory:
-        """The member's claim of its holdings."""
+        """Return the partitions that the member claims to own, and their generation."""
         raise NotImplementedError
 
     def adjust(self, plan: _Plan, numbers: Numbers) -> None:
-        """The last word on a plan."""
+        """Change a finished plan; does nothing by default."""
 
     def assign(
         self,
@@ -56,8 +56,9 @@ class _Sticky(Assignor):
         members: Mapping[str, Subscription],
         racks: Racks | None = None,
     ) -> dict[str, Assignment]:
-        """Members iterate in Java's order. Raises AssignorError where Java's class throws (STK-12,
-        STK-25, STK-29)."""
+        """Compute the assignment, in Java's order of members. Raises AssignorError where Java's
+        class throws (STK-12, STK-25, STK-29).
+        """
         with undisturbed(partitions):
             numbers = Numbers(partitions, members)
             claims = settle_claims(numbers, self.memory, self._highest_generation)
@@ -82,8 +83,9 @@ def _plan(numbers: Numbers, claims: Claims, racks: RackView) -> _Plan:
 
 
 class StickyAssignor(_Sticky):
-    """The assignor called `sticky`: eager, and its members tell what they held in their user data
-    (STK-1, UD-1)."""
+    """The assignor called `sticky`: eager; its members claim their partitions in their user data
+    (STK-1, UD-1).
+    """
 
     name = "sticky"
     rebalance_protocols: Sequence[RebalanceProtocol] = (RebalanceProtocol.EAGER,)
@@ -94,15 +96,17 @@ class StickyAssignor(_Sticky):
         self._generation = DEFAULT_GENERATION
 
     def memory(self, subscription: Subscription) -> Memory:
-        """The claim of the user data; the subscription's own fields are not looked at (STK-1)."""
+        """Return the claim in the user data; the subscription's own fields are ignored (STK-1)."""
         return read_sticky(subscription.user_data)
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
-        """This member's last assignment, and when; None before the first assignment (UD-1)."""
+        """Return this member's last assignment and its generation; None before the first assignment
+        (UD-1).
+        """
         return None if self._assigned is None else encode_sticky(self._assigned, self._generation)
 
     def on_assignment(self, assignment: Assignment, generation: int) -> None:
-        """Remember it for the next subscription."""
+        """Remember the assignment for the next subscription."""
         by_topic: dict[str, list[int]] = {}
         before_last = 0
         for topic, partition in assignment.partitions:
@@ -115,8 +119,9 @@ class StickyAssignor(_Sticky):
 
 
 class CooperativeStickyAssignor(_Sticky):
-    """The assignor called `cooperative-sticky`: members keep what they own while the group
-    rebalances (KIP-429)."""
+    """The assignor called `cooperative-sticky`: members keep their partitions while the group
+    rebalances (KIP-429).
+    """
 
     name = "cooperative-sticky"
     rebalance_protocols: Sequence[RebalanceProtocol] = (
@@ -129,15 +134,16 @@ class CooperativeStickyAssignor(_Sticky):
         self._generation = DEFAULT_GENERATION
 
     def memory(self, subscription: Subscription) -> Memory:
-        """The owned partitions; the generation is the subscription's, or for older members that of
-        the user data (STK-2)."""
+        """Return the owned partitions and their generation, from the subscription or, for older
+        members, from the user data (STK-2).
+        """
         generation = subscription.generation
         if generation is None or generation < 0:
             generation = decode_cooperative(subscription.user_data)
         return runs_of(subscription.owned_partitions), generation
 
     def subscription_user_data(self, topics: Iterable[str]) -> bytes | None:
-        """The generation of the last assignment, -1 before the first (UD-3)."""
+        """Return the generation of the last assignment, -1 before the first (UD-3)."""
         return encode_cooperative(self._generation)
 
     def on_assignment(self, assignment: Assignment, generation: int) -> None:
@@ -145,8 +151,9 @@ class CooperativeStickyAssignor(_Sticky):
         self._generation = generation
 
     def adjust(self, plan: _Plan, numbers: Numbers) -> None:
-        """Take back what another member still owns: it is given in the next rebalance, when that
-        one has revoked it (STK-27)."""
+        """Take back the partitions that another member still owns: they are assigned in the next
+        rebalance, after that member has revoked them (STK-27).
+        """
         transferring = (
             plan.transferring if plan.transferring is not None else _transferring(plan, numbers)
         )
@@ -156,8 +163,9 @@ class CooperativeStickyAssignor(_Sticky):
 
 
 def _take_out(partition: int, wanted: set[int]) -> bool:
-    """Remove a partition from the wanted ones; return whether it was among them. Java removes the
-    first occurrence only."""
+    """Remove a partition from the wanted ones; return whether it was among them. Java removes only
+    the first occurrence.
+    """
     if partition not in wanted:
         return False
     wanted.remove(partition)
@@ -165,8 +173,9 @@ def _take_out(partition: int, wanted: set[int]) -> bool:
 
 
 def _transferring(plan: _Plan, numbers: Numbers) -> list[set[int]]:
-    """A partition that is new to a member, while another that owns it does not keep it
-    (STK-27)."""
+    """Return, by member, the partitions that are new to it while their owner does not keep them
+    (STK-27).
+    """
     index = {member: i for i, member in enumerate(numbers.ids)}
     added: dict[int, int] = {}
     revoked: set[int] = set()

@@ -1,14 +1,15 @@
-"""User data bytes that the sticky assignors put into a member's subscription.
+"""User data that the sticky assignors put into a member's subscription.
 
-Owns two layouts, both big-endian and both without any version of their own:
+Owns two formats, both big-endian and both without a version field:
 
-* sticky (UD-1, UD-2): what the member owned when it was last assigned, in two forms. V1 ends with a
-  generation, V0 lacks it. A reader tries V1 first and V0 when V1 does not fit; bytes left over are
+* sticky (UD-1, UD-2): the partitions of the member's last assignment, in two forms. V1 ends with
+a
+  generation, V0 has none. A reader tries V1 first and V0 if V1 does not fit; bytes left over are
   ignored.
 * cooperative-sticky (UD-3): one generation and nothing else.
 
 range and roundrobin send no user data at all (UD-4). Does not depend on the subscription around
-these bytes, and what any assignor makes of them.
+these bytes, or on how assignors use them.
 """
 
 from __future__ import annotations
@@ -35,10 +36,9 @@ _MAX_TOPIC_BYTES: Final = 0x7FFF
 
 
 class StickyUserData(NamedTuple):
-    """A member's account of itself: owned partitions by topic, and the generation they were
-    given in.
+    """A member's claim: owned partitions by topic, and the generation in which it got them.
 
-    `generation` is None when the bytes are of form V0, which has none.
+    `generation` is None if the bytes are of form V0, which has none.
     """
 
     owned: Partitions
@@ -46,7 +46,7 @@ class StickyUserData(NamedTuple):
 
 
 def encode_sticky(owned: Mapping[str, Sequence[int]], generation: int) -> bytes:
-    """The bytes of form V1, the only one written (UD-1). The order of `owned` is kept.
+    """Encode form V1, the only one that is written (UD-1). The order of `owned` is kept.
 
     Raises ValueError for a topic name that is longer than 32,767 bytes of UTF-8.
     """
@@ -61,10 +61,10 @@ def encode_sticky(owned: Mapping[str, Sequence[int]], generation: int) -> bytes:
 
 
 def decode_sticky(data: bytes | None) -> StickyUserData:
-    """Read form V1, else V0; bytes after the last field are ignored (UD-2, STK-1).
+    """Decode form V1, else V0; bytes after the last field are ignored (UD-2, STK-1).
 
-    None and b"" own nothing and have no generation. Bytes that are neither form own nothing in
-    generation -1.
+    None and b"" give no partitions and no generation. Bytes of neither form give no partitions
+    and generation -1.
     """
     runs, generation = read_sticky(data)
     owned: Partitions = {}
@@ -74,7 +74,9 @@ def decode_sticky(data: bytes | None) -> StickyUserData:
 
 
 def read_sticky(data: bytes | None) -> tuple[Runs, int | None]:
-    """The same as `decode_sticky`, each topic as often as the bytes name it, in their order."""
+    """Decode as `decode_sticky` does, but keep each topic as often as the bytes name it, in their
+    order.
+    """
     if not data:
         return [], None
     try:
@@ -88,11 +90,12 @@ def read_sticky(data: bytes | None) -> tuple[Runs, int | None]:
 
 
 def java_form(data: bytes | None) -> bytes | None:
-    """kafka-python's user data as Java writes it; all else as it is.
+    """Convert kafka-python's user data to Java's format; return other bytes unchanged.
 
-    kafka-python 3 puts an int16 version, 1, before what Java writes, so that neither understands
-    the other. A leader that wants to leave its members' partitions in place hands `sticky` this.
-    Only bytes that Java cannot read, and that are nothing else to the last byte, are taken for it.
+    kafka-python 3 puts an int16 version, 1, before Java's format, so that neither understands
+    the other. A leader that wants its members to keep their partitions passes the result to
+    `sticky`. Bytes are converted only if Java cannot read them and all of them are in
+    kafka-python's format.
     """
     if not data or data[:2] != _PYTHON_VERSION or read_sticky(data) != ([], DEFAULT_GENERATION):
         return data
@@ -104,14 +107,16 @@ def java_form(data: bytes | None) -> bytes | None:
 
 
 def encode_cooperative(generation: int) -> bytes:
-    """cooperative-sticky's user data: the generation, -1 before the first assignment; always
-    written (UD-3)."""
+    """Encode the user data of cooperative-sticky: the generation, -1 before the first assignment;
+    always written (UD-3).
+    """
     return _INT32.pack(generation)
 
 
 def decode_cooperative(data: bytes | None) -> int | None:
-    """The generation in cooperative-sticky's user data: None when there are no bytes, -1 when they
-    do not parse (STK-2)."""
+    """Return the generation in cooperative-sticky's user data: None if there are no bytes, -1 if
+    they cannot be decoded (STK-2).
+    """
     if data is None:
         return None
     try:
@@ -122,8 +127,9 @@ def decode_cooperative(data: bytes | None) -> int | None:
 
 
 def _decode_owned(data: bytes) -> tuple[Runs, int]:
-    """The part that both forms share, and where it ends. Raises struct.error or ValueError when it
-    does not parse."""
+    """Decode the part that both forms share, and return it with its end. Raises struct.error or
+    ValueError if that is impossible.
+    """
     runs: Runs = []
     int16, int32 = _INT16.unpack_from, _INT32.unpack_from
     limit = len(data)
@@ -152,8 +158,9 @@ def _decode_name(name: bytes) -> str:
 
 
 def _checked(count: int, available: int) -> int:
-    """A count that can be true: not negative, not more than what is left. Hostile ones allocate
-    nothing."""
+    """Return the count if it is possible: not negative, and not more than the bytes that are left.
+    So a malicious count allocates nothing. Raises ValueError otherwise.
+    """
     if not 0 <= count <= available:
         raise ValueError(f"a count of {count} where {available} bytes are left")
     return count

@@ -1,8 +1,8 @@
-"""The assignors that run in the coordinator: `uniform` and `range` of the consumer group protocol
+"""The assignors that run in the coordinator: `uniform` and `range` of the consumer protocol
 (KIP-848, SRV-1..SRV-5), `simple` of share groups (KIP-932, SH-ASN-1).
 
-The first two answer as Kafka 4.4.0's classes do, in the order of Java's tables; `simple` with the
-same numbers. The coordinator is given them; they know nothing of it.
+The first two give the results of Kafka 4.4.0's classes, in the order of Java's tables; `simple`
+gives the same numbers of partitions. They do not depend on the coordinator. Begin with `model`.
 """
 
 from __future__ import annotations

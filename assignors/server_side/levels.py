@@ -1,9 +1,10 @@
-"""The subscribers of one topic by load: whom to give to next, and from whom to take.
+"""The subscribers of one topic by load: the next one to give a partition to, and the next one to
+take from.
 
-Owns the balancer inside UniformHeterogeneousAssignmentBuilder (SRV-4). From below, members with the
-lowest load are gone through from left to right; when the last had its turn the level rises, and
-those already on the new level join. From above it is the mirror image, and a member that has
-nothing to give is swapped out. Does not depend on topics and partitions.
+Owns the balancer inside UniformHeterogeneousAssignmentBuilder (SRV-4). From below, the members
+with the lowest load are visited from left to right; after the last of them the level rises, and
+the members that already have that load join. From above it is the mirror image, and a member
+that has no partition of the topic is swapped out. Does not depend on topics and partitions.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ from collections.abc import Sequence
 
 
 class Levels:
-    """Works on `loads`, which the caller keeps up to date; `members` are positions in it."""
+    """The two ends of a topic's subscribers sorted by load. The caller keeps `loads` up to date;
+    `members` are indices of it.
+    """
 
     __slots__ = (
         "_end",
@@ -38,7 +41,7 @@ class Levels:
         self.spread = highest - lowest
 
     def next_least_loaded(self) -> int:
-        """Return the member that takes the next partition."""
+        """Return the member that gets the next partition."""
         if self._next_low >= self._low_end:
             self._least += 1
             while (
@@ -51,7 +54,7 @@ class Levels:
         return self._members[self._next_low - 1]
 
     def next_most_loaded(self) -> int | None:
-        """Return the member that gives a partition away next, or None if nobody can."""
+        """Return the member to take the next partition from, or None if there is none."""
         if self._next_high < self._start:
             if self._end <= self._start and self._start > 0:
                 self._most = self._loads[self._members[self._start - 1]]
@@ -66,11 +69,13 @@ class Levels:
         return self._members[self._next_high + 1]
 
     def exclude_most_loaded(self) -> None:
-        """The member named last has nothing of this topic: it takes no further part."""
+        """Exclude the member that `next_most_loaded` returned last, because it has no partition of
+        this topic.
+        """
         here, last = self._next_high + 1, self._end - 1
         self._members[here], self._members[last] = self._members[last], self._members[here]
         self._end -= 1
 
     def is_balanced(self) -> bool:
-        """True if the two ends have met."""
+        """True if the highest and the lowest load differ by at most one."""
         return self._most - self._least <= 1

@@ -1,9 +1,9 @@
-"""Questions to a server-side assignor and its answers (KIP-848): plain values, in the orders
-that Java's tables show.
+"""Input and output of server-side assignors (KIP-848): plain values, in the iteration orders of
+Java's tables.
 
-Owns the words `Member`, `GroupSpec`, `Plan` and the one way an assignor fails. Topics are 16-byte
-ids. Does not depend on who asks: the coordinator hands over what Kafka's TargetAssignmentBuilder
-hands over, and does with the answer what it likes.
+Owns `Member`, `GroupSpec`, `Plan` and the errors of server-side assignors. Topics are 16-byte
+ids. Does not depend on the caller: the coordinator passes what Kafka's TargetAssignmentBuilder
+passes.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ Plan = dict[str, Mapping[bytes, tuple[int, ...]]]
 class Member:
     """One member as the assignor sees it.
 
-    `topics`: the ids of the topics it subscribes to, as Java's subscription set iterates;
-    `unresolved`: how many more names it subscribes to that no topic has (they count in the size of
-    that set, K8-TGT-4). `assignment`: its current target. `rack` is told and, in 4.4.0, heeded by
-    nobody.
+    `topics`: the ids of the topics that it subscribes to, as Java's subscription set iterates;
+    `unresolved`: the number of subscribed names without a topic (they count in the size of that
+    set, K8-TGT-4). `assignment`: its current target. `rack` is not used by any assignor in
+    4.4.0.
     """
 
     topics: Sequence[bytes]
@@ -39,7 +39,7 @@ class Member:
 
 
 class MemberSeen(Protocol):
-    """An assignor's view of a member: a `Member`, or whatever else has the same attributes."""
+    """The attributes of a member that assignors read; `Member` has them."""
 
     @property
     def topics(self) -> Sequence[bytes]:
@@ -51,7 +51,7 @@ class MemberSeen(Protocol):
 
     @property
     def instance_id(self) -> str | None:
-        """group.instance.id of a static member."""
+        """Return the group.instance.id of a static member."""
 
     @property
     def rack(self) -> str | None:
@@ -67,10 +67,11 @@ class GroupSpec:
     """A group to assign.
 
     `members` iterates as Java's memberIds() does: `assignors.java_order` gives that order.
-    `partitions`: how many each topic has. `homogeneous`: every subscribed name is subscribed to by
-    all members; None: judged by the topic ids (SRV-1). `assigned`: the partitions somebody's target
-    holds, by topic; None: what the members' assignments say. `assignable`: which partitions may be
-    given, by topic; None: all. `simple` alone heeds it.
+    `partitions`: the number of partitions of each topic. `homogeneous`: whether every subscribed
+    name is subscribed to by all members; None: derived from the topic ids (SRV-1). `assigned`:
+    the partitions in any member's target, by topic; None: derived from the members' assignments.
+    `assignable`: the partitions that may be assigned, by topic; None: all. Only `simple` uses
+    it.
     """
 
     members: Mapping[str, MemberSeen]
@@ -80,13 +81,13 @@ class GroupSpec:
     assignable: Mapping[bytes, Container[int]] | None = None
 
     def is_homogeneous(self) -> bool:
-        """True if the group counts as HOMOGENEOUS (SRV-1)."""
+        """Return whether the group is HOMOGENEOUS (SRV-1)."""
         if self.homogeneous is not None:
             return self.homogeneous
         return len({frozenset(member.topics) for member in self.members.values()}) < 2
 
     def assigned_partitions(self) -> Mapping[bytes, Container[int]]:
-        """The inverted current target: which partitions are somebody's."""
+        """Return the partitions that are in any member's current target, by topic."""
         if self.assigned is not None:
             return self.assigned
         found: dict[bytes, set[int]] = {}
@@ -97,30 +98,32 @@ class GroupSpec:
 
 
 class ServerAssignor(Protocol):
-    """An assignor that the coordinator can be given."""
+    """An assignor that can run in the coordinator."""
 
     name: str
 
     def assign(self, spec: GroupSpec) -> Plan:
-        """A target for the group; members that are left out get nothing. Raises AssignorError, as
-        Java throws (SRV-5)."""
+        """Return a target for the group; members that it leaves out get no partitions. Raises
+        AssignorError where Java throws (SRV-5).
+        """
 
 
 def uuid_order(topic_id: bytes) -> tuple[int, int]:
-    """The key that sorts topic ids as Uuid.compareTo does: both halves are signed."""
+    """Return the key that sorts topic ids as Uuid.compareTo does: both halves are signed."""
     return int.from_bytes(topic_id[:8], "big", signed=True), int.from_bytes(
         topic_id[8:], "big", signed=True
     )
 
 
 def utf16_order(text: str) -> bytes:
-    """The key that sorts texts as String.compareTo does: by UTF-16 code units."""
+    """Return the key that sorts texts as String.compareTo does: by UTF-16 code units."""
     return text.encode("utf-16-be", "surrogatepass")
 
 
 def size_of(spec: GroupSpec, topic: bytes) -> int:
-    """Return the number of partitions of a subscribed topic. Raises AssignorError if nobody can
-    describe it (SRV-5)."""
+    """Return the number of partitions of a subscribed topic. Raises AssignorError if there is no
+    such topic (SRV-5).
+    """
     try:
         return spec.partitions[topic]
     except KeyError:

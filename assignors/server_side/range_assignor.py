@@ -1,8 +1,8 @@
-"""The server-side `range` (SRV-2): contiguous runs of each topic's partitions, members in order;
-not sticky, no racks.
+"""The server-side `range` (SRV-2): consecutive partitions of each topic for each member, in order
+of members; neither sticky nor rack-aware.
 
-Owns what org.apache.kafka.coordinator.group.assignor.RangeAssignor does. Does not depend on what
-anybody held before.
+Owns what org.apache.kafka.coordinator.group.assignor.RangeAssignor does. Does not depend on
+former assignments.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class RangeAssignor:
 
 
 class _Runs:
-    """One topic: where its next run begins, and how long it is."""
+    """The runs of one topic: where the next one begins, and its length."""
 
     __slots__ = ("extra", "next", "quota", "size")
 
@@ -56,7 +56,9 @@ class _Runs:
         self.next = 0
 
     def take(self) -> tuple[int, ...]:
-        """The next subscriber's run: one longer while extra partitions last."""
+        """Return the next subscriber's run, which is one longer as long as extra partitions are
+        left.
+        """
         start = self.next
         self.next += self.quota + (self.extra > 0)
         self.extra -= self.extra > 0
@@ -66,7 +68,7 @@ class _Runs:
 def _take(
     runs: dict[bytes, _Runs], topics: Sequence[bytes], expected: int
 ) -> dict[bytes, tuple[int, ...]]:
-    """One member's runs of `topics`, in the order of a map made for `expected` topics."""
+    """Return one member's runs of `topics`, in the order of a map made for `expected` topics."""
     table: HashTable[bytes] = HashTable(uuid_hash, roomy(expected))
     taken = {}
     for topic in topics:
@@ -82,7 +84,9 @@ def _subscribers(members: list[tuple[str, MemberSeen]]) -> Counter[bytes]:
 
 
 def _rank(item: tuple[str, MemberSeen]) -> tuple[bool, bytes]:
-    """Static members by instance id, then dynamic ones by member id (APA-2)."""
+    """Return the sort key of members: static ones by instance id, then dynamic ones by member id
+    (APA-2).
+    """
     member_id, member = item
     return member.instance_id is None, utf16_order(
         member_id if member.instance_id is None else member.instance_id

@@ -1,10 +1,10 @@
-"""The server-side `simple` assignor of share groups (KIP-932): partitions are spread evenly over the
-members that want them, and a partition has several members where members outnumber partitions
-(SH-ASN-1, SH-ASN-2).
+"""The server-side `simple` assignor of share groups (KIP-932): partitions are spread evenly over
+their subscribers, and a partition has several members where there are more members than
+partitions (SH-ASN-1, SH-ASN-2).
 
-Members that subscribe alike share all their topics together; else each topic is shared for itself.
-Who gives up and who gets which partition follows the orders of Kafka's HashMaps, to which the ids of
-members and topics belong. Does not depend on racks.
+Members with equal subscriptions share all their topics together; otherwise each topic is shared
+separately. Which member loses or gets which partition follows the iteration orders of Kafka's
+HashMaps, which depend on the ids of members and topics. Does not depend on racks.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _UINT32 = 0xFFFFFFFF
 
 
 class _Place(NamedTuple):
-    """A partition."""
+    """A partition, by topic id and number."""
 
     topic: bytes
     number: int
@@ -31,7 +31,7 @@ class _Place(NamedTuple):
 
 @lru_cache(maxsize=1 << 14)
 def _place_hash(place: _Place) -> int:
-    """TopicIdPartition.hashCode: that of a record."""
+    """Return TopicIdPartition.hashCode, which is that of a Java record."""
     return (31 * uuid_hash(place.topic) + place.number) & _UINT32
 
 
@@ -45,7 +45,7 @@ class SimpleAssignor:
     name = "simple"
 
     def assign(self, spec: GroupSpec) -> Plan:
-        """Give the partitions that may be given. Raises AssignorError (SRV-5)."""
+        """Assign the partitions that may be assigned. Raises AssignorError (SRV-5)."""
         members = list(spec.members.values())
         targets = [_Target(member.assignment) for member in members]
         if not members:
@@ -81,7 +81,9 @@ def _assignable(spec: GroupSpec, topics: Iterable[bytes]) -> Iterable[_Place]:
 
 
 class _Target:
-    """A member's future share: what it had, and a copy of that once something changes."""
+    """A member's target while it is computed: its former target, and a copy of that once it
+    changes.
+    """
 
     __slots__ = ("_order", "_sets", "old")
 
@@ -91,7 +93,7 @@ class _Target:
         self._sets: dict[bytes, HashTable[int]] = {}
 
     def open(self) -> HashTable[bytes]:
-        """Make it a copy that may be changed; its topics."""
+        """Copy the former target, if that was not done yet; return its topics."""
         if self._order is None:
             self._order = HashTable(uuid_hash, len(self.old))
             for topic, numbers in self.old.items():
@@ -100,17 +102,17 @@ class _Target:
         return self._order
 
     def copied(self) -> None:
-        """Have the order of a copy. That of one partition is the same."""
+        """Take the iteration order that a copy has. A target of one partition needs no copy."""
         if len(self.old) > 1 or any(len(numbers) > 1 for numbers in self.old.values()):
             self.open()
 
     def drop(self, topic: bytes) -> None:
-        """Lose a topic."""
+        """Remove a topic."""
         self.open().discard(topic)
         self._sets.pop(topic, None)
 
     def remove(self, place: _Place) -> bool:
-        """Lose a partition; whether it had it. A topic of which it has no partition is kept."""
+        """Remove a partition; return whether it was there. A topic without partitions stays."""
         self.open()
         numbers = self._sets.get(place.topic)
         if numbers is None or place.number not in numbers:
@@ -119,19 +121,21 @@ class _Target:
         return True
 
     def add(self, place: _Place) -> None:
-        """Get a partition."""
+        """Add a partition."""
         self.open().compute(place.topic)
         self._sets.setdefault(place.topic, HashTable(int_hash)).put(place.number)
 
     def plan(self) -> Mapping[bytes, tuple[int, ...]]:
-        """As the group stores it."""
+        """Return the target as topics and partitions, in Java's order."""
         if self._order is None:
             return unchanged(self.old)
         return {topic: tuple(self._sets[topic]) for topic in self._order}
 
 
 class _Given:
-    """Members of each partition, and partitions of each member, as Kafka's maps have them."""
+    """The members of each partition and the partitions of each member, in the orders of Kafka's
+    maps.
+    """
 
     def __init__(self, places: int, hash_code: Callable[[_Place], int]) -> None:
         self._hash = hash_code
@@ -140,7 +144,7 @@ class _Given:
         self.places: dict[int, HashTable[_Place]] = {}
 
     def known(self, place: _Place) -> HashTable[int]:
-        """The members of a partition, which is known from now on."""
+        """Return the members of a partition, which is added if it is new."""
         self.order.compute(place)
         members = self.members.get(place)
         if members is None:
@@ -148,12 +152,12 @@ class _Given:
         return members
 
     def had(self, member: int, place: _Place) -> None:
-        """A member had a partition before."""
+        """Add a member's partition from its former target."""
         self.known(place)
         self.add(member, place)
 
     def add(self, member: int, place: _Place) -> None:
-        """A member has a partition that is known."""
+        """Assign a member a partition that was added before."""
         self.members[place].put(member)
         places = self.places.get(member)
         if places is None:
@@ -161,7 +165,7 @@ class _Given:
         places.put(place)
 
     def remove(self, member: int, place: _Place) -> None:
-        """A member has it no longer."""
+        """Take a partition from a member."""
         self.members[place].discard(member)
         self.places[member].discard(place)
 
@@ -179,8 +183,10 @@ def _share(
     *,
     alike: bool,
 ) -> None:
-    """Share the partitions of topics among members (their numbers): what is too much is taken away,
-    then the rest is given. `alike`: all members have these topics and no others, which they lose."""
+    """Share the partitions of topics among members (given by number): first surplus partitions are
+    taken away, then the others are assigned. `alike`: all members subscribe to these topics
+    only, and lose any others.
+    """
     sharing = -(-len(members) // len(places)) if places else 0
     share = sharing * len(places) / len(members)
     desired = dict.fromkeys(range(len(targets)), 0)
@@ -206,7 +212,9 @@ def _share(
 def _take_back(
     targets: Sequence[_Target], given: _Given, desired: Mapping[int, int], sharing: int
 ) -> None:
-    """Members have too many partitions, then partitions too many members."""
+    """Take partitions from members that have too many, then members from partitions that have too
+    many.
+    """
     for member, places in given.places.items():
         too_many = len(places) - desired[member]
         for place in list(places)[: max(too_many, 0)]:
@@ -227,7 +235,7 @@ def _give(
     sharing: int,
     unfilled: list[int],
 ) -> None:
-    """Members that have too few get partitions that have too few, in turns."""
+    """Assign partitions with too few members to members with too few partitions, in turn."""
     turn, at, some = list(unfilled), 0, False
     for place in given.order:
         if not unfilled:

@@ -1,9 +1,8 @@
-"""One member's target while it is computed: the assignments it had, kept as they are until
-something changes.
+"""One member's target while it is computed, which begins as its former assignment.
 
-Owns when Java copies: a target that only loses and gains nothing keeps the order of the map it came
-in; the first change makes a copy, whose order is that of new tables
-(AssignorHelpers.deepCopyAssignment). Does not depend on why anything moves.
+Owns when Java copies: an unchanged target keeps the order of the map that it came in; the first
+change makes a copy, whose order is that of new tables (AssignorHelpers.deepCopyAssignment). Does
+not depend on the reason of a change.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from assignors.server_side.model import Owned
 
 
 def unchanged(assignment: Owned) -> Mapping[bytes, tuple[int, ...]]:
-    """An assignment as a target, be it the same object."""
+    """Return an assignment as a target: the same object, if all its values are tuples."""
     for partitions in assignment.values():
         if type(partitions) is not tuple:
             return {topic: tuple(numbers) for topic, numbers in assignment.items()}
@@ -24,7 +23,7 @@ def unchanged(assignment: Owned) -> Mapping[bytes, tuple[int, ...]]:
 
 
 class Target:
-    """A member's future share."""
+    """A member's target while it is computed."""
 
     __slots__ = ("_kept", "_order", "_sets")
 
@@ -34,7 +33,7 @@ class Target:
         self._sets: dict[bytes, HashTable[int]] = {}
 
     def open(self) -> HashTable[bytes]:
-        """Make it a copy that may be changed, if it is not yet one; its topics."""
+        """Copy the former assignment, if that was not done yet; return its topics."""
         if self._order is None:
             self._order = HashTable(uuid_hash, len(self._kept))
             for topic, partitions in self._kept.items():
@@ -43,12 +42,12 @@ class Target:
         return self._order
 
     def drop(self, topic: bytes) -> None:
-        """Lose a whole topic."""
+        """Remove a whole topic."""
         self.open().discard(topic)
         self._sets.pop(topic, None)
 
     def remove(self, topic: bytes, partition: int) -> None:
-        """Lose a partition."""
+        """Remove a partition."""
         self.open()
         partitions = self._sets.get(topic)
         if partitions is not None:
@@ -57,7 +56,7 @@ class Target:
                 self.drop(topic)
 
     def add(self, topic: bytes, partition: int, initial: int = DEFAULT_CAPACITY) -> None:
-        """Gain a partition; the set of a new topic is made with capacity `initial`."""
+        """Add a partition; the set of a new topic is made with capacity `initial`."""
         self.open().compute(topic)
         partitions = self._sets.get(topic)
         if partitions is None:
@@ -65,8 +64,9 @@ class Target:
         partitions.put(partition)
 
     def result(self) -> Mapping[bytes, tuple[int, ...]]:
-        """Topics and partitions in Java's order; the assignment itself, if it holds tuples and
-        nothing has changed."""
+        """Return topics and partitions in Java's order; the former assignment itself, if it holds
+        tuples and is unchanged.
+        """
         if self._order is None:
             return unchanged(self._kept)
         return {topic: tuple(self._sets[topic]) for topic in self._order}

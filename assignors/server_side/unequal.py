@@ -1,8 +1,8 @@
 """The server-side `uniform` for members with different subscriptions (SRV-4).
 
-Owns UniformHeterogeneousAssignmentBuilder: keep what is still wanted, give away the rest topic by
-topic, then even out. Members are spoken of by their position in the group. Does not depend on
-racks, as Java does.
+Owns UniformHeterogeneousAssignmentBuilder: keep partitions that are still subscribed to, assign
+the others topic by topic, then balance. Members are given by their index in the group. Like
+Java, does not depend on racks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NOBODY = -1
 
 
 def assign_unequal(spec: GroupSpec) -> Plan:
-    """A target for the group. Raises AssignorError (SRV-5)."""
+    """Return a target for the group. Raises AssignorError (SRV-5)."""
     work = _Work(spec)
     if not work.subscribers:
         return {}
@@ -33,7 +33,7 @@ def assign_unequal(spec: GroupSpec) -> Plan:
 
 
 class _Work:
-    """The assignment as it grows."""
+    """The assignment while it is computed."""
 
     def __init__(self, spec: GroupSpec) -> None:
         self.spec = spec
@@ -50,7 +50,7 @@ class _Work:
         self.owners = {topic: [_NOBODY] * spec.partitions[topic] for topic in self.subscribers}
 
     def keep(self) -> None:
-        """Everybody keeps what it has of the topics it subscribes to."""
+        """Keep each member's partitions of the topics that it subscribes to; drop its other topics."""
         for index, member in enumerate(self.spec.members.values()):
             wanted = frozenset(member.topics)
             for topic, partitions in member.assignment.items():
@@ -66,8 +66,9 @@ class _Work:
                     self.owners[topic][partition] = index
 
     def assign_the_rest(self) -> None:
-        """Phase 1: every topic's unassigned partitions go to the least loaded of its subscribers,
-        level by level."""
+        """Phase 1: assign every topic's unassigned partitions to the least loaded of its
+        subscribers.
+        """
         unassigned = {
             topic: [p for p, owner in enumerate(owners) if owner == _NOBODY]
             for topic, owners in self.owners.items()
@@ -80,8 +81,9 @@ class _Work:
                 self._give(topic, partition, levels.next_least_loaded())
 
     def balance(self) -> None:
-        """Phase 2: even out topic after topic, until a whole round changes nothing, 16 rounds at
-        most."""
+        """Phase 2: balance topic after topic, until a whole round changes nothing, 16 rounds at
+        most.
+        """
         topics = self._sorted(
             [topic for topic, subscribers in self.subscribers.items() if len(subscribers) > 1]
         )
@@ -94,8 +96,9 @@ class _Work:
                     last_change = position
 
     def _balance_topic(self, topic: bytes) -> bool:
-        """Move partitions of this topic from the most to the least loaded; whether anything
-        moved."""
+        """Move partitions of this topic from the most to the least loaded; return whether any
+        moved.
+        """
         levels = Levels(self.loads, self.subscribers[topic])
         if levels.spread <= 1:
             return False
@@ -129,7 +132,7 @@ class _Work:
         self.loads[member] += 1
 
     def _sorted(self, topics: list[bytes]) -> list[bytes]:
-        """Most partitions for a subscriber first, then fewest subscribers, then by id."""
+        """Sort topics: most partitions per subscriber first, then fewest subscribers, then by id."""
 
         def rank(topic: bytes) -> tuple[float, int, tuple[int, int]]:
             subscribers = len(self.subscribers[topic])

@@ -1,11 +1,12 @@
-"""The server-side `uniform`: as even as can be, and as sticky as that allows.
+"""The server-side `uniform`: as even as possible, and as sticky as that allows.
 
-Owns org.apache.kafka.coordinator.group.assignor.UniformAssignor: which of two ways a group is
-assigned, and the way for equal subscriptions (SRV-3; UniformHomogeneousAssignmentBuilder). The way
-for unequal ones is `unequal`'s. Does not depend on racks, as Java does.
+Owns org.apache.kafka.coordinator.group.assignor.UniformAssignor: the choice between its two
+algorithms, and the one for equal subscriptions (SRV-3; UniformHomogeneousAssignmentBuilder). The
+one for different subscriptions is in `unequal`. Like Java, does not depend on racks.
 
-One thing is newer than SRV-3: since 4.1 a member that would get an extra partition, but does not
-hold one, hands the extra on while there are enough members after it to take all extras.
+One rule is newer than SRV-3: since 4.1 a member that would get an extra partition, but does not
+have one yet, leaves the extra to later members as long as there are enough of them to take all
+extras.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class UniformAssignor:
     name = "uniform"
 
     def assign(self, spec: GroupSpec) -> Plan:
-        """A target for the group. Raises AssignorError (SRV-5)."""
+        """Return a target for the group. Raises AssignorError (SRV-5)."""
         if not spec.members:
             return {}
         return _assign_equal(spec) if spec.is_homogeneous() else assign_unequal(spec)
@@ -76,14 +77,14 @@ def _assign_equal(spec: GroupSpec) -> Plan:
 
 
 def _free(size: int, held: Container[int]) -> Iterable[int]:
-    """The partitions that are nobody's, in order."""
+    """Return the unassigned partitions of a topic, in ascending order."""
     if isinstance(held, set | frozenset):
         return sorted(set(range(size)).difference(held)) if held else range(size)
     return [partition for partition in range(size) if partition not in held]
 
 
 def _fits(assignment: Owned, topics: HashTable[bytes], quota: int) -> bool:
-    """True if a member may keep all that it has."""
+    """Return whether a member may keep all of its partitions."""
     for topic, partitions in assignment.items():
         quota -= len(partitions)
         if quota < 0 or topic not in topics:
@@ -94,8 +95,9 @@ def _fits(assignment: Owned, topics: HashTable[bytes], quota: int) -> bool:
 def _keep(
     target: Target, assignment: Owned, topics: HashTable[bytes], quota: int
 ) -> tuple[int, list[tuple[bytes, int]]]:
-    """Take from a member what it may not keep; (how much more it may have, what was taken and must
-    go to somebody)."""
+    """Take from a member the partitions that it may not keep; return how many more it may have, and
+    the partitions that must be assigned again.
+    """
     lost = []
     for topic, partitions in assignment.items():
         if topic not in topics:
@@ -109,7 +111,7 @@ def _keep(
 
 
 def _fill(unfilled: Iterable[tuple[Target, int]], unassigned: Iterable[tuple[bytes, int]]) -> None:
-    """Give the unassigned partitions, in order, to those who have room, in order."""
+    """Assign the unassigned partitions, in order, to the members with room, in order."""
     rest = iter(unassigned)
     for target, room in unfilled:
         target.open()

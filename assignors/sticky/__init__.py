@@ -1,2 +1,5 @@
-"""Internals of the sticky assignors: `numbers` (partitions as ints), `claims` (owners before),
-`equal` and `general` (the algorithms for equal and for different subscriptions)."""
+"""The algorithms of the sticky assignors: `numbers` (partitions as ints), `claims` (former owners),
+`equal` and `general` (equal and different subscriptions).
+
+`assignors.sticky_assignor` has the two classes that use them.
+"""

@@ -1,8 +1,9 @@
 """Owners of partitions as members claim them in their subscriptions, and the decision between
 members that claim the same partition.
 
-Owns the ownership phase of Java's AbstractStickyAssignor (STK-3..STK-6), and whether all subscribe
-to the same (STK-4). Does not depend on how members tell it: the assignor reads that.
+Owns the ownership phase of Java's AbstractStickyAssignor (STK-3..STK-6), and whether all members
+subscribe to the same topics (STK-4). Does not depend on the form of a claim: the assignor reads
+that.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ know)."""
 
 
 class Claims(NamedTuple):
-    """By member number: what each told, in which generation, and what it is taken to own. And what
-    two claimed at once."""
+    """The settled claims, by member number: what each member claimed (`told`), in which generation,
+    and what it is taken to own. `doubly_claimed`: partitions that two members claimed at once.
+    """
 
     told: list[list[int]]
     generations: list[int | None]
@@ -33,8 +35,9 @@ class Claims(NamedTuple):
 def settle_claims(
     numbers: Numbers, memory: Callable[[Subscription], Memory], highest_generation: int
 ) -> Claims:
-    """Go through the members in Java's order; a partition that is claimed again goes by generation
-    (STK-5)."""
+    """Go through the members in Java's order; of two claims of a partition the one of the higher
+    generation wins (STK-5).
+    """
     size = len(numbers.ids)
     told: list[list[int]] = [[]] * size
     generations: list[int | None] = [None] * size
@@ -90,8 +93,9 @@ def _settle(
 
 
 def all_equal(numbers: Numbers) -> bool:
-    """Return whether all members subscribe to the same topics. Lists are compared with the first
-    one that is not empty (STK-4)."""
+    """Return whether all members subscribe to the same topics. Each list is compared with the first
+    one that is not empty (STK-4).
+    """
     topics: set[str] = set()
     same: Sequence[str] | None = None
     for member in numbers.walk:

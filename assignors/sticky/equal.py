@@ -1,8 +1,8 @@
 """The assignment when all members subscribe to the same topics: linear in the number of partitions.
 
-Owns ConstrainedAssignmentBuilder of Java's AbstractStickyAssignor (STK-7..STK-14): everybody keeps
-up to its quota, the rest is dealt to those below it. Where Java deals one by one, whole rounds are
-dealt as slices. Does not depend on generations.
+Owns ConstrainedAssignmentBuilder of Java's AbstractStickyAssignor (STK-7..STK-14): every member
+keeps partitions up to its quota, and the others are assigned in turn to members below it. Where
+Java assigns one by one, whole rounds are assigned as slices. Does not depend on generations.
 """
 
 from __future__ import annotations
@@ -16,14 +16,18 @@ from assignors.sticky.racks import RackView
 
 
 class EqualPlan(NamedTuple):
-    """By member number what it gets, and which of that another member may still hold (STK-13)."""
+    """The result by member number: its partitions, and those of them that another member may still
+    own (STK-13).
+    """
 
     lists: list[list[int]]
     transferring: list[set[int]]
 
 
 def assign_equal(numbers: Numbers, claims: Claims, racks: RackView) -> EqualPlan:
-    """Raises AssignorError where Java's class does (STK-11, STK-12, STK-29)."""
+    """Compute the assignment. Raises AssignorError where Java's class throws (STK-11, STK-12,
+    STK-29).
+    """
     if not numbers.ids:
         raise AssignorError(
             "STK-7: a sticky assignor needs at least one member; Java divides by their number"
@@ -80,7 +84,9 @@ class _Deal:
         self._by_number += [partition * topics + t for t, partition in numbers.phantoms]
 
     def keep(self, member: int, claims: Claims) -> None:
-        """STK-8: own partitions first, in the order of number and topic, up to the quota."""
+        """Let a member keep its own partitions, ordered by number and topic, up to the quota
+        (STK-8).
+        """
         owned = list(claims.owned[member])
         if owned and self._racks.used:
             away = [x for x in owned if self._racks.mismatch(member, x)]
@@ -109,8 +115,9 @@ class _Deal:
             self.exact.clear()
 
     def unassigned(self) -> list[int]:
-        """STK-9. Java compares with what is kept one by one, and gets stuck at a partition that
-        does not exist (STK-29)."""
+        """Return the unassigned partitions (STK-9). Java compares them with the kept ones one by
+        one, and stops comparing at a kept partition that does not exist (STK-29).
+        """
         total = self._numbers.total
         stuck_at = total
         free = bytearray(b"\1") * (total + len(self._numbers.phantoms))
@@ -123,7 +130,7 @@ class _Deal:
         return [x for x in range(total) if free[x] or x >= stuck_at]
 
     def by_rack(self, left: list[int]) -> list[int]:
-        """STK-10: what can go to a member in its rack; the rest is returned."""
+        """Assign partitions to members in their racks; return the others (STK-10)."""
         rack_of, partitions = self._racks.rack_of, self._racks.partitions
         wanting = dict.fromkeys(self._racks.members_in, 0)
         for member in self.under:
@@ -162,7 +169,9 @@ class _Deal:
         return rest
 
     def in_rounds(self, left: list[int]) -> None:
-        """STK-11, STK-12: in turn to those under the quota, then one each to those at it."""
+        """Assign partitions in turn to the members below the quota, then one each to those at it
+        (STK-11, STK-12).
+        """
         at = 0
         while self.under and at < len(left):
             size = len(self.under)

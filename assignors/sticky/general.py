@@ -1,17 +1,19 @@
-"""The assignment when subscriptions differ: fill up, then move partition by partition until nothing
-gets better.
+"""The assignment when subscriptions differ: assign what is unassigned, then move partition by
+partition until nothing gets better.
 
-Owns GeneralAssignmentBuilder of Java's AbstractStickyAssignor (STK-15..STK-25), in Java's order of
-steps, because the answer depends on it. What is left out are Java's repeated scans, where they
-cannot matter:
+Owns GeneralAssignmentBuilder of Java's AbstractStickyAssignor (STK-15..STK-25), in Java's order
+of steps, because the result depends on it. Java's repeated scans are left out where they cannot
+matter:
 
-* Java asks before each partition whether all is balanced. While everybody holds only what it
-  subscribes to, "balanced" means that no partition can move any more; then asking it is the same as
-  finding that none moves. It is asked only where the two differ: from the first move to a former
-  owner that no longer subscribes (STK-25), and where claimed partitions do not exist (STK-29).
-* Java first looks for a better member in the owner's rack, then anywhere. Both end in the same move
+* Java tests before each partition whether all is balanced. While every member has only
+partitions
+  that it subscribes to, "balanced" means that no partition can move any more; then the test is the
+  same as finding that none moves. It is made only where the two differ: from the first move to a
+  former owner that no longer subscribes (STK-25), and where claimed partitions do not exist (STK-29).
+* Java first looks for a better member in the owner's rack, then anywhere. Both end in the same
+move
   (STK-21).
-* Members in the order of (count, id) are a heap per topic while partitions are given out;
+* Members in the order of (count, id) are a heap per topic while partitions are assigned;
   afterwards only the least of a topic's subscribers is needed.
 """
 
@@ -38,8 +40,9 @@ _NOBODY = -1
 def assign_general(
     numbers: Numbers, claims: Claims, racks: RackView
 ) -> tuple[list[list[int]], list[str]]:
-    """By member number what it gets, and the member ids in Java's order. Raises AssignorError where
-    Java's class does (STK-25)."""
+    """Return the partitions by member number, and the member ids in Java's order. Raises
+    AssignorError where Java's class throws (STK-25).
+    """
     work = _General(numbers, claims, racks)
     return work.lists, work.build()
 
@@ -76,7 +79,9 @@ class _General:
         self.scope: set[int] = set()
 
     def _keep(self, claims: Claims) -> None:
-        """STK-17."""
+        """Let members keep the owned partitions that they still subscribe to and whose racks match
+        (STK-17).
+        """
         for member, owned in enumerate(claims.owned):
             wants = self.wants[member]
             kept = self.lists[member] = [x for x in owned if self.topic_of[x] in wants]
@@ -87,8 +92,9 @@ class _General:
                 self.owner[x] = member
 
     def _previous(self, claims: Claims) -> dict[int, int]:
-        """Return the last owner of each partition, as told by members that missed a generation
-        (STK-16)."""
+        """Return the last owner of each partition, as claimed by members that missed a generation
+        (STK-16).
+        """
         latest: dict[int, tuple[int, int]] = {}
         for member in self.numbers.walk:
             told = claims.generations[member]
@@ -100,7 +106,9 @@ class _General:
         return {x: member for x, (member, _) in latest.items() if x < self.numbers.total}
 
     def build(self) -> list[str]:
-        """STK-18..STK-24."""
+        """Assign and balance, and revert the moves if they did not lower the score; return the
+        members in the result's order (STK-18..STK-24).
+        """
         numbers, size = self.numbers, self.size
         unassigned = self._unassigned()
         self.keys = [len(taken) * size + member for member, taken in enumerate(self.lists)]
@@ -127,8 +135,9 @@ class _General:
         return self._order(reverted=reverted)
 
     def _order(self, *, reverted: bool) -> list[str]:
-        """Members as the answer iterates: those set aside left the map and came back to it last; a
-        revert fills it anew."""
+        """Return the members in the result's order: those set aside were removed from the map and
+        put back last; a revert fills it again.
+        """
         ids = self.numbers.ids
         inside = [ids[member] for member in self.numbers.current_walk if member in self.scope]
         aside = [ids[member] for member in self.numbers.walk if member not in self.scope]
@@ -154,8 +163,9 @@ class _General:
         return table_order(list(table))
 
     def _unassigned(self) -> Runs:
-        """All that nobody keeps, in order. Java gets stuck at a partition that does not exist, and
-        takes what follows for free (STK-29)."""
+        """Return the unassigned partitions, in order. Java stops comparing at a kept partition that
+        does not exist, and treats all after it as unassigned (STK-29).
+        """
         rank = {t: i for i, t in enumerate(self.topic_order)}
         stuck = (len(rank), 0)
         for i, (t, partition) in enumerate(self.numbers.phantoms):
@@ -169,8 +179,9 @@ class _General:
         return runs
 
     def _give(self, runs: Runs, *, by_rack: bool) -> Runs:
-        """Each to the subscriber with the fewest, in its rack if so wanted (STK-18). What found
-        nobody is returned."""
+        """Assign each partition to the subscriber with the fewest, in its rack if `by_rack`
+        (STK-18). Return those without such a subscriber.
+        """
         size, keys, lists, owner = self.size, self.keys, self.lists, self.owner
         rest: Runs = []
         for t, xs in runs:
@@ -196,7 +207,7 @@ class _General:
         return rest
 
     def _heaps(self, topic: int, *, by_rack: bool) -> dict[str | None, list[int]]:
-        """The subscribers' keys as heaps, one for each rack."""
+        """Return the subscribers' keys as heaps, one for each rack."""
         heaps: dict[str | None, list[int]] = {}
         for member in set(self.candidates[topic]):
             heaps.setdefault(self.racks.rack_of[member] if by_rack else None, []).append(
@@ -207,15 +218,16 @@ class _General:
         return heaps
 
     def _heap_for(self, partition: int, heaps: dict[str | None, list[int]]) -> list[int] | None:
-        """The heap whose first is the first of all members that match: those in the partition's
-        racks, and those without one."""
+        """Return the heap whose first member is the first of all that match: members in the
+        partition's racks, and members without a rack.
+        """
         found = [
             heap for rack in (None, *self.racks.partitions[partition]) if (heap := heaps.get(rack))
         ]
         return min(found, key=lambda heap: heap[0], default=None)
 
     def _most(self, member: int) -> int:
-        """Return how many partitions the member could have."""
+        """Return how many partitions the member's topics have."""
         topics = self.topics_of[member]
         return (
             self.numbers.total
@@ -224,18 +236,24 @@ class _General:
         )
 
     def _can_take_part(self, member: int, shared: list[bool]) -> bool:
-        """STK-19: it could have more, or has something that others could have."""
+        """Return whether the member could get more partitions, or has one that another member could
+        get (STK-19).
+        """
         taken = self.lists[member]
         return len(taken) < self._most(member) or any(shared[self.topic_of[x]] for x in taken)
 
     def _score(self, lists: list[list[int]]) -> int:
-        """The sum of all differences between two members, in Java's 32 bits (STK-24)."""
+        """Return the sum of the differences between all pairs of members, in Java's 32 bits
+        (STK-24).
+        """
         counts = sorted(len(lists[member]) for member in self.scope)
         score = sum(count * (2 * i - len(counts) + 1) for i, count in enumerate(counts))
         return (score + 0x8000_0000) % 0x1_0000_0000 - 0x8000_0000
 
     def _reassign(self, runs: Runs) -> bool:
-        """Pass after pass over these, until one changes nothing (STK-21). Did anything move?"""
+        """Make passes over these partitions until one changes nothing (STK-21). Return whether any
+        moved.
+        """
         moved = False
         while self._pass(runs):
             moved = True
@@ -256,8 +274,9 @@ class _General:
         return moved
 
     def _pass_topic(self, topic: int, partitions: Iterable[int]) -> tuple[bool, bool]:
-        """One topic whose subscribers all take part. Did anything move; was everything found
-        balanced?"""
+        """Balance one topic whose subscribers all take part. Return whether any partition moved,
+        and whether the group was found balanced.
+        """
         lists, owner, previous, size = self.lists, self.owner, self.previous, self.size
         key_of, candidates = self.keys.__getitem__, self.candidates[topic]
         least = min(map(key_of, candidates))
@@ -281,8 +300,9 @@ class _General:
         return moved, False
 
     def _pass_odd_topic(self, topic: int, partitions: Iterable[int]) -> tuple[bool, bool]:
-        """The same where a subscriber was set aside: Java falls over it when it comes to it
-        (STK-25)."""
+        """Do the same for a topic with a subscriber that was set aside: Java throws when it reaches
+        it (STK-25).
+        """
         moved = False
         for x in partitions:
             if self._is_balanced():
@@ -301,7 +321,8 @@ class _General:
 
     def _has_better(self, partition: int, topic: int, count: int) -> bool:
         """Return whether a subscriber has at least two partitions fewer. Java looks in the owner's
-        rack first, so it may overlook members that are set aside."""
+        rack first, so it may miss members that are set aside.
+        """
         rack = self.racks.rack_of[self.owner[partition]]
         candidates = self.candidates[topic]
         near: list[int] = []
@@ -320,7 +341,8 @@ class _General:
 
     def _former_owner(self, partition: int, topic: int, count: int) -> int:
         """Return the member that owned the partition before, if the partition goes back to it, else
-        nobody."""
+        `_NOBODY`.
+        """
         former = self.previous.get(partition, _NOBODY)
         if former == _NOBODY:
             return _NOBODY
@@ -331,11 +353,13 @@ class _General:
         return former if count > len(self.lists[former]) + 1 else _NOBODY
 
     def _is_doubtful(self, topic: int, target: int) -> bool:
-        """Could the group be balanced although a move is due?"""
+        """Return whether the group may be balanced although a move is due, so that the test has to
+        be made.
+        """
         return bool(self.numbers.phantoms) or self.strangers_hold or topic not in self.wants[target]
 
     def _is_balanced(self) -> bool:
-        """STK-22, as Java finds it."""
+        """Return whether Java's isBalanced would be true (STK-22)."""
         lists = self.lists
         counts = [len(lists[member]) for member in self.scope]
         if min(counts) >= max(counts) - 1:
@@ -373,7 +397,9 @@ class _General:
         return True
 
     def _move(self, partition: int, topic: int, target: int) -> None:
-        """Move it, or one of the topic that went the other way (STK-23)."""
+        """Move a partition, or another one of the topic that moved in the opposite direction before
+        (STK-23).
+        """
         x = self.movements.instead_of(partition, topic, self.owner[partition], target)
         source = self.owner[x]
         self.movements.record(x, topic, source, target)

@@ -1,8 +1,8 @@
 """Moves of partitions while the sticky assignor balances, so that a later move can undo an earlier
 one instead of adding to it.
 
-Owns PartitionMovements of Java's AbstractStickyAssignor (STK-23). Of several candidates Java takes
-the first of a HashSet. Does not depend on why anything moves.
+Owns PartitionMovements of Java's AbstractStickyAssignor (STK-23). Of several candidates Java
+takes the first of a HashSet. Does not depend on the reason of a move.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ Pair = tuple[int, int]
 
 
 class _MovedSet:
-    """A HashSet of partitions of one topic: it grows, never shrinks, and goes when it is empty."""
+    """A HashSet of partitions of one topic: it grows, never shrinks, and is removed when it is
+    empty.
+    """
 
     __slots__ = ("numbers", "peak")
 
@@ -28,7 +30,7 @@ class _MovedSet:
 
 
 class Movements:
-    """The record of one assignment. Members and partitions are numbers."""
+    """The moves of one assignment. Members and partitions are numbers."""
 
     def __init__(self, numbers: Numbers) -> None:
         self._numbers = numbers
@@ -36,15 +38,16 @@ class Movements:
         self._sets: dict[tuple[int, int, int], _MovedSet] = {}
 
     def instead_of(self, partition: int, topic: int, source: int, target: int) -> int:
-        """The partition to move instead of this one: one of the topic that came the other way, or
-        this one."""
+        """Return the partition to move instead of this one: one of the topic that moved in the
+        opposite direction, or this one.
+        """
         if moved := self._pair_of.get(partition):
             source = moved[0]
         other_way = self._sets.get((topic, target, source))
         return partition if other_way is None else self._first(other_way, topic)
 
     def record(self, partition: int, topic: int, source: int, target: int) -> None:
-        """The partition moves. A partition back at its source never moved."""
+        """Record a move. A partition that is back at its source counts as not moved."""
         if moved := self._pair_of.pop(partition, None):
             before = self._sets[topic, *moved]
             del before.numbers[partition]

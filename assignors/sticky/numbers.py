@@ -1,8 +1,8 @@
-"""Topics, partitions and members as small ints, so that an assignment of a million partitions is
-work on lists.
+"""Topics, partitions and members as small ints, so that assigning a million partitions is work on
+lists.
 
-Owns the numbering: topics by name, their partitions one after the other, members by id. A claimed
-partition that its topic does not have (STK-29) gets a number too, beyond the real ones. Does not
+Owns the numbering: topics by name, their partitions one after the other, members by id. A
+claimed partition that does not exist (STK-29) gets a number too, beyond the real ones. Does not
 depend on what the numbers are used for.
 """
 
@@ -44,7 +44,7 @@ class Numbers:
         self._phantom_numbers: dict[tuple[int, int], int] = {}
 
     def numbers_of(self, runs: Runs) -> list[int]:
-        """Numbers of partitions told by name; those of unknown topics are left out."""
+        """Return the numbers of these partitions; those of unknown topics are left out."""
         numbers: list[int] = []
         for topic, partitions in runs:
             t = self.topic_index.get(topic)
@@ -68,12 +68,12 @@ class Numbers:
         return number
 
     def topic_of_each(self) -> list[int]:
-        """For each number the topic's."""
+        """Return the topic's number for each partition number."""
         topics = [t for t, count in enumerate(self.counts) for _ in range(count)]
         return topics + [t for t, _ in self.phantoms]
 
     def objects(self) -> list[TopicPartition]:
-        """For each number the partition it stands for."""
+        """Return the partition for each partition number."""
         objects: list[TopicPartition] = []
         for topic, count in zip(self.topics, self.counts, strict=True):
             objects += partition_objects(topic, count)
@@ -82,7 +82,7 @@ class Numbers:
 
 
 def runs_of(partitions: Iterable[TopicPartition]) -> Runs:
-    """Partitions in their order, neighbours of one topic taken together."""
+    """Return partitions in their order, with neighbours of one topic grouped."""
     runs: Runs = []
     before = None
     numbers: list[int] = []

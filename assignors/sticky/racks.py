@@ -1,4 +1,4 @@
-"""Racks as the sticky assignors see them (KIP-881).
+"""Racks in the sticky assignors (KIP-881).
 
 Owns RackInfo of Java's AbstractStickyAssignor. Does not depend on what is assigned.
 """
@@ -26,16 +26,18 @@ class RackView:
         self.rack_of: list[str | None] = known if self.used else [None] * len(known)
 
     def mismatch(self, member: int, partition: int) -> bool:
-        """Return whether the member's rack has no replica of the partition. A partition that does
-        not exist is in no rack."""
+        """Return whether the member has a rack without a replica of the partition. A partition that
+        does not exist is in no rack.
+        """
         rack = self.rack_of[member]
         return rack is not None and (
             partition >= len(self.partitions) or rack not in self.partitions[partition]
         )
 
     def sort_by_candidates(self, partitions: list[int]) -> None:
-        """Those with the fewest members in their racks first, also when racks are not used
-        (STK-9)."""
+        """Sort partitions: those with the fewest members in their racks first, even if racks are
+        not used (STK-9).
+        """
         if self.members_in:
             weights = {
                 racks: sum(map(self.members_in.__getitem__, racks))
