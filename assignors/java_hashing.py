@@ -20,8 +20,8 @@ _UINT32: Final = 0xFFFFFFFF
 _EXACT_COPIES: Final = 19
 
 java_release = 17
-"""Whose HashMap is meant. From 19 on the copy of a map of 12, 24, 48, ... entries has half the
-buckets (JDK-8281631)."""
+"""The Java release whose HashMap is meant. From 19 on the copy of a map of 12, 24, 48, ... entries
+has half the buckets (JDK-8281631)."""
 
 
 @lru_cache(maxsize=1 << 14)

@@ -67,7 +67,7 @@ class _Deal:
         self.min_quota, self._extras = divmod(numbers.total, len(numbers.ids))
         self._max_quota = self.min_quota + (self._extras > 0)
         self._over = 0
-        """How many members have more than the lower quota."""
+        """The number of members that have more than the lower quota."""
         self.lists: list[list[int]] = [[] for _ in numbers.ids]
         self.under: list[int] = []
         """Members below the lower quota."""

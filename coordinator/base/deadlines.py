@@ -38,8 +38,8 @@ class Deadlines(Generic[K]):
 
     def __init__(self) -> None:
         self._entries: dict[K, Entry[K]] = {}
-        """Of keys that have a deadline, and of those that were cancelled while the heap holds an
-        instant of theirs."""
+        """The entries of keys that have a deadline, and of cancelled ones as long as the heap holds
+        an instant of them."""
         self._heap: list[tuple[int, int, Entry[K]]] = []
         self._serial = 0
         self._armed = 0

@@ -9,7 +9,7 @@ is written as a Python escape (`\\x1b`, `\\n`, `\\u202e`). Does not depend on an
 from __future__ import annotations
 
 MOST_CHARACTERS = 300
-"""How much of one text a message shows (`shortened`)."""
+"""The number of characters of one text that a message shows (`shortened`)."""
 
 
 def printable(text: object) -> str:

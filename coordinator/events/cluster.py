@@ -238,7 +238,7 @@ class SegmentsDeleted(NamedTuple):
     first_offset: int
     """The log start offset before the deletion."""
     end_offset: int
-    """Where it starts now."""
+    """The log start offset after the deletion."""
     bytes: int
     largest_timestamp_ms: int
     """Of the last segment that went; -1: it had none."""
@@ -261,7 +261,7 @@ class LogCompacted(NamedTuple):
     """The first offset that had not been compacted before."""
     end_offset: int
     removed: int
-    """How many records went."""
+    """The number of removed records."""
     bytes_before: int
     """Of the segments up to there."""
     bytes_after: int

@@ -27,7 +27,7 @@ STREAMS: Final = (
 )
 
 PLACES: Final = ("group", "generation", "member", "broker", "topic", "partition")
-"""Where a line belongs; left out where they do not apply. They come in this order, after seq,
+"""The places of a line; left out where they do not apply. They come in this order, after seq,
 at_ms, run, stream, type, cause."""
 
 LOG_MODES: Final = ("new", "append", "replace")

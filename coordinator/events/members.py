@@ -141,7 +141,7 @@ class CommitEnded(NamedTuple):
     member_epoch: LeftOut[int]
     offsets: tuple[OffsetOf, ...]
     failed: str | None
-    """What went wrong, or None."""
+    """The error, or None."""
 
 
 class DeliveredRange(NamedTuple):
@@ -260,7 +260,7 @@ class TransactionEnded(NamedTuple):
 
 
 ProcessEvent = MemberCrashed | MemberFailed | ApplicationStalled | ApplicationResumed
-"""What members say of their own processes, for the groups that they are in."""
+"""Events of members' own processes, which belong to their groups."""
 MemberEvent = (
     PartitionsAssigned
     | PartitionsRevoked

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 LOG_STARTS_BEHIND = "the log starts behind them"
 UNLOADED = "its group has no session left"
-"""Why a share partition was closed that is still led here: whoever comes next begins with what is
-stored (SH-SES-6)."""
+"""The reason for closing a share partition that is still led here: the next session begins with the
+stored state (SH-SES-6)."""
 """Why records are archived that left the log: its start has overtaken the start offset."""
 
 

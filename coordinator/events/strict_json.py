@@ -13,8 +13,8 @@ import re
 from typing import Any, Final, NoReturn
 
 MOST_LEVELS: Final = 32
-"""How deep objects and arrays of a line may stand within each other. The emulator's own lines have
-four levels."""
+"""The deepest nesting of objects and arrays in a line. The emulator's own lines have four
+levels."""
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
 _INT_BOUND: Final = 1 << 63

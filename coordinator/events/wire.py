@@ -67,7 +67,7 @@ class Authenticated(NamedTuple):
     principal: str
     """Such as User:billing."""
     mechanism: str
-    """Of SASL; TLS for a certificate; NONE in a simulated world, where nobody logs in."""
+    """The SASL mechanism; TLS for a certificate; NONE in a simulated world, which has no logins."""
     listener: str
     client: str
     peer: str
@@ -102,7 +102,7 @@ class AuthorizationRefused(NamedTuple):
     acl: str | None
     """The ACL that denies it, or the last one that allowed it; None: there was none."""
     acl_deleted_ms: int | None
-    """When that ACL was deleted; None: it is in force and denies."""
+    """The instant at which that ACL was deleted; None: it is in force and denies."""
 
 
 class ClientThrottled(NamedTuple):
@@ -188,7 +188,7 @@ class LogGap(NamedTuple):
     """The file could not be written for a while: lines of this stream are missing."""
 
     left_out: int
-    """How many."""
+    """The number of missing lines."""
     since_ms: int
     """Instant of the first missing line; the last one's is the line's own."""
 

@@ -71,8 +71,8 @@ class EventLog:
         self.data = False
         """True if lines of stream `data` are written; the owner of the log turns it on."""
         self.wire = True
-        """True if lines of stream `wire` about requests are written; where nobody reads them, they
-        are numbered only."""
+        """True if lines of stream `wire` about requests are written; if they have no reader, they
+        are only numbered."""
         self.heard: Callable[[Line], None] | None = None
         """Called with every line when it is written; it must not write lines itself."""
         self.run = run if run is not None else f"{seed or 0:x}"
@@ -81,15 +81,16 @@ class EventLog:
         self.lines: list[str] = []
         """In memory: every line so far. With a file: those that wait for `flush`."""
         self.writable = True
-        """True if lines reach the file. While they do not, nothing that is logged may change."""
+        """True if lines can be written to the file. While it is False, nothing that is logged may
+        change."""
         self.gathers = False
-        """True if `flush` lets lines wait until there are many: where nobody could read them before
-        whoever writes them goes on."""
+        """True if `flush` lets lines wait until there are many, because no reader can see the file
+        before the writer goes on."""
         self.tell: Callable[[str], None] = lambda message: None
         """Told, in a sentence, when the file stops and when it begins again to take lines; the
         driver gives it."""
         self.followers: list[Callable[[str], None]] = []
-        """Each is called with every line, as it stands in the log, when it is written."""
+        """Functions that are called with the text of every line when it is written."""
         self._file = file
         # accepted, on its way to a file that does not take it; may begin in the midst of a line
         self._unwritten = b""

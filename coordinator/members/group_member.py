@@ -49,7 +49,7 @@ class GroupMember(ABC):
         OffsetCommitRequest: offsets.on_commit,
         OffsetFetchRequest: offsets.on_offsets,
     }
-    """Who takes the answer to each kind of request."""
+    """The method that handles the response, by class of request."""
 
     _closing: Closing | None
     _p: Participant

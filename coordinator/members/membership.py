@@ -108,9 +108,10 @@ class Membership(Participant):
         """Elected, but the metadata of the group's topics is still to come, or the assignor is still
         at work."""
         self.assigning_ms = 0
-        """How long the assignor is at work, where that is to be seen."""
+        """The simulated duration of an assignor's work."""
         self.assigns_at: int | None = None
-        """When it will have done its work; 0: it has; None: it has not begun."""
+        """The instant at which the simulated assignor finishes; 0: it has finished; None: it has
+        not begun."""
         self.pulse = Pulse(config, self.backoff(), now)
         self.beat_fault: MemberFault | None = None
         # topics

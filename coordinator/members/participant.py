@@ -54,9 +54,9 @@ class Commit:
         self.expires_at = expires_at
         """Until when retriable failures are retried; None: not at all."""
         self.again_at = again_at
-        """When it may be sent (again)."""
+        """The instant from which it may be sent (again)."""
         self.is_own = is_own
-        """The machine's own: nobody is told how it ends."""
+        """True for the machine's own request, whose outcome no application gets."""
         self.in_flight = False
 
 

@@ -27,7 +27,7 @@ class Pulse:
         self._backoff = backoff
         self.in_flight = False
         self.interval_ms = config.heartbeat_interval_ms
-        """How long after a heartbeat the next one is sent."""
+        """The time between two heartbeats."""
         self.reset(now)
 
     def reset(self, now: int) -> None:

@@ -182,7 +182,8 @@ class Api:
         self.flexible = request.flexible
         self.handle = handle
         self.limited = release.has("V44-7")
-        """True if requests with very many elements or tagged fields are refused unread."""
+        """True if requests with too many elements or tagged fields are refused without being
+        decoded."""
         self.decode = request.decode if self.limited else request.decode_unlimited
         """Reads a request, as the release does."""
 

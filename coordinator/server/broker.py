@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 
 
 LOG_RETRY_MS = 1000
-"""How often a log that could not be written is tried again if nothing else happens."""
+"""The time after which a log that could not be written is tried again if nothing else happens."""
 _WOKEN_A_TURN = 64
 """So many parked fetches are read and answered in one turn of the driver's loop, and so many
 connections find room."""
@@ -121,15 +121,15 @@ class Broker(FreshNames):
         self.input: Room[Waiting] = Room(queued if queued > 0 else UNFINISHED_REQUESTS_BYTES)
         """Bytes connections keep of requests that are not handled yet. Connections count."""
         self.lane: Lane[Waiting] = Lane()
-        """Which connection has a large request in hand."""
+        """The lane of large requests: one connection at a time has one in progress."""
         self.turn_is_over: Callable[[], bool] = _never
         """The driver's: whether this turn of its loop has taken so long that other connections
         should come first."""
         self.interceptors = Interceptors()
         self.tape: Callable[[Row], object] | None = None
-        """Keeps requests and answers as bytes, while somebody wants to look at them."""
+        """Records requests and responses as bytes, if it is set."""
         self.interceptor_errors: list[InterceptorError] = []
-        """Errors of interceptors; an embedder is told of them in the end."""
+        """Errors of interceptors, which the embedder gets when the broker stops."""
         self.throttling: Throttling | None = None  # None: no quota was ever set
         self.controller.enforcers[node_id] = self._quotas_changed
         if self.controller.quotas_set:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from .requests.call import Call
 
 LINK_IS_CUT: Final = 2
-"""Why a connection is paused (`Connection.pause`), beside a client that does not read."""
+"""The reason for which a cut link pauses a connection (`Connection.pause`), beside a client that
+does not read."""
 THROTTLED: Final = 4
 """Another reason: its client has used more than its quota."""
 

@@ -28,7 +28,7 @@ class Limits(NamedTuple):
 
 
 MOST_IN_A_FRAME: Final = (1 << 31) - 16
-"""A frame's length has 31 bits; its header takes some of what it counts."""
+"""The most bytes in a frame. Its length has 31 bits, and its header takes some of them."""
 ENCODED_AT_ONCE: Final = MIB
 """An answer of more bytes is encoded in slices."""
 UNFINISHED_REQUESTS_BYTES: Final = 256 * MIB

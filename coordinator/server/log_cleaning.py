@@ -83,7 +83,7 @@ class LogCleaning:
         self._anew = False
         broker.configs.on_change(self.look_at_all)
         self._gone: dict[TopicPartition, Deleted] = {}
-        """What went last from each log."""
+        """The latest deletion from each log."""
         self.lost: dict[tuple[str, TopicPartition], int] = {}
         """Readers, by their connection, that asked for what is deleted, and for which offset; the
         most that are remembered are `_MOST_LOST`."""

@@ -27,7 +27,8 @@ REQUEST_MS: Final = 0.125
 _PERCENT: Final = 100 / 1000
 """Of a second, for a millisecond."""
 _MOST_KEPT: Final = 10_000
-"""So many clients are remembered; then those are forgotten of whom nothing counts any more."""
+"""The number of clients that are remembered; beyond it, those without any usage left are
+forgotten."""
 
 
 class Throttling:

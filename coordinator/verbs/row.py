@@ -42,15 +42,15 @@ class Hurts(Enum):
 class Row:
     """One verb.
 
-    `kind`: the class of its data. `summary`: what it does, for users: help and `/openapi.json` show
-    it. `sentence`: what happened, as explain says it, with the fields of the event in braces.
-    `further`: a phrase for each of some fields, by the field's name; it is added to the sentence if
-    the field is given and is not 0. `ended`: the sentence if none of these fields is left, or "" if
-    `sentence` serves.
+    `kind`: the class of its data. `summary`: its description for users, in help and
+    `/openapi.json`. `sentence`: what happened, as explain says it, with the fields of the event
+    in braces. `further`: a phrase for each of some fields, by the field's name; it is added to
+    the sentence if the field is given and is not 0. `ended`: the sentence if none of these
+    fields is left, or "" to use `sentence`.
 
-    `undone_by`: the name of the verb that undoes it (for a verb for members: of the event), or ""
-    if nothing does. `again`: it may be carried out twice in a row. `command`: its word in
-    `coordinator ctl broker`, or "". `drawn`: the swarm draws it, and reports if it never did.
+    `undone_by`: the name of the verb that undoes it (for a verb for members: of the event), or
+    "" if there is none. `again`: it may be carried out twice in a row. `command`: its name in
+    `coordinator ctl broker`, or "". `drawn`: the swarm may draw it, and reports if it never did.
     """
 
     kind: type[Any]

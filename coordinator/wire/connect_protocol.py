@@ -43,7 +43,7 @@ class ConnectWork:
     assigned: Work
     revoked: Work = field(default_factory=dict)
     delay_ms: int = 0
-    """How much longer lost work is kept for the worker that had it
+    """The time for which lost work is kept for the worker that had it
     (scheduled.rebalance.max.delay.ms)."""
 
 

@@ -19,7 +19,7 @@ from .primitives import SMALL, ResponseTooLarge, WireError, string_length, uvari
 from .source import LAYOUTS, SourceWriter, differs
 
 PIECES_BETWEEN_LOOKS = 1_024
-"""How many pieces may be gathered before their bytes are counted."""
+"""The number of pieces that may be gathered before their bytes are counted."""
 
 
 def weigh(pieces: list[bytes], counted: int, size: int, most: int) -> tuple[int, int, int]:

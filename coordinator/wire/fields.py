@@ -206,8 +206,8 @@ class StructType(type):
     flexible: int
     """First flexible version (KIP-482); only of a whole message."""
     bounded: bool
-    """True if a whole message heeds a bound while it is encoded. One that cannot be much larger
-    than what came in is faster without."""
+    """True if the encoder of a whole message checks a size limit. Without the check it is faster,
+    so messages that cannot be much larger than the request have none."""
 
     def __new__(
         mcls,

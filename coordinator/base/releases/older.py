@@ -170,7 +170,7 @@ _AT_ONCE: Final = {
     "group.consumer.assignment.interval.ms": "0",
     "group.share.assignment.interval.ms": "0",
 }
-"""Before 4.3 nobody waits before a group is assigned anew."""
+"""Settings without a delay: before 4.3 no group waits before it is assigned again."""
 
 _4_2 = _before(
     _4_3,

@@ -34,8 +34,8 @@ class GroupConfig:
     """Largest record batch that __consumer_offsets takes now, in bytes: assignments above it cannot
     be stored (ERR-2)."""
     clock_ms: int = 0
-    """How far the wall clock of the broker's host has jumped: commits are dated by it, and offsets
-    expire by it (EXP-1)."""
+    """The milliseconds by which the wall clock of the broker's host has jumped: commits are dated
+    by it, and offsets expire by it (EXP-1)."""
     append_error: ErrorCode = ErrorCode.NONE
     """The answer to writes to __consumer_offsets; anything but NONE lets every write fail with it
     (ERR-1, ERR-2)."""

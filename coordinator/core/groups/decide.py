@@ -77,7 +77,7 @@ class Entry(NamedTuple):
     refuse_creation: Callable[[Any, RequestContext], ErrorCode] = lambda request, context: (
         ErrorCode.NONE
     )
-    """Why this request may not create its group."""
+    """Returns the error if this request may not create its group."""
     without_group: Callable[[Any, RequestContext], Response] | None = None
     """The response where the group does not exist and the request does not create it; None:
     UNKNOWN_MEMBER_ID."""

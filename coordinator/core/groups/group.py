@@ -51,8 +51,8 @@ class Membership(Protocol):
         ...
 
     def offsets_unused_since_ms(self) -> int | None:
-        """Return the instant from which the retention of all offsets counts; None: it counts from
-        each commit (EXP-1).
+        """Return the instant at which the retention of all offsets begins; None: it begins at each
+        commit (EXP-1).
         """
         ...
 

@@ -53,7 +53,7 @@ class ShareState:
         self.fencing_epoch = 0
         """The highest leader epoch there ever was: leaders of older ones are refused."""
         self.start_offset = NO_OFFSET
-        """Where the share partition starts; NO_OFFSET until its leader has written."""
+        """The start offset of the share partition; NO_OFFSET until its leader has written it."""
         self.complete_count = NO_COUNT
         """Offsets from the start on whose delivery is complete (KIP-1226)."""
         self.create_ms = 0

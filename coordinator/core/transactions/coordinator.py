@@ -76,10 +76,11 @@ class TransactionCoordinator:
         self.config = config
         self.transactions: dict[str, Transaction] = {}
         self.append_error: Callable[[str], ErrorCode] = _no_error
-        """Why nothing can be written of a transactional id now, as its producer is told."""
+        """Returns the error for the producer if records of a transactional id cannot be written
+        now."""
         self.is_pending: Callable[[str, int], bool] = _never
-        """Whether the last write about a transactional id is not replicated yet; until it is, nothing
-        more is written about it."""
+        """Returns whether the last record of a transactional id is not replicated yet; until it is,
+        no further record is written for it."""
         self.changing: Callable[[ev.Event, int], None] = _not_told
         """Called with each event, and its instant, before it is folded."""
         self._fresh = fresh

@@ -41,7 +41,7 @@ class Transaction:
         self.timeout_ms = 0
         self.partitions: dict[tuple[str, int], None] = {}
         self.started_ms: int | None = None
-        """When the open or last transaction began; None since the producer was initialized."""
+        """The start of the open or last transaction; None since the producer was initialized."""
         self.updated_ms = 0
 
     @classmethod

@@ -32,4 +32,4 @@ COMPLETED = frozenset({TransactionState.COMPLETE_COMMIT, TransactionState.COMPLE
 ENDING = frozenset({TransactionState.PREPARE_COMMIT, TransactionState.PREPARE_ABORT})
 """It is decided how the transaction ends; its markers are not all written yet."""
 EXPIRING = COMPLETED | {TransactionState.EMPTY}
-"""States in which a transactional id that nobody uses is forgotten."""
+"""States in which an unused transactional id expires."""

@@ -1,3 +1,4 @@
-"""Adapters for assignors: ours in other client libraries, and theirs as ours, for `kafka_python`
-and `aiokafka`. The libraries are imported when an adapter is made, not before.
+"""Adapters for assignors: this project's assignors in other client libraries (`kafka_python` and
+`aiokafka`), and theirs as assignors of this project. The libraries are imported when an adapter
+is made, not before.
 """

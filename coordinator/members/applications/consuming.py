@@ -117,7 +117,7 @@ class Application:
         self.stalled = False
         """The application does nothing, as if it hung."""
         self.processed = 0
-        """How many records it has finished."""
+        """The number of records that it has finished."""
         self._tell = tell
         self._policy = policy
         self._processing_ms = processing_ms

@@ -45,7 +45,7 @@ class Producing:
     ) -> None:
         self.producer = producer
         self.sent = 0
-        """How many records it has sent."""
+        """The number of records that it has sent."""
         self._partitions = tuple(partitions)
         self._tell = tell
         self._name = name

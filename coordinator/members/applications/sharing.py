@@ -106,9 +106,9 @@ class ShareApplication:
         self.stalled = False
         """The application does nothing, as if it hung."""
         self.processed = 0
-        """How many records it has finished."""
+        """The number of records that it has finished."""
         self.renewed = 0
-        """How many locks it has renewed."""
+        """The number of acquisition locks that it has renewed."""
         self._work = work.checked(implicit=consumer.config.implicit)
         self._chance = chance
         self._given = given

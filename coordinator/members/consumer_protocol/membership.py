@@ -64,7 +64,7 @@ class ConsumerPulse:
         self.told_ms = 0
         """The coordinator's interval; 0 until it has said."""
         self.late_ms = 0
-        """How much later than that each heartbeat is sent."""
+        """The time by which each heartbeat is sent later than that."""
         self.beat_at = 0
         self.retry_at = 0
         """No heartbeat before this: the last one was refused."""

@@ -17,7 +17,8 @@ class FetchConfig:
     """
 
     auto_offset_reset: str = setting("auto.offset.reset", TEXT, "latest", words=RESETS)
-    """Where to start without a committed offset, or if it is out of range; `none`: raise a fault."""
+    """The offset to start at without a committed offset, or if it is out of range; `none`: raise an
+    error."""
     max_poll_records: int = setting("max.poll.records", WHOLE, 500, least=1)
     fetch_min_bytes: int = setting("fetch.min.bytes", WHOLE, 1)
     fetch_max_bytes: int = setting("fetch.max.bytes", WHOLE, 52_428_800)

@@ -111,7 +111,7 @@ class _Reading:
         """The replica from which it is read instead of its leader, by its node id."""
         self.near_until = 0
         self.resetting = ""
-        """Why a position is being looked for; "" if none is."""
+        """The reason for which a position is being reset; "" if none is."""
 
 
 _Wanted = tuple[TopicPartition, _Reading, int]
@@ -138,7 +138,7 @@ class Fetcher:
         self.config = config
         self.leaders = Leaders(timeout_ms, backoff)
         self.resets: list[Reset] = []
-        """Positions chosen since somebody looked; whoever looks clears it."""
+        """Positions that were reset since the caller last cleared the list."""
         self._committed = committed
         self._backoff = backoff
         self._rack = rack

@@ -76,7 +76,7 @@ class Bootstrap:
         self.reached = False
         """Was there ever a connection?"""
         self.trouble = ""
-        """Why the last connection could not be had; "" if it could."""
+        """The error of the last attempt to connect; "" if it succeeded."""
 
     def find(self, message: FindCoordinatorRequest, done: Done) -> None:
         """Look up a group's coordinator; equal lookups in flight share the answer."""

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 LONGEST_S = 1.0
-"""A gate opens after this at the latest, whoever is missing."""
+"""The longest time for which a gate stays closed."""
 _LOOK_S = 0.1
 _MOST_LOOKS = 50
 

@@ -66,7 +66,7 @@ class SharePeer:
         self.done: deque[Done] = deque(maxlen=MOST_REMEMBERED)
         """Records it finished last, the oldest first."""
         self.words: Counter[str] = Counter()
-        """How often it said accept, release and reject."""
+        """The number of acknowledgements of each type: accept, release and reject."""
         self.fault: MemberFault | None = None
         self.paused = False
         self.ended = False

@@ -122,7 +122,7 @@ class Producer:
         self._init_again_at = 0
         self._needs_id = config.enable_idempotence
         self._looked_at: int | None = None
-        """When `tick` did all that was due; None: something has happened since."""
+        """The instant at which `tick` did all that was due; None: something has happened since."""
 
     # -- what the application calls
 

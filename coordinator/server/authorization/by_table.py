@@ -29,8 +29,8 @@ _AMONG_OTHERS: Final = {
     "DescribeGroups": ("groups", FIRST),
     "ShareGroupDescribe": ("groups", FIRST),
 }
-"""Where refused entries stand among the others, with null for their text; elsewhere all are in the
-request's order."""
+"""The place of refused entries among the others, with null for their text; elsewhere all entries
+are in the request's order."""
 _WITHOUT_TEXT: Final = frozenset(
     {
         "ConsumerGroupHeartbeat",

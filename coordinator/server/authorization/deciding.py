@@ -33,8 +33,8 @@ _OF_SHARE_GROUPS: Final = frozenset(
         "ShareGroupHeartbeat",
     }
 )
-"""Without share groups they are refused whatever the rights. Streams groups are never served, so
-the table has none of theirs."""
+"""Requests of share groups. Where these are off, they are refused whatever the rights. Streams
+groups are never served, so the table has none of theirs."""
 
 
 def decide(asker: Asker) -> Slices[Verdict | None]:

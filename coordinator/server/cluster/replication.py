@@ -27,9 +27,9 @@ from .replication_throttles import LOOK_AGAIN_MS, Throttles
 
 TopicPartition = tuple[str, int]
 _LOOKS = 128
-"""How many partitions are looked at in one piece."""
+"""The number of partitions that are checked in one slice."""
 _CHUNK_BYTES = 65_536
-"""How much a follower with a limited rate copies at a time."""
+"""The number of bytes that a follower with a limited rate copies at a time."""
 
 
 class Pace(NamedTuple):

@@ -41,7 +41,7 @@ class Coordinators:
         self._transactions = transactions
         self._serving: dict[Broker, set[int]] = {}
         self.load_ms: dict[int, int] = {}
-        """How long the loads of a broker take at least, by its id."""
+        """The least duration of a broker's loads, by its id."""
         self._loads: Deadlines[tuple[int, int]] = Deadlines()
         self._ended: dict[Broker, None] = {}
         """Brokers whose process has ended, with groups that are still to be unloaded."""

@@ -36,7 +36,7 @@ class ClusterOptions:
     epoch_ms: int
     topics: Sequence[TopicOption] = ()
     groups: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    """Groups' own configurations, by group id, as whoever gives them has checked them."""
+    """Groups' own configurations, by group id, already validated."""
     racks: Sequence[str | None] = ()
     log: EventLog | None = None
     cluster_id: str | None = None

@@ -77,7 +77,7 @@ class Brokers:
             None
         )  # hears of a broker that learned that it was unfenced
         self.clocks: dict[int, int] = dict.fromkeys(ids, 0)
-        """How many milliseconds the wall clock of each broker's host is ahead of where it began."""
+        """The milliseconds by which the wall clock of each broker's host has jumped."""
         self.images: dict[int, Cluster] = {node: self._cluster(node) for node in ids}
         self._in_flight: dict[int, deque[_InFlight]] = {node: deque() for node in ids}
         self._unseen: dict[int, dict[tuple[str, int], None]] = {node: {} for node in ids}

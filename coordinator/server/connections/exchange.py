@@ -58,8 +58,8 @@ _SIGNS_OF_LIFE = frozenset(
 )
 """Requests of a member that names itself."""
 _IN_SLICES = 0
-"""Stands for the token of a request while it is handled in slices: the connection is muted, and
-nobody can answer it."""
+"""Stands for the token of a request while it is handled in slices: the connection is muted, and no
+response can be sent."""
 
 
 class Twice(Encoded):

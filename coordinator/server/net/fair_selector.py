@@ -25,8 +25,8 @@ _LOOKED_AT = 8 * _AT_ONCE
 """Of so many that are ready the turn's are chosen; epoll goes round, so that the next turn is
 chosen from others. More would cost each of a thousand busy descriptors more than its own turn."""
 _HEAD_START = 4
-"""So many turns ago a new descriptor counts as told of: it need not wait for all who are busy, and
-a flood of them keeps nobody waiting."""
+"""The number of turns since which a new descriptor counts as reported: it need not wait for all
+busy ones, and a flood of new ones delays no other."""
 
 
 def _descriptor(fileobj: Any) -> int:

@@ -18,15 +18,15 @@ logger = logging.getLogger("coordinator.server.net.server")
 _ACCEPT_FAILED = "socket.accept() out of system resource"
 """The message to asyncio's exception handler."""
 _RETRY = "_start_serving"
-"""The call of asyncio a second after a failed accept, by the name its exception handler is told; a
-listening socket that is closed by then makes it fail."""
+"""The name of asyncio's call one second after a failed accept, as its exception handler gets it;
+the call fails if the listening socket is closed by then."""
 _TELL_AGAIN_S = 60.0
-"""An outage that lasts is told this often."""
+"""The interval at which a lasting outage is reported again."""
 _RETRIED_S = 0.1
 """By so much later what was to be tried again has been."""
 _LAST_FEW = 8
-"""So many descriptors before the limit the outage is told, too: uvloop closes connections that find
-none and tells nobody."""
+"""The number of descriptors below the limit at which the outage is reported, too: uvloop closes
+connections that get none, without a report."""
 
 _TURNS_TO_MAKE = 3
 """So many turns of the loop after a connection was accepted its protocol is made, and can be ended.

@@ -19,8 +19,8 @@ class LoopClock:
         self._loop = loop
         self._zero = loop.time()
         self.turn_began = 0
-        """When the loop's present piece of work began: one connection's requests, a timer's, or a
-        round of work that waited."""
+        """The start of the loop's current piece of work: the requests of one connection, a timer's
+        call, or a round of postponed work."""
 
     def now(self) -> int:
         """Return the current instant in ms."""

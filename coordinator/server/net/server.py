@@ -92,9 +92,10 @@ class Server:
             Callable[[], None]
         ] = []  # of the first server: called after every piece of work, answer no requests
         self.endpoints: list[Endpoint] = []
-        """Where it listens for clients."""
+        """The endpoints at which it listens for clients."""
         self.own_endpoint: Endpoint | None = None
-        """Where the testing kit's own clients connect, if not to the first of `endpoints`."""
+        """The endpoint to which the testing kit's own clients connect, if that is not the first of
+        `endpoints`."""
         self.receive_buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
         self.input = broker.input
         self.small_buffer = self.receive_buffer[:_SMALL_BUFFER_BYTES]

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from ..connections.connection import Connection
 
 STALLED_MS = 10_000
-"""How long nothing may move on a connection that holds memory which others wait for."""
+"""The time after which a connection counts as stalled if it holds memory that others wait for, and
+nothing is read or written."""
 
 
 class Holder(Protocol):

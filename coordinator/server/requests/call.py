@@ -31,7 +31,7 @@ class Special(Enum):
 
 
 ANONYMOUS: Final = "User:ANONYMOUS"
-"""Who a client is that does not say who it is."""
+"""The principal of a client that is not authenticated."""
 NO_RESPONSE: Final = Special.NO_RESPONSE
 """The request is done and its client waits for no answer (Produce with acks=0)."""
 CLOSE: Final = Special.CLOSE

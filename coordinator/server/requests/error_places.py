@@ -31,7 +31,7 @@ _ABOUT: Final = {
     "topic": "topic",
     "resource": "topic",
 }
-"""What the entries of a list name, by a part of the list's name."""
+"""The kind of the entries of a list, by a part of the list's name."""
 
 
 class Whole(Enum):
@@ -60,7 +60,7 @@ class Level(NamedTuple):
     """Fields of a row, each with the field of the entry that it repeats; None: the entry itself,
     which is plain."""
     about: str
-    """What an entry names: "topic", "group", "transactional_id", or "" for anything else."""
+    """The kind of an entry: "topic", "group", "transactional_id", or "" for any other."""
     error: str
     """The field of a row for an error; "": there is none."""
 
@@ -91,7 +91,7 @@ class ErrorPlaces(NamedTuple):
     depth: int
     """So many of them lead to the rows that have the error of an entry."""
     apart: bool
-    """True if an entry can fail while others are served."""
+    """True if one entry can fail while others succeed."""
     beside: Mapping[str, Any]
     """Values of further fields beside an error, where they are not the defaults."""
 

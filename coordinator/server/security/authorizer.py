@@ -168,7 +168,7 @@ class Authorizer:
 
     def allows_any(self, principal: str, host: str, operation: int, resource_type: int) -> bool:
         """Return whether an operation is allowed on any resource of a type (REF-3). Like Kafka, try
-        a name first that nobody uses.
+        first a name that no resource has.
         """
         if self.allows(principal, host, operation, resource_type, _SOME_NAME):
             return True

@@ -38,7 +38,7 @@ class OAuthBearerServer:
     user = ""
     complete = False
     ends_at_s: float | None = None
-    """When the token, and with it the session, expires."""
+    """The expiry of the token, and with it of the session."""
 
     def __init__(
         self, now_s: float, signed: SignedTokens | None = None, required_scope: Iterable[str] = ()

@@ -65,10 +65,10 @@ class Login:
         self._listener = listener
         self.stage = Stage.HANDSHAKE
         self.principal = ""
-        """Who is logged in, such as User:billing."""
+        """The authenticated principal, such as User:billing."""
         self.mechanism = ""
         self.claimed = ""
-        """Who the client says it is, while it is not logged in."""
+        """The name that the client claims, while it is not authenticated."""
         self.asked_versions = False
         self.renewing = False
         self._exchange: Exchange | None = None

@@ -76,9 +76,9 @@ class Security:
         self.epoch_ms = 0
         """The wall clock at the zero of `now`; the driver's."""
         self.certificates: object | None = None
-        """What servers show, where a listener speaks TLS; the driver's."""
+        """The certificates of the servers, where a listener uses TLS; set by the driver."""
         self.signed: SignedTokens | None = None
-        """How tokens of OAUTHBEARER are checked; None: they have no signature."""
+        """The check of OAUTHBEARER tokens; None: they have no signature."""
         self.tokens: Tokens | None = None
         """Delegation tokens; None: the cluster has no key for them."""
         self._first_passwords = dict(users)

@@ -27,7 +27,7 @@ RENEWS_SINCE = 2
 _NOT_READ = Refused(
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION.message
 )
-"""Nobody has read the partition for the group here."""
+"""The error if the share group has not read the partition at this broker."""
 
 
 def why_not(broker: ShareHost, group_id: str | None, member_id: str | None) -> ErrorCode:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .host import ShareCoordinator, ShareHost, Stored
 
 NOBODY: Final = refused(ErrorCode.NOT_COORDINATOR)
-"""The answer where nobody can be asked."""
+"""The response if there is no share coordinator to ask."""
 
 
 class Persister:

@@ -50,10 +50,10 @@ class Shares:
         self._without_sessions: set[str] = set()
         """Groups whose share partitions are to be unloaded."""
         self.grown_from_zero = True
-        """True if partitions that a topic gains are read from 0, not from where the group resets
-        to."""
+        """True if partitions that are added to a topic are read from offset 0, not from the group's
+        reset offset."""
         self.knows_no_unknown_topics = False
-        """True if a fetch fails as a whole that would answer a partition of an unknown topic."""
+        """True if a whole fetch fails if one of its partitions is of an unknown topic."""
         self.follow_release()
 
     def follow_release(self) -> None:

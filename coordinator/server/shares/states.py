@@ -39,10 +39,11 @@ class ShareStates:
     def __init__(self, broker: ShareHost) -> None:
         self.by_partition: dict[int, States] = {}
         self.loads = None if broker.share_peers is None else StateLoads(broker, self.by_partition)
-        """Which partitions one of several brokers serves; None: it serves all."""
+        """The partitions that this broker serves, if there are several brokers; None: it serves
+        all."""
         self._broker = broker
         self.as_given = not broker.configs.release.has("SH-44-3")
-        """True if states are stored as they are written, be they such as no leader writes."""
+        """True if states are stored as they are written, even those that no leader writes."""
 
     @property
     def states(self) -> States:

@@ -72,9 +72,9 @@ class Write:
         self.begun_ms = now
         self.attempts = 0
         self.failures: dict[str, None] = {}
-        """Why attempts failed, each reason once."""
+        """The reasons of failed attempts, each once."""
         self.due_ms = 0
-        """When it is tried again, or given up to wait for."""
+        """The instant at which it is tried again, or given up."""
         self.decision = Decision()
         self.stored: Stored | None = None
         """It is stored by this share coordinator, and not replicated yet."""

@@ -26,7 +26,7 @@ from .records import (
 )
 
 RECORDS = HEADER_SIZE - CRC_START
-"""Where records begin in the checksummed part of a batch."""
+"""The position of the records in the checksummed part of a batch."""
 
 
 class LogConfig(NamedTuple):

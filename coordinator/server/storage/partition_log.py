@@ -200,7 +200,7 @@ class PartitionLog:
         self.cleaned_to = 0
         """Up to where the log was compacted."""
         self.changes = 0
-        """How often something else than an append changed what is kept."""
+        """The number of changes of the log other than appends."""
         # A batch of a later time, or that ends further on, may be the first of another segment; the
         # limits are those of this configuration.
         self._limits_of: LogConfig | None = None

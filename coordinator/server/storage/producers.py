@@ -20,7 +20,8 @@ from .records import NO_SEQUENCE, TRANSACTIONAL, BatchHeader, BatchRefused
 BATCHES_REMEMBERED = 5
 """Batches remembered of each producer; also the most that a client may have in flight."""
 EXPIRATION_CHECK_MS = 600_000
-"""How often a partition looks for expired producers (producer.id.expiration.check.interval.ms)."""
+"""The interval at which a partition looks for expired producers
+(producer.id.expiration.check.interval.ms)."""
 NO_EPOCH = -1
 BOUND_TO_RISE = 2
 """From this transaction version on every marker has a higher epoch than the batches before it
@@ -71,7 +72,7 @@ class ProducerState:
         self.epoch = epoch
         self.coordinator_epoch = NO_EPOCH
         self.first_offset: int | None = None
-        """Where its open transaction began; None: it has none here."""
+        """The first offset of its open transaction in this partition; None if there is none."""
         self.batches: deque[RememberedBatch] = deque(maxlen=BATCHES_REMEMBERED)
         self.last_timestamp = 0
 

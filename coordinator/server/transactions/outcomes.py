@@ -188,8 +188,7 @@ class Transactions:
             config, broker.producer_ids.next, broker.log if others is None else others.sink(broker)
         )
         self._give_up: Deadlines[str] = Deadlines()
-        """When the write of a transactional id has taken too long: what was written then does not
-        count here."""
+        """The deadline of each transactional id's write: a later success does not count here."""
         if others is not None:
             self.coordinator.append_error = lambda transactional_id: others.append_error(
                 broker, transactional_id

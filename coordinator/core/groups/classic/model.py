@@ -200,8 +200,7 @@ class ClassicGroup:
     def __init__(self, group_id: str, now: int, *, loading: bool = False) -> None:
         self.group_id = group_id
         self.loading = loading
-        """It is being folded from durable events alone, and nobody is served from it yet (ERR-7).
-        """
+        """True while it is folded from durable events alone, and serves no requests yet (ERR-7)."""
         self.state: GroupState = EMPTY
         self.previous_state: GroupState = DEAD
         self.state_since_ms = now
@@ -218,7 +217,7 @@ class ClassicGroup:
         self.support: dict[str, int] = {}
         """Protocol name -> how often members offer it."""
         self.awaiting_join = 0
-        """How many members have a parked JoinGroup."""
+        """The number of members with a parked JoinGroup."""
         self.new_member_added = False
         self.join_deadline: int | None = None
         self.delay_ms: int | None = None

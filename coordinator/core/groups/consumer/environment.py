@@ -144,7 +144,7 @@ class Environment:
     migration: MigrationPolicy = MigrationPolicy.BIDIRECTIONAL
     regex_refresh_interval_ms: int = 600_000
     release: Release = NEWEST
-    """Whose behaviour the groups have."""
+    """The release as which the groups behave."""
 
     _assignors: Mapping[str, AssignorPort] | None = None
 

@@ -25,7 +25,7 @@ class ShareEnvironment:
     initialize_retry_interval_ms: int = 30_000
     """After what silence the share coordinator is asked again to initialise a partition's state."""
     release: Release = NEWEST
-    """Whose behaviour the groups have."""
+    """The release as which the groups behave."""
 
     _assignor: AssignorPort | None = None
 

@@ -113,24 +113,23 @@ class ShareMembership:
     def __init__(self, group_id: str, *, loading: bool = False) -> None:
         self.group_id = group_id
         self.loading = loading
-        """It is being folded from durable events alone, and nobody is served from it yet (ERR-7).
-        """
+        """True while it is folded from durable events alone, and serves no requests yet (ERR-7)."""
         self.group_epoch = 1
         self.assignment_epoch = 0
         self.assignment_ms: int | None = None
-        """When the last target assignment was computed; None: there was none, or no assignor was
-        asked for it (KIP-1263)."""
+        """The instant of the last target assignment; None: there was none, or it needed no assignor
+        (KIP-1263)."""
         self.metadata_hash = 0
         self.members: dict[str, Member] = {}
         self.targets: dict[str, Partitions] = {}
         self.subscribers: dict[str, int] = {}
-        """How many members name a topic."""
+        """The number of members that subscribe to each topic."""
         self.initializing: dict[bytes, StatePartitions] = {}
         self.initialized: dict[bytes, StatePartitions] = {}
         self.deleting: dict[bytes, str] = {}
         """Names of the topics whose state is being deleted, by id."""
         self.renewals: dict[str, Renewal] = {}
-        """How members' heartbeats that say nothing new were answered last (see `renewal`)."""
+        """The last responses to members' heartbeats that change nothing (see `renewal`)."""
         self.checked_version: int | None = None
 
     @property

@@ -72,11 +72,11 @@ class Controller:
         self._unclean: set[int] = set()  # of those: who was not shut down in good order
         self._rebalance_ms: int | None = None
         self.mutations: dict[Hashable, TokenBucket] = {}
-        """How many changes of topics clients may ask for, where that is limited (KIP-599)."""
+        """Token buckets that limit clients' changes of topics, where there is a quota (KIP-599)."""
         self.enforcers: dict[int, Callable[[], None]] = {}
         """By broker, who is to know when client quotas were changed."""
         self.quotas_set = False
-        """True if there ever was a client quota."""
+        """True if there has ever been a client quota."""
 
     @property
     def active(self) -> bool:

@@ -12,7 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 Reaches = Callable[[int, int], bool]
-"""True if two brokers run and their link is whole. A broker that runs reaches itself."""
+"""A function that tells whether two brokers run and their link is not cut. A running broker reaches
+itself."""
 
 
 class Quorum:

@@ -16,7 +16,7 @@ from .record import append_error, generation_record
 #: From this version a request must name the group's protocol type and name (ENT-2, SYNC-5).
 _NAMES_PROTOCOL = 5
 NOT_STORED = "the leader's assignment could not be stored"
-"""Why a group rebalances whose leader's SyncGroup failed to write (ERR-2)."""
+"""The reason of the rebalance after the leader's assignment could not be written (ERR-2)."""
 
 
 def refuse_sync(
