@@ -98,8 +98,10 @@ def as_text(
         for rebalance in group.rebalances
         for share in rebalance.shares
     ):
-        yield f"The times at which members stood still are inferred from requests, "
+        yield (
+            "The times at which members stood still are inferred from requests, "
             f"unless a line says that the member logged them: {INFERRED}."
+        )
     yield from map(outside.told, timeline.outside_groups.found.values())
     yield from map(deleted_records.told, timeline.deleted_records.found)
     yield from map(deleted_records.told_compaction, timeline.deleted_records.compacted)
