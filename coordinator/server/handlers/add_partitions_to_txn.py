@@ -44,7 +44,7 @@ _REFUSALS = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.TOPIC_AUT
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once, in slices."""
+    """Handle an AddPartitionsToTxn in slices; it is never parked."""
     request = call.message
     assert isinstance(request, AddPartitionsToTxnRequest)
     return Sliced((_add_all if call.version >= _FIRST_BATCHED else _add_one)(broker, call, request))

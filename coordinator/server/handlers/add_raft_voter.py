@@ -27,7 +27,7 @@ CONTROLLERS = "CONTROLLER"
 
 
 def handle(broker: Broker, call: Call) -> AddRaftVoterResponse | RemoveRaftVoterResponse:
-    """Refuse the request at once."""
+    """Refuse an AddRaftVoter or RemoveRaftVoter; it is never parked."""
     request = call.message
     assert isinstance(request, AddRaftVoterRequest | RemoveRaftVoterRequest)
     adding = isinstance(request, AddRaftVoterRequest)

@@ -40,7 +40,7 @@ _ZERO_ID = bytes(16)
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answer at once."""
+    """Handle an AlterShareGroupOffsets; it is never parked."""
     request = call.message
     assert isinstance(request, AlterShareGroupOffsetsRequest)
     if not is_enabled(broker):

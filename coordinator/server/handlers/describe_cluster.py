@@ -25,7 +25,7 @@ _MISMATCH = "The request was sent to an endpoint of type BROKER, but we wanted a
 
 
 def handle(broker: Broker, call: Call) -> DescribeClusterResponse:
-    """Answer at once."""
+    """Handle a DescribeCluster; it is never parked."""
     request = call.message
     assert isinstance(request, DescribeClusterRequest)
     if request.endpoint_type == _CONTROLLERS:

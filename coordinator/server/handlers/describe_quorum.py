@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> DescribeQuorumResponse | Sliced:
-    """Answer at once."""
+    """Handle a DescribeQuorum; it is never parked."""
     request = call.message
     assert isinstance(request, DescribeQuorumRequest)
     asked = [

@@ -64,7 +64,7 @@ _SINCE = {
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once."""
+    """Handle a ListOffsets; it is never parked."""
     request = call.message
     assert isinstance(request, ListOffsetsRequest)
     named = Counter(

@@ -36,7 +36,7 @@ _STATES = {state.value: state for state in State}
 
 
 def handle(broker: Broker, call: Call) -> ListTransactionsResponse | Sliced:
-    """Answer at once."""
+    """Handle a ListTransactions; it is never parked."""
     request = call.message
     assert isinstance(request, ListTransactionsRequest)
     unknown = [name for name in dict.fromkeys(request.state_filters) if name not in _STATES]

@@ -52,7 +52,7 @@ _Asked = Sequence[tuple[bytes, str | None]] | None
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answer at once."""
+    """Handle a Metadata request; it is never parked."""
     request = call.message
     assert isinstance(request, MetadataRequest)
     topics = request.topics

@@ -31,7 +31,7 @@ _LAST_WITHOUT_NOT_FOUND, _FIRST_WITH_IDS = 8, 10
 
 
 def handle(broker: Broker, call: Call) -> Result:
-    """Answer at once."""
+    """Handle an OffsetCommit."""
     request = call.message
     assert isinstance(request, OffsetCommitRequest)
     if not call.version:  # those went to ZooKeeper, which there is none of

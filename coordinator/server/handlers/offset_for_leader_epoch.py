@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once."""
+    """Handle an OffsetForLeaderEpoch; it is never parked."""
     request = call.message
     assert isinstance(request, OffsetForLeaderEpochRequest)
     return by_element(

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Result:
-    """Answer at once."""
+    """Handle a ShareGroupHeartbeat."""
     request = call.message
     assert isinstance(request, ShareGroupHeartbeatRequest)
     if not is_enabled(broker):

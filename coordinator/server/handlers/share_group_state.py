@@ -75,7 +75,7 @@ _APIS: dict[int, tuple[str, str, Ask]] = {
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once."""
+    """Handle any of the five requests of the share coordinator."""
     request: Any = call.message
     messages: Any = import_module(type(call.message).__module__)
     kind, what, ask = _APIS[request.api_key]

@@ -53,7 +53,7 @@ _NO_VERSION = -1
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once."""
+    """Handle a WriteTxnMarkers; it is never parked."""
     request = call.message
     assert isinstance(request, WriteTxnMarkersRequest)
     return Sliced(_write_all(broker, call, request))

@@ -16,7 +16,7 @@ class AclCreation(Struct):
 
 
 class CreateAclsRequest(Request, key=30, versions=(0, 3), flexible=2):
-    """CreateAcls (key 30)."""
+    """CreateAcls (key 30): add ACLs."""
 
     creations: list[AclCreation] = array(AclCreation, default=())
 
@@ -42,7 +42,7 @@ class DeleteAclsFilter(Struct):
 
 
 class DeleteAclsRequest(Request, key=31, versions=(0, 3), flexible=2):
-    """DeleteAcls (key 31)."""
+    """DeleteAcls (key 31): delete the ACLs that match filters."""
 
     filters: list[DeleteAclsFilter] = array(DeleteAclsFilter, default=())
 
@@ -71,7 +71,7 @@ class DeleteAclsResponse(Response, key=31, versions=(0, 3), flexible=2):
 
 
 class DescribeAclsRequest(Request, key=29, versions=(0, 3), flexible=2):
-    """DescribeAcls (key 29)."""
+    """DescribeAcls (key 29): list the ACLs that match a filter."""
 
     resource_type_filter: int = int8(default=0)
     resource_name_filter: str | None = string(nullable=0, default="")

@@ -36,7 +36,7 @@ class Feature(Struct):
 
 
 class BrokerRegistrationRequest(Request, key=62, versions=(0, 4), flexible=0):
-    """BrokerRegistration (key 62)."""
+    """BrokerRegistration (key 62): register a starting broker with the controller."""
 
     broker_id: int = int32(default=0)
     cluster_id: str = string(default="")
@@ -56,7 +56,9 @@ class BrokerRegistrationResponse(Response, key=62, versions=(0, 4), flexible=0):
 
 
 class BrokerHeartbeatRequest(Request, key=63, versions=(0, 2), flexible=0):
-    """BrokerHeartbeat (key 63)."""
+    """BrokerHeartbeat (key 63): keep a broker's session alive, and ask to be unfenced or to shut
+    down.
+    """
 
     broker_id: int = int32(default=0)
     broker_epoch: int = int64(default=-1)
@@ -76,7 +78,7 @@ class BrokerHeartbeatResponse(Response, key=63, versions=(0, 2), flexible=0):
 
 
 class UnregisterBrokerRequest(Request, key=64, versions=(0, 0), flexible=0):
-    """UnregisterBroker (key 64)."""
+    """UnregisterBroker (key 64): remove a broker's registration."""
 
     broker_id: int = int32(default=0)
 
@@ -88,7 +90,7 @@ class UnregisterBrokerResponse(Response, key=64, versions=(0, 0), flexible=0):
 
 
 class ControllerRegistrationRequest(Request, key=70, versions=(0, 0), flexible=0):
-    """ControllerRegistration (key 70)."""
+    """ControllerRegistration (key 70): register a controller with the active one."""
 
     controller_id: int = int32(default=0)
     incarnation_id: bytes = uuid(default=ZERO_UUID)
@@ -139,7 +141,7 @@ class AlterPartitionRequestTopicData(Struct):
 
 
 class AlterPartitionRequest(Request, key=56, versions=(2, 3), flexible=2):
-    """AlterPartition (key 56)."""
+    """AlterPartition (key 56): a leader asks the controller to change the ISR of its partitions."""
 
     broker_id: int = int32(default=0)
     broker_epoch: int = int64(default=-1)
@@ -190,7 +192,7 @@ class AssignReplicasToDirsRequestDirectoryData(Struct):
 
 
 class AssignReplicasToDirsRequest(Request, key=73, versions=(0, 0), flexible=0):
-    """AssignReplicasToDirs (key 73)."""
+    """AssignReplicasToDirs (key 73): a broker reports the log directories of its replicas."""
 
     broker_id: int = int32(default=0)
     broker_epoch: int = int64(default=-1)
@@ -227,7 +229,7 @@ class AssignReplicasToDirsResponse(Response, key=73, versions=(0, 0), flexible=0
 
 
 class AllocateProducerIdsRequest(Request, key=67, versions=(0, 0), flexible=0):
-    """AllocateProducerIds (key 67)."""
+    """AllocateProducerIds (key 67): a broker asks the controller for a block of producer ids."""
 
     broker_id: int = int32(default=0)
     broker_epoch: int = int64(default=-1)
@@ -241,7 +243,9 @@ class AllocateProducerIdsResponse(Response, key=67, versions=(0, 0), flexible=0)
 
 
 class EnvelopeRequest(Request, key=58, versions=(0, 0), flexible=0):
-    """Envelope (key 58)."""
+    """Envelope (key 58): a broker forwards a client's request to the controller, with the client's
+    principal and address.
+    """
 
     request_data: bytes = binary(default=b"")
     request_principal: bytes | None = binary(nullable=0, default=b"")

@@ -12,7 +12,7 @@ class ComponentData(Struct):
 
 
 class DescribeClientQuotasRequest(Request, key=48, versions=(0, 1), flexible=1):
-    """DescribeClientQuotas (key 48)."""
+    """DescribeClientQuotas (key 48): list the quotas that match a filter."""
 
     components: list[ComponentData] = array(ComponentData, default=())
     strict: bool = boolean(default=False)
@@ -52,7 +52,7 @@ class AlterClientQuotasRequestEntryData(Struct):
 
 
 class AlterClientQuotasRequest(Request, key=49, versions=(0, 1), flexible=1):
-    """AlterClientQuotas (key 49)."""
+    """AlterClientQuotas (key 49): set or remove quotas."""
 
     entries: list[AlterClientQuotasRequestEntryData] = array(
         AlterClientQuotasRequestEntryData, default=()

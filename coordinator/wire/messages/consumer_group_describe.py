@@ -1,4 +1,4 @@
-"""ConsumerGroupDescribe (key 69)."""
+"""ConsumerGroupDescribe (key 69): state, epochs and members of consumer groups (KIP-848)."""
 
 from __future__ import annotations
 

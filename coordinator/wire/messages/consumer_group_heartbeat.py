@@ -1,4 +1,6 @@
-"""ConsumerGroupHeartbeat (key 68)."""
+"""ConsumerGroupHeartbeat (key 68): join, stay in or leave a consumer group; the response has the
+assignment (KIP-848).
+"""
 
 from __future__ import annotations
 

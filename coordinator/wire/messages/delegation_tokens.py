@@ -11,7 +11,7 @@ class CreatableRenewers(Struct):
 
 
 class CreateDelegationTokenRequest(Request, key=38, versions=(0, 3), flexible=2):
-    """CreateDelegationToken (key 38)."""
+    """CreateDelegationToken (key 38): create a token for the client's user, or for another owner."""
 
     owner_principal_type: str | None = string(since=3, nullable=3, default="")
     owner_principal_name: str | None = string(since=3, nullable=3, default="")
@@ -34,7 +34,7 @@ class CreateDelegationTokenResponse(Response, key=38, versions=(0, 3), flexible=
 
 
 class RenewDelegationTokenRequest(Request, key=39, versions=(0, 2), flexible=2):
-    """RenewDelegationToken (key 39)."""
+    """RenewDelegationToken (key 39): extend a token's expiry."""
 
     hmac: bytes = binary(default=b"")
     renew_period_ms: int = int64(default=0)
@@ -47,7 +47,7 @@ class RenewDelegationTokenResponse(Response, key=39, versions=(0, 2), flexible=2
 
 
 class ExpireDelegationTokenRequest(Request, key=40, versions=(0, 2), flexible=2):
-    """ExpireDelegationToken (key 40)."""
+    """ExpireDelegationToken (key 40): set a token's expiry earlier, or delete the token at once."""
 
     hmac: bytes = binary(default=b"")
     expiry_time_period_ms: int = int64(default=0)
@@ -65,7 +65,7 @@ class DescribeDelegationTokenOwner(Struct):
 
 
 class DescribeDelegationTokenRequest(Request, key=41, versions=(0, 3), flexible=2):
-    """DescribeDelegationToken (key 41)."""
+    """DescribeDelegationToken (key 41): list the tokens of owners."""
 
     owners: list[DescribeDelegationTokenOwner] | None = array(
         DescribeDelegationTokenOwner, nullable=0, default=()

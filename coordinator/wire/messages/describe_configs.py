@@ -58,7 +58,7 @@ class DescribeConfigsResponse(Response, key=32, versions=(0, 4), flexible=4):
 
 
 class ListConfigResourcesRequest(Request, key=74, versions=(0, 1), flexible=0):
-    """ListConfigResources (key 74)."""
+    """ListConfigResources (key 74): list the resources that have a configuration, by type."""
 
     resource_types: list[int] = array(int8, since=1, default=())
 

@@ -16,7 +16,7 @@ class AlterReplicaLogDir(Struct):
 
 
 class AlterReplicaLogDirsRequest(Request, key=34, versions=(0, 2), flexible=2):
-    """AlterReplicaLogDirs (key 34)."""
+    """AlterReplicaLogDirs (key 34): move replicas to other log directories of their broker."""
 
     dirs: list[AlterReplicaLogDir] = array(AlterReplicaLogDir, default=())
 
@@ -44,7 +44,7 @@ class DescribableLogDirTopic(Struct):
 
 
 class DescribeLogDirsRequest(Request, key=35, versions=(0, 5), flexible=2):
-    """DescribeLogDirs (key 35)."""
+    """DescribeLogDirs (key 35): list a broker's log directories and the replicas in them."""
 
     topics: list[DescribableLogDirTopic] | None = array(
         DescribableLogDirTopic, nullable=0, default=()

@@ -39,7 +39,7 @@ class VoteRequestTopicData(Struct):
 
 
 class VoteRequest(Request, key=52, versions=(0, 2), flexible=0):
-    """Vote (key 52)."""
+    """Vote (key 52): ask a voter of the quorum for its vote."""
 
     cluster_id: str | None = string(nullable=0, default=None)
     voter_id: int = int32(since=1, default=-1)
@@ -92,7 +92,7 @@ class LeaderEndpoint(Struct):
 
 
 class BeginQuorumEpochRequest(Request, key=53, versions=(0, 1), flexible=1):
-    """BeginQuorumEpoch (key 53)."""
+    """BeginQuorumEpoch (key 53): a new leader announces its epoch to the voters."""
 
     cluster_id: str | None = string(nullable=0, default=None)
     voter_id: int = int32(since=1, default=-1)
@@ -145,7 +145,7 @@ class EndQuorumEpochRequestTopicData(Struct):
 
 
 class EndQuorumEpochRequest(Request, key=54, versions=(0, 1), flexible=1):
-    """EndQuorumEpoch (key 54)."""
+    """EndQuorumEpoch (key 54): a leader that resigns asks for an election."""
 
     cluster_id: str | None = string(nullable=0, default=None)
     topics: list[EndQuorumEpochRequestTopicData] = array(EndQuorumEpochRequestTopicData, default=())
@@ -186,7 +186,7 @@ class DescribeQuorumRequestTopicData(Struct):
 
 
 class DescribeQuorumRequest(Request, key=55, versions=(0, 2), flexible=0):
-    """DescribeQuorum (key 55)."""
+    """DescribeQuorum (key 55): describe the quorum's leader, voters and observers."""
 
     topics: list[DescribeQuorumRequestTopicData] = array(DescribeQuorumRequestTopicData, default=())
 
@@ -258,7 +258,7 @@ class FetchSnapshotRequestTopicSnapshot(Struct):
 
 
 class FetchSnapshotRequest(Request, key=59, versions=(0, 1), flexible=0):
-    """FetchSnapshot (key 59)."""
+    """FetchSnapshot (key 59): fetch a part of a snapshot of the metadata log."""
 
     replica_id: int = int32(default=-1)
     max_bytes: int = int32(default=2147483647)

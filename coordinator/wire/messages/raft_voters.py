@@ -25,7 +25,7 @@ class Listener(Struct):
 
 
 class AddRaftVoterRequest(Request, key=80, versions=(0, 1), flexible=0):
-    """AddRaftVoter (key 80)."""
+    """AddRaftVoter (key 80): add a controller to the voters of the quorum."""
 
     cluster_id: str | None = string(nullable=0, default="")
     timeout_ms: int = int32(default=0)
@@ -42,7 +42,7 @@ class AddRaftVoterResponse(Response, key=80, versions=(0, 1), flexible=0):
 
 
 class RemoveRaftVoterRequest(Request, key=81, versions=(0, 0), flexible=0):
-    """RemoveRaftVoter (key 81)."""
+    """RemoveRaftVoter (key 81): remove a controller from the voters of the quorum."""
 
     cluster_id: str | None = string(nullable=0, default="")
     voter_id: int = int32(default=0)
@@ -61,7 +61,7 @@ class KRaftVersionFeature(Struct):
 
 
 class UpdateRaftVoterRequest(Request, key=82, versions=(0, 0), flexible=0):
-    """UpdateRaftVoter (key 82)."""
+    """UpdateRaftVoter (key 82): change a voter's endpoints and supported versions."""
 
     cluster_id: str | None = string(nullable=0, default="")
     current_leader_epoch: int = int32(default=0)

@@ -16,7 +16,7 @@ class ReassignableTopic(Struct):
 
 
 class AlterPartitionReassignmentsRequest(Request, key=45, versions=(0, 1), flexible=0):
-    """AlterPartitionReassignments (key 45)."""
+    """AlterPartitionReassignments (key 45): move partitions to other replicas, or cancel that."""
 
     timeout_ms: int = int32(default=60000)
     allow_replication_factor_change: bool = boolean(since=1, default=True)
@@ -50,7 +50,7 @@ class ListPartitionReassignmentsTopics(Struct):
 
 
 class ListPartitionReassignmentsRequest(Request, key=46, versions=(0, 0), flexible=0):
-    """ListPartitionReassignments (key 46)."""
+    """ListPartitionReassignments (key 46): list the reassignments in progress."""
 
     timeout_ms: int = int32(default=60000)
     topics: list[ListPartitionReassignmentsTopics] | None = array(
@@ -83,7 +83,7 @@ class TopicPartitions(Struct):
 
 
 class ElectLeadersRequest(Request, key=43, versions=(0, 2), flexible=2):
-    """ElectLeaders (key 43)."""
+    """ElectLeaders (key 43): elect the preferred leaders of partitions, or unclean ones."""
 
     election_type: int = int8(since=1, default=0)
     topic_partitions: list[TopicPartitions] | None = array(TopicPartitions, nullable=0, default=())

@@ -6,7 +6,7 @@ from ..schema import Request, Response, array, binary, int16, int64, string
 
 
 class SaslHandshakeRequest(Request, key=17, versions=(0, 1), flexible=None):
-    """SaslHandshake (key 17)."""
+    """SaslHandshake (key 17): choose a SASL mechanism."""
 
     mechanism: str = string(default="")
 
@@ -17,7 +17,7 @@ class SaslHandshakeResponse(Response, key=17, versions=(0, 1), flexible=None):
 
 
 class SaslAuthenticateRequest(Request, key=36, versions=(0, 2), flexible=2):
-    """SaslAuthenticate (key 36)."""
+    """SaslAuthenticate (key 36): send one message of the mechanism's exchange."""
 
     auth_bytes: bytes = binary(default=b"")
 

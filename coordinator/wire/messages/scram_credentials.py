@@ -10,7 +10,7 @@ class UserName(Struct):
 
 
 class DescribeUserScramCredentialsRequest(Request, key=50, versions=(0, 0), flexible=0):
-    """DescribeUserScramCredentials (key 50)."""
+    """DescribeUserScramCredentials (key 50): list users' mechanisms and iterations."""
 
     users: list[UserName] | None = array(UserName, nullable=0, default=())
 
@@ -50,7 +50,7 @@ class ScramCredentialUpsertion(Struct):
 
 
 class AlterUserScramCredentialsRequest(Request, key=51, versions=(0, 0), flexible=0):
-    """AlterUserScramCredentials (key 51)."""
+    """AlterUserScramCredentials (key 51): set or delete users' credentials."""
 
     deletions: list[ScramCredentialDeletion] = array(ScramCredentialDeletion, default=())
     upsertions: list[ScramCredentialUpsertion] = array(ScramCredentialUpsertion, default=())

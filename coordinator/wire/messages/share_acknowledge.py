@@ -1,4 +1,6 @@
-"""ShareAcknowledge (key 79). It has the same structure of topics and partitions as ShareFetch."""
+"""ShareAcknowledge (key 79): acknowledge records of a share group (KIP-932). It has the same
+structure of topics and partitions as ShareFetch.
+"""
 
 from __future__ import annotations
 

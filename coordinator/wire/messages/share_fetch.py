@@ -1,4 +1,4 @@
-"""ShareFetch (key 78)."""
+"""ShareFetch (key 78): acquire records for a share group, and acknowledge earlier ones (KIP-932)."""
 
 from __future__ import annotations
 

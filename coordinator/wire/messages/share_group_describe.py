@@ -1,4 +1,4 @@
-"""ShareGroupDescribe (key 77)."""
+"""ShareGroupDescribe (key 77): state, epochs and members of share groups (KIP-932)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""ShareGroupHeartbeat (key 76)."""
+"""ShareGroupHeartbeat (key 76): join, stay in or leave a share group; the response has the
+assignment (KIP-932).
+"""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class DescribeShareGroupOffsetsRequestGroup(Struct):
 
 
 class DescribeShareGroupOffsetsRequest(Request, key=90, versions=(0, 1), flexible=0):
-    """DescribeShareGroupOffsets (key 90)."""
+    """DescribeShareGroupOffsets (key 90): list the start offsets of share groups."""
 
     groups: list[DescribeShareGroupOffsetsRequestGroup] = array(
         DescribeShareGroupOffsetsRequestGroup, default=()
@@ -71,7 +71,7 @@ class AlterShareGroupOffsetsRequestTopic(Struct):
 
 
 class AlterShareGroupOffsetsRequest(Request, key=91, versions=(0, 0), flexible=0):
-    """AlterShareGroupOffsets (key 91)."""
+    """AlterShareGroupOffsets (key 91): set the start offsets of an empty share group."""
 
     group_id: str = string(default="")
     topics: list[AlterShareGroupOffsetsRequestTopic] = array(
@@ -107,7 +107,7 @@ class DeleteShareGroupOffsetsRequestTopic(Struct):
 
 
 class DeleteShareGroupOffsetsRequest(Request, key=92, versions=(0, 0), flexible=0):
-    """DeleteShareGroupOffsets (key 92)."""
+    """DeleteShareGroupOffsets (key 92): delete the offsets of an empty share group in topics."""
 
     group_id: str = string(default="")
     topics: list[DeleteShareGroupOffsetsRequestTopic] = array(

@@ -29,7 +29,7 @@ class InitializeStateData(Struct):
 
 
 class InitializeShareGroupStateRequest(Request, key=83, versions=(0, 0), flexible=0):
-    """InitializeShareGroupState (key 83)."""
+    """InitializeShareGroupState (key 83): create the states of share partitions."""
 
     group_id: str = string(default="")
     topics: list[InitializeStateData] = array(InitializeStateData, default=())
@@ -63,7 +63,7 @@ class ReadStateData(Struct):
 
 
 class ReadShareGroupStateRequest(Request, key=84, versions=(0, 0), flexible=0):
-    """ReadShareGroupState (key 84)."""
+    """ReadShareGroupState (key 84): read the states, by the leader of the partitions."""
 
     group_id: str = string(default="")
     topics: list[ReadStateData] = array(ReadStateData, default=())
@@ -109,7 +109,7 @@ class WriteStateData(Struct):
 
 
 class WriteShareGroupStateRequest(Request, key=85, versions=(0, 1), flexible=0):
-    """WriteShareGroupState (key 85)."""
+    """WriteShareGroupState (key 85): write changes of the states, by the leader of the partitions."""
 
     group_id: str = string(default="")
     topics: list[WriteStateData] = array(WriteStateData, default=())
@@ -140,7 +140,7 @@ class DeleteStateData(Struct):
 
 
 class DeleteShareGroupStateRequest(Request, key=86, versions=(0, 0), flexible=0):
-    """DeleteShareGroupState (key 86)."""
+    """DeleteShareGroupState (key 86): delete the states of share partitions."""
 
     group_id: str = string(default="")
     topics: list[DeleteStateData] = array(DeleteStateData, default=())
@@ -174,7 +174,7 @@ class ReadStateSummaryData(Struct):
 
 
 class ReadShareGroupStateSummaryRequest(Request, key=87, versions=(0, 1), flexible=0):
-    """ReadShareGroupStateSummary (key 87)."""
+    """ReadShareGroupStateSummary (key 87): read only the start offsets and epochs of the states."""
 
     group_id: str = string(default="")
     topics: list[ReadStateSummaryData] = array(ReadStateSummaryData, default=())

@@ -72,7 +72,7 @@ class TaskOffset(Struct):
 
 
 class StreamsGroupHeartbeatRequest(Request, key=88, versions=(0, 1), flexible=0):
-    """StreamsGroupHeartbeat (key 88).
+    """StreamsGroupHeartbeat (key 88): join, stay in or leave a streams group.
 
     1: the recovery lag is a wider integer, and the broker may ask for a description of the
     topology (KIP-1331).
@@ -137,7 +137,7 @@ class StreamsGroupHeartbeatResponse(Response, key=88, versions=(0, 1), flexible=
 
 
 class StreamsGroupDescribeRequest(Request, key=89, versions=(0, 1), flexible=0):
-    """StreamsGroupDescribe (key 89).
+    """StreamsGroupDescribe (key 89): state, epochs and members of streams groups.
 
     1: the description of the topology (KIP-1331), and the assignor.
     """

@@ -18,7 +18,7 @@ from ..schema import (
 
 
 class GetTelemetrySubscriptionsRequest(Request, key=71, versions=(0, 0), flexible=0):
-    """GetTelemetrySubscriptions (key 71)."""
+    """GetTelemetrySubscriptions (key 71): ask which metrics the broker wants."""
 
     client_instance_id: bytes = uuid(default=ZERO_UUID)
 
@@ -36,7 +36,7 @@ class GetTelemetrySubscriptionsResponse(Response, key=71, versions=(0, 0), flexi
 
 
 class PushTelemetryRequest(Request, key=72, versions=(0, 0), flexible=0):
-    """PushTelemetry (key 72)."""
+    """PushTelemetry (key 72): send a client's metrics."""
 
     client_instance_id: bytes = uuid(default=ZERO_UUID)
     subscription_id: int = int32(default=0)

@@ -13,7 +13,7 @@ class TopicRequest(Struct):
 
 
 class DescribeProducersRequest(Request, key=61, versions=(0, 0), flexible=0):
-    """DescribeProducers (key 61)."""
+    """DescribeProducers (key 61): list the active producers of partitions."""
 
     topics: list[TopicRequest] = array(TopicRequest, default=())
 
@@ -45,7 +45,7 @@ class DescribeProducersResponse(Response, key=61, versions=(0, 0), flexible=0):
 
 
 class DescribeTransactionsRequest(Request, key=65, versions=(0, 0), flexible=0):
-    """DescribeTransactions (key 65)."""
+    """DescribeTransactions (key 65): describe the transactions of transactional ids."""
 
     transactional_ids: list[str] = array(string, default=())
 
@@ -74,7 +74,7 @@ class DescribeTransactionsResponse(Response, key=65, versions=(0, 0), flexible=0
 
 
 class ListTransactionsRequest(Request, key=66, versions=(0, 2), flexible=0):
-    """ListTransactions (key 66)."""
+    """ListTransactions (key 66): list the transactional ids of a broker, with filters."""
 
     state_filters: list[str] = array(string, default=())
     producer_id_filters: list[int] = array(int64, default=())

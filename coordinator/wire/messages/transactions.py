@@ -1,4 +1,4 @@
-"""The requests of a transactional producer."""
+"""The requests of a transactional producer, and WriteTxnMarkers between brokers."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AddPartitionsToTxnTransaction(Struct):
 
 
 class AddPartitionsToTxnRequest(Request, key=24, versions=(0, 5), flexible=3):
-    """AddPartitionsToTxn (key 24)."""
+    """AddPartitionsToTxn (key 24): add partitions to a producer's transaction."""
 
     transactions: list[AddPartitionsToTxnTransaction] = array(
         AddPartitionsToTxnTransaction, since=4, default=()
@@ -96,7 +96,7 @@ class AddPartitionsToTxnResponse(Response, key=24, versions=(0, 5), flexible=3):
 
 
 class AddOffsetsToTxnRequest(Request, key=25, versions=(0, 4), flexible=3):
-    """AddOffsetsToTxn (key 25)."""
+    """AddOffsetsToTxn (key 25): add a group's offsets partition to a producer's transaction."""
 
     transactional_id: str = string(default="")
     producer_id: int = int64(default=0)
@@ -125,7 +125,7 @@ class TxnOffsetCommitRequestTopic(Struct):
 
 
 class TxnOffsetCommitRequest(Request, key=28, versions=(0, 6), flexible=3):
-    """TxnOffsetCommit (key 28).
+    """TxnOffsetCommit (key 28): commit a group's offsets within a transaction.
 
     3: flexible, the member and its generation. 6: topics by id, and a member epoch (KIP-1319).
     """
@@ -159,7 +159,7 @@ class TxnOffsetCommitResponse(Response, key=28, versions=(0, 6), flexible=3):
 
 
 class EndTxnRequest(Request, key=26, versions=(0, 5), flexible=3):
-    """EndTxn (key 26)."""
+    """EndTxn (key 26): commit or abort a transaction."""
 
     transactional_id: str = string(default="")
     producer_id: int = int64(default=0)
@@ -189,7 +189,9 @@ class WritableTxnMarker(Struct):
 
 
 class WriteTxnMarkersRequest(Request, key=27, versions=(0, 2), flexible=1):
-    """WriteTxnMarkers (key 27)."""
+    """WriteTxnMarkers (key 27): the transaction coordinator has the leaders of partitions write
+    markers.
+    """
 
     markers: list[WritableTxnMarker] = array(WritableTxnMarker, default=())
 

@@ -1,4 +1,4 @@
-"""UpdateFeatures (key 57)."""
+"""UpdateFeatures (key 57): finalise features of the cluster at other levels (KIP-584)."""
 
 from __future__ import annotations
 
