@@ -50,7 +50,7 @@ def through_tables(keys: Sequence[str], *initials: int) -> list[str]:
 
 
 def is_deep(keys: Sequence[str]) -> bool:
-    """Return whether so many keys have the same hash that only `HashTable` knows their order."""
+    """Return whether a bucket would be so deep that only `HashTable` gives the right order."""
     capacity = capacity_of(len(keys))
     return _has_deep_bucket(
         keys,

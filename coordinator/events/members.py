@@ -204,14 +204,14 @@ class ProducerClosing(NamedTuple):
 
 
 class ProducerClosed(NamedTuple):
-    """A simulated producer's process has ended, having sent so many records."""
+    """A simulated producer's process has ended; `sent`: how many records it had sent."""
 
     client: str
     sent: int
 
 
 class ProducerCrashed(NamedTuple):
-    """A simulated producer's process was killed, having sent so many records."""
+    """A simulated producer's process was killed; `sent`: how many records it had sent."""
 
     client: str
     sent: int

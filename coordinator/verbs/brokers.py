@@ -370,9 +370,10 @@ class DeleteTopic:
 )
 @dataclass(frozen=True, slots=True)
 class CleanLogs:
-    """Look at logs at once, as the brokers do every log.retention.check.interval.ms and
-    log.cleaner.backoff.ms: delete the segments that retention lets go, of all topics or of one. No
-    inverse: what is deleted is gone."""
+    """Make the brokers check logs for retention and compaction at once, of all topics or of one;
+    otherwise they do so every log.retention.check.interval.ms and log.cleaner.backoff.ms. `now`
+    False: at their next check. No inverse: deleted records do not come back.
+    """
 
     topic: str | None = field(default=None, metadata=told("its name; without it all topics"))
     partition: int | None = field(

@@ -93,7 +93,7 @@ class ReplicaLog(PartitionLog):
         return min(at, leader.log_end_offset)
 
     def restarted(self, now_ms: int, expiration_ms: int) -> None:
-        """Reduce the producers' state to what a restarted broker reads from Kafka's snapshots
+        """Reduce the producers' state to that of Kafka's snapshots, which a restarted broker reads
         (`Producers.as_written`).
         """
         self.producers = self.producers.as_written(now_ms, expiration_ms)
