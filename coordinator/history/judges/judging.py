@@ -11,8 +11,8 @@ from coordinator.events.faults import SnapshotRestored
 from coordinator.events.line import LogError
 from coordinator.events.vocabulary import Unknown
 
+from ..world.accepted_lines import AcceptedLines
 from ..world.groups.consumer_groups import ConsumerGroups
-from ..world.shares.records import ShareLeaders
 from .assignments import AssignedWell
 from .base import Judge, Judgement, KnowsConsumerGroups, Line, Verdict
 from .cleaned_logs import LogsAreCleanedAsConfigured
@@ -25,7 +25,6 @@ from .commits import (
 from .consumer_members import ChangesBumpEpochs, StaticMembersMayReturn
 from .expiry import OffsetsExpireInTime
 from .fencing import EpochsFence, MemberEpochsFence
-from .former_coordinators import ANSWERS, Coordinators
 from .generations import GenerationsGrow, OneLeader, StaticIdentity
 from .hearing import RebalancesAreHeardOf
 from .listeners import ListenersAreTold
@@ -96,10 +95,8 @@ class Panel:
         streams: frozenset[str] | None = None,
     ) -> None:
         self._kinds = judges
-        self._group = group
         self._streams = set(streams or ())
-        self._coordinators = Coordinators()
-        self._share_leaders = ShareLeaders()
+        self._accepted = AcceptedLines(group=group)
         self._shown: dict[type[Any], list[Callable[[Line, Any], None]]] = {}
         """For each class of events, what looks at them."""
         self._at_ms = 0
@@ -112,22 +109,10 @@ class Panel:
         self._sit([kind() for kind in judges])
 
     def see(self, line: Line) -> None:
-        """Look at the next line."""
-        stream, kind = line.stream, line.kind
-        if kind is SnapshotRestored:
-            self._share_leaders = ShareLeaders()
-            self._sit(
-                [
-                    one if one.goes_on else _anew(one, anew)
-                    for one, anew in zip(self._sitting, self._kinds, strict=True)
-                ]
-            )
-        if stream == "group" or kind in ANSWERS:
-            self._streams.add(stream)
-            for counted in self._coordinators.sort_out(line):
-                self._show(counted)
-        elif stream != "share" or self._share_leaders.counts(line):
-            self._show(line)
+        """Look at the next line of the log, if it counts."""
+        self._streams.add(line.stream)
+        for accepted in self._accepted.see(line):
+            self.show(accepted)
 
     def gap(self) -> None:
         """Lines before the next one are missing: what is found from here on may have begun in
@@ -136,12 +121,14 @@ class Panel:
         if self.gaps == 1:
             self._found_whole = [len(one.findings) for one in self._sitting]
 
-    def _show(self, line: Line) -> None:
+    def show(self, line: Line) -> None:
+        """Look at a line that counts, as AcceptedLines gives it. For whoever shows the same lines to
+        other folds, too."""
+        if line.kind is SnapshotRestored:
+            self._begin_anew()
         shown = self._shown.get(line.kind)
         if shown is None:
             shown = self._looking_at(line.kind, line.stream)
-        if self._group is not None and line.group not in (None, self._group):
-            return
         self._last = line
         at_ms = self._at_ms = line.at_ms
         try:
@@ -164,6 +151,15 @@ class Panel:
         looking = [one.looking_at(kind) for one in self._sitting]
         found = self._shown[kind] = [look for look in looking if look is not None]
         return found
+
+    def _begin_anew(self) -> None:
+        """A snapshot is restored: judges that do not go on across it are made anew."""
+        self._sit(
+            [
+                one if one.goes_on else _anew(one, anew)
+                for one, anew in zip(self._sitting, self._kinds, strict=True)
+            ]
+        )
 
     def _sit(self, judges: list[Judge]) -> None:
         """Use these judges from now on. Those that need consumer groups share one fold of them."""

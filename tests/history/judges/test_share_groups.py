@@ -13,6 +13,7 @@ from coordinator.core.share_partitions import acknowledge, evolve, release
 from coordinator.core.share_partitions.states import Deliveries, RecordState
 from coordinator.events import EventLog
 from coordinator.events import share_partitions as ev
+from coordinator.events.reader import read_lines
 from coordinator.history.judges import OF_SHARE_GROUPS
 from coordinator.history.judges.of_shares import Spans, put_highest
 from coordinator.history.judges.share_locks import LocksLast
@@ -22,6 +23,7 @@ from coordinator.history.world.shares import deliveries as history
 from coordinator.history.world.shares.deliveries import Delivery
 from coordinator.server.shares import opening
 from coordinator.server.shares.partitions import SharePartitions
+from tests.frozen.stored import stored_log
 from tests.history.judges.crafted import judge
 from tests.lines import line_from
 from tests.server.broker.shares import LOCK_MS, ShareDriver, initialize
@@ -220,6 +222,15 @@ def test_a_renewed_lock_lasts_for_as_long_as_any(monkeypatch: pytest.MonkeyPatch
         (verdict,) = judge(list(run.log.events()), [partial(LocksLast, LOCK_MS)])
         texts = [of.text for of in verdict.findings]
         assert len(texts) == len(found) and all(map(str.__contains__, texts, found)), texts
+
+
+def test_a_former_share_leader_breaks_no_promise() -> None:
+    """It gives out records and ends locks until it learns that another broker opened the share
+    partition: nothing of that is stored."""
+    lines = list(read_lines(stored_log("share_zone_lost").splitlines(keepends=True)))
+    leaders = [line.broker for line in lines if line.kind is ev.RecordsAcquired]
+    assert leaders != sorted(leaders, key=leaders.index), "two leaders act by turns"
+    assert [of.judge for of in judge(lines, OF_SHARE_GROUPS) if of.findings] == []
 
 
 def test_ranges() -> None:
