@@ -1,11 +1,12 @@
 """The first stage of every reader of a log: it decides which lines count, and when.
 
 A broker that was cut off or paused may act as coordinator of a group, or as share leader of a
-partition, until it learns of its successor. From the line by which another broker loads the group
-(`GroupLoaded`) or opens the share partition (`SharePartitionOpened`), the former one's events change
-nothing, also after its successor is gone: they are never replicated or stored, and whoever asked it
-is told so in the end. They count again once it loads or opens the same thing itself. Only a commit
-that a former coordinator acknowledges all the same counts: it is held back until its answer.
+partition, until it learns of its successor. From the line by which another broker begins to load the
+group's partition of __consumer_offsets (`PartitionsLoading`; `GroupLoaded` where the log has no such
+line), or opens the share partition (`SharePartitionOpened`), the former one's events change nothing,
+also after its successor is gone: they are never replicated or stored, and whoever asked it is told so
+in the end. They count again once it loads or opens the same thing itself. Only a commit that a former
+coordinator acknowledges all the same counts: it is held back until its answer.
 
 What the lines mean is for the folds behind this stage. They take accepted lines alone.
 """
@@ -15,6 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final, get_args
 
+from coordinator.base.java_hash import coordinator_partition
+from coordinator.events.availability import PartitionsLoading
+from coordinator.events.cluster import TopicCreated
 from coordinator.events.faults import SnapshotRestored
 from coordinator.events.groups import GroupDeleted, GroupLoaded, GroupUnloaded
 from coordinator.events.groups.offsets import OffsetsCommitted, OffsetsPending
@@ -26,12 +30,14 @@ from coordinator.events.wire import RequestAnswered, RequestRefused
 from .shares.records import Key, key_of
 
 _ANSWERS: Final = frozenset[type[Any]]({RequestAnswered, RequestRefused})
-_COMES_OR_GOES: Final = frozenset[type[Any]]({GroupLoaded, GroupUnloaded, GroupDeleted})
 _GOES: Final = frozenset[type[Any]]({GroupUnloaded, GroupDeleted})
+_COMES_OR_GOES: Final = _GOES | {GroupLoaded}
 _COMMITS: Final = frozenset[type[Any]]({OffsetsCommitted, OffsetsPending})
+_OTHERS: Final = frozenset[type[Any]]({PartitionsLoading, TopicCreated, SnapshotRestored})
 _OF_SHARE_LEADERS: Final = frozenset[type[Any]](get_args(SharePartitionEvent))
 """Events of stream `share` whose broker is the share leader; of the others it is the share
 coordinator."""
+_CONSUMER_OFFSETS: Final = "__consumer_offsets"
 
 
 class AcceptedLines:
@@ -50,6 +56,10 @@ class AcceptedLines:
         self._group = group
         self._numbered = numbered
         self._next = 0
+        self._partitions: int | None = None
+        """Number of partitions of __consumer_offsets; None if it is not known."""
+        self._led_by: dict[int, int | None] = {}
+        """Broker that loaded each of them last."""
         self._acting: dict[str, int] = {}
         """Broker that wrote the last accepted line of each group: no former coordinator."""
         self._loaded_by: dict[str, int | None] = {}
@@ -78,9 +88,21 @@ class AcceptedLines:
             held_back = self._held_back.pop(-1 if line.cause is None else line.cause, None)
             if held_back is not None and line.kind is RequestAnswered:
                 return (held_back, line)
-        elif line.kind is SnapshotRestored:
-            self._share_leaders.clear()
+        elif line.kind in _OTHERS:
+            self._other(line)
         return (line,)
+
+    def _other(self, line: Line) -> None:
+        event = line.event
+        match event:
+            case PartitionsLoading():
+                self._led_by.update(dict.fromkeys(event.partitions, line.broker))
+                self._acting.clear()
+            case TopicCreated():
+                if event.topic == _CONSUMER_OFFSETS:
+                    self._partitions = len(event.replicas)
+            case SnapshotRestored():
+                self._share_leaders.clear()
 
     def _number(self, seq: int) -> None:
         if seq > self._next:
@@ -92,9 +114,10 @@ class AcceptedLines:
         kind, broker, group = line.kind, line.broker, line.group or ""
         if kind not in _COMES_OR_GOES and (broker is None or self._acting.get(group) == broker):
             return (line,)
-        if kind is GroupLoaded:
+        leader = self._leader(group)
+        if kind is GroupLoaded and leader in (None, broker):
             self._succeed(group, broker)
-        elif broker is not None and self._is_former(broker, group):
+        elif broker is not None and self._is_former(broker, group, leader):
             if kind in _GOES:
                 self._let_go(group, broker)
             elif kind in _COMMITS and line.cause is not None:
@@ -122,7 +145,15 @@ class AcceptedLines:
             if self._acting.get(group) == broker:
                 del self._acting[group]
 
-    def _is_former(self, broker: int, group: str) -> bool:
+    def _leader(self, group: str) -> int | None:
+        """Return the broker that loaded the group's partition last, or None if it is not known."""
+        if not self._partitions:
+            return None
+        return self._led_by.get(coordinator_partition(group, self._partitions))
+
+    def _is_former(self, broker: int, group: str, leader: int | None) -> bool:
+        if leader is not None:
+            return broker != leader
         loaded_by = self._loaded_by.get(group)
         return (loaded_by is not None and broker != loaded_by) or broker in self._former.get(
             group, ()

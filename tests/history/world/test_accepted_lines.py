@@ -104,6 +104,46 @@ def test_lines_without_brokers_count() -> None:
     assert log.counts("GroupLoaded", state="Stable")
 
 
+def with_partitions() -> Log:
+    """Broker 1 leads the only partition of __consumer_offsets."""
+    log = Log()
+    topic = {"topic": "__consumer_offsets", "replicas": [[1, 2]]}
+    assert log.counts("TopicCreated", stream="cluster", group=None, **topic)
+    assert log.counts("TopicCreated", stream="cluster", group=None, topic="t", replicas=[[1]] * 9)
+    loads(log, 1)
+    return log
+
+
+def loads(log: Log, broker: int) -> None:
+    """A broker begins to load the partition."""
+    loading = {"stream": "coordinator", "group": None, "partitions": [0]}
+    assert log.counts("PartitionsLoading", broker, **loading)
+
+
+def test_a_former_coordinator_of_a_group_that_its_successor_has_not_loaded() -> None:
+    """Both may create the same group: who leads its partition does so with effect."""
+    log = with_partitions()
+    assert log.counts("GroupCreated", 1, by="join", group="first")
+    loads(log, 2)
+    assert not log.counts("MemberJoined", 1, member="m", group="first")
+    assert not log.counts("GroupCreated", 1, by="join")
+    assert log.counts("GroupCreated", 2, by="join")
+    assert not log.counts("GroupUnloaded", 1)
+    assert log.counts("MemberJoined", 2, member="m")
+    loads(log, 1)
+    assert log.counts("GroupLoaded", 1, state="Stable")
+    assert not log.counts("MemberJoined", 2, member="m")
+
+
+def test_who_loads_too_late_does_not_coordinate() -> None:
+    log = with_partitions()
+    loads(log, 2)
+    loads(log, 3)
+    assert log.counts("GroupLoaded", 3, state="Stable")
+    assert not log.counts("GroupLoaded", 2, state="Stable")
+    assert log.counts("MemberJoined", 3, member="m")
+
+
 SHARED = {"stream": "share", "topic": "t", "partition": 0}
 
 
