@@ -1,7 +1,8 @@
 """Counts over the raw lines of a log, in plain lines, by which the outputs are checked.
 
 Nothing of the product's readers of logs is imported here: what they may all misread together is
-found by whoever counts apart from them. Only the bytes of a classic assignment are decoded by
+found by whoever counts apart from them. Lines of a broker that another one succeeded as coordinator
+are in no count, but for commits that it acknowledges. Only the bytes of a classic assignment are decoded by
 `coordinator.wire`. The states and members that the counts stand on are checked against
 `coordinator.core.groups.evolve` by `tests/test_recount.py`.
 """
@@ -30,6 +31,8 @@ class Group:
         self.state = "Empty"
         self.broker: int | None = None
         """Who serves it."""
+        self.begun_ms = 0
+        """When its last rebalance began."""
         self.number = 0
         """Its generation, or its group epoch."""
         self.members: set[str] = set()
@@ -58,9 +61,14 @@ class Recount:
         self.unavailable_ms = 0
         self._former: dict[tuple[str, int | None], Group] = {}
         """Groups as brokers have them that others took them from."""
+        self._partitions = 0
+        """Of __consumer_offsets."""
+        self._leaders: dict[int, int] = {}
+        """Who loaded each of them last."""
+        self._unsure: dict[int, int] = {}
+        """Offsets that a former coordinator was asked to commit, by the request."""
         self._expired: set[tuple[str, str]] = set()
         """Who expired and has not joined once more."""
-        self._begun_ms: dict[str, int] = {}
         self._holder: dict[tuple[str, Place], str] = {}
         self._free_since: dict[tuple[str, Place], int] = {}
         self._now = 0
@@ -82,9 +90,19 @@ class Recount:
         """Count one line."""
         self._now = max(self._now, line["at_ms"])
         if line["stream"] == "group":
-            self._group(line)
+            counts = self._is_of_coordinator(line)
+            self._group(line, counts)
             if line["type"] in ("OffsetsCommitted", "OffsetsPending"):
-                self.commits += len(line["offsets"])
+                if counts:
+                    self.commits += len(line["offsets"])
+                elif line["cause"] is not None:
+                    self._unsure[line["cause"]] = len(line["offsets"])
+        elif line["type"] == "TopicCreated" and line["topic"] == "__consumer_offsets":
+            self._partitions = len(line["replicas"])
+        elif line["type"] == "PartitionsLoading" and "broker" in line:
+            self._leaders |= dict.fromkeys(line["partitions"], line["broker"])
+        elif line["type"] == "RequestAnswered":
+            self.commits += self._unsure.pop(line["cause"], 0)
         elif line["stream"] == "member":
             self._told(line)
         elif line["type"] == "RequestRefused":
@@ -116,9 +134,19 @@ class Recount:
             del self._holder[place]
             self._free_since[place] = self._now
 
-    def _removed(self, name: str, member: str, reason: str) -> None:
+    def _is_of_coordinator(self, line: Line) -> bool:
+        """Whether the broker of a line coordinates the group, as far as is known."""
+        broker = line.get("broker")
+        leader = None
+        if self._partitions:
+            leader = self._leaders.get(_partition(line["group"], self._partitions))
+        if broker is None or leader is None:
+            return line["type"] in _COMES or (line["group"], broker) not in self._former
+        return bool(broker == leader)
+
+    def _removed(self, name: str, member: str, reason: str, counts: bool) -> None:
         """A coordinator saw a member go, which another one may have seen as well."""
-        if reason == "session expired":
+        if reason == "session expired" and counts:
             self.expired += (name, member) not in self._expired
             self._expired.add((name, member))
 
@@ -140,25 +168,25 @@ class Recount:
         group.broker = broker
         return group
 
-    def _group(self, line: Line) -> None:
+    def _group(self, line: Line, counts: bool) -> None:
         kind, name, member = line["type"], line["group"], line.get("member", "")
         group = self._taken_over(name, line) if kind in _COMES else self.served(name, line)
         if "generation" in line and group.protocol == "classic":
             group.number = line["generation"]
         if kind in ("RebalanceStarted", "GroupEpochBumped"):
-            self.begun[name] = self.begun.get(name, 0) + 1
+            self.begun[name] = self.begun.get(name, 0) + counts
         if kind == "RebalanceStarted":
             group.state = "PreparingRebalance"
-            self._begun_ms[name] = line["at_ms"]
+            group.begun_ms = line["at_ms"]
         elif kind == "GenerationStarted":
             group.state, group.members = "CompletingRebalance", set(line["members"])
         elif kind == "GenerationStored":
-            if group.state == "CompletingRebalance":
+            if group.state == "CompletingRebalance" and counts:
                 self.completed += 1
-                self.rebalancing_ms.append(line["at_ms"] - self._begun_ms[name])
+                self.rebalancing_ms.append(line["at_ms"] - group.begun_ms)
             group.state = "Stable"
             self._stored(group, line)
-            if line["protocol_type"] == "consumer":
+            if line["protocol_type"] == "consumer" and counts:
                 for row in line["members"]:
                     self._give(
                         group, row["member_id"], row["client_id"], _places(row["assignment"])
@@ -166,20 +194,19 @@ class Recount:
         elif kind == "GroupEmptied":
             group.state, group.members, group.stored = "Empty", set(), set()
         elif kind == "MemberJoined":
-            self.joined += 1
-            self._expired.discard((name, member))
+            self._came(name, member, counts)
             group.members.add(member)
         elif kind == "MemberReplaced":
-            self._replaced(group, line["replaced"], member)
+            self._replaced(group, line["replaced"], member, counts)
         elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
-            self._removed(name, member, line["reason"])
+            self._removed(name, member, line["reason"], counts)
             group.members.discard(member)
         elif kind in _COMES_OR_GOES:
             self._comes_or_goes(group, line)
         elif kind.startswith("Share"):
             _share(group, line, member)
         else:
-            self._consumer(group, line, member)
+            self._consumer(group, line, member, counts)
 
     def _comes_or_goes(self, group: Group, line: Line) -> None:
         kind = line["type"]
@@ -195,7 +222,7 @@ class Recount:
             group.protocol, group.state, group.members = "classic", "Empty", set()
             group.number = 0
 
-    def _consumer(self, group: Group, line: Line, member: str) -> None:
+    def _consumer(self, group: Group, line: Line, member: str, counts: bool) -> None:
         """Events of consumer groups (KIP-848). Their state is not followed."""
         kind = line["type"]
         if kind in ("ConsumerGroupCreated", "ConsumerGroupUpgraded"):
@@ -212,17 +239,16 @@ class Recount:
             group.number = line["generation"]
         elif kind == "ConsumerMemberSubscribed":
             if member not in group.members and member not in group.upgraded:
-                self.joined += 1
-                self._expired.discard((line["group"], member))
+                self._came(line["group"], member, counts)
             group.members.add(member)
             group.upgraded.discard(member)
             group.clients[member] = line["client_id"]
         elif kind == "ConsumerMemberReplaced":
-            self._replaced(group, line["replaced"], member)
+            self._replaced(group, line["replaced"], member, counts)
             group.clients[member] = line["subscription"]["client_id"]
         elif kind == "GroupEpochBumped":
             group.number = line["group_epoch"]
-        elif kind == "TargetAssigned":
+        elif kind == "TargetAssigned" and counts:
             for row in line["targets"]:
                 places = [
                     (each["topic"], at) for each in row["topics"] for at in each["partitions"]
@@ -233,10 +259,17 @@ class Recount:
         group.stored = {row["member_id"] for row in line["members"]}
         group.members = set(group.stored)
 
-    def _replaced(self, group: Group, old: str, new: str) -> None:
-        self.joined += 1
+    def _came(self, name: str, member: str, counts: bool) -> None:
+        if counts:
+            self.joined += 1
+            self._expired.discard((name, member))
+
+    def _replaced(self, group: Group, old: str, new: str, counts: bool) -> None:
         group.members.discard(old)
         group.members.add(new)
+        if not counts:
+            return
+        self.joined += 1
         group.owner |= {place: new for place, has in group.owner.items() if has == old}
 
     def _give(self, group: Group, member: str, client: str, places: Iterable[Place]) -> None:
@@ -257,6 +290,14 @@ def _share(group: Group, line: Line, member: str) -> None:
         group.members.discard(member)
     elif kind == "ShareGroupEpochBumped":
         group.number = line["group_epoch"]
+
+
+def _partition(group: str, partitions: int) -> int:
+    """The partition of __consumer_offsets that holds a group (CFG-2), for names of ASCII."""
+    h = 0
+    for unit in group.encode("ascii"):
+        h = (31 * h + unit) % 2**32
+    return min(h, 2**32 - h) % partitions if h != 2**31 else 0
 
 
 def _places(assignment: str) -> list[Place]:

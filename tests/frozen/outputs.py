@@ -19,6 +19,7 @@ from coordinator.history.judges import judge
 from coordinator.lab.page.exports.copying import Copier, CopyError
 from coordinator.lab.page.picture import Picture
 from coordinator.lab.pipeline.fold.pieces import fold_texts
+from coordinator.lab.pipeline.fold.run import RunFold
 from coordinator.lab.pipeline.measures import MEASURES
 from coordinator.lab.pipeline.schemas import TABLES
 from coordinator.lab.pipeline.windows import Traffic, WindowCounts
@@ -161,10 +162,10 @@ def windows(log: Lines) -> str:
     end_ms = log.lines[-1].at_ms
     quarters = tuple((f"quarter {at + 1}", end_ms * at // 4) for at in range(4))
     counts, traffic = WindowCounts(quarters, end_ms), Traffic(quarters)
+    fold = RunFold("run", "log", lambda name, row: None, tables=(), judges=(), also=(counts,))
     for line in log.lines:
-        if counts.looks_at(line):
-            counts.see(line)
-    counts.finish()
+        fold.feed(line)
+    fold.finish()
     names = TABLES["windows"].names()[1:]
     return "".join(
         json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in counts.rows(traffic)

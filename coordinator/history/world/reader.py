@@ -1,8 +1,8 @@
 """One pass over a log for several readers: `History`.
 
-Subscribe to the facts that are needed, call `see` for each line in order, then `finish`. Readers
-that nobody needs are not made, and those that several others are built on (consumer groups,
-moves) read the log once. Memberships and owners stand in `memberships` and `owners`.
+Subscribe to the facts that are needed, call `see` for each line that counts in order
+(`accepted_lines`), then `finish`. Readers that nobody needs are not made, and those that several
+others are built on (consumer groups, moves) read the log once. Memberships and owners stand in `memberships` and `owners`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class History:
         `coordinator.history.explain` has."""
         if self._timeline is None:
             self._timeline = Timeline()
-            self._all.append(self._timeline.feed)
+            self._all.append(self._timeline.fold)
         return self._timeline
 
     def moves(self) -> Moves:
@@ -85,7 +85,7 @@ class History:
             self._finish.append(finish)
 
     def see(self, line: Line) -> None:
-        """The next line."""
+        """The next line that counts: `accepted_lines` says which do."""
         for see in self._all:
             see(line)
         for see in self._of_stream.get(line.stream, ()):

@@ -91,6 +91,7 @@ from coordinator.verbs.brokers import JumpClock
 from coordinator.wire.connect_protocol import PROTOCOL_TYPE as CONNECT
 from coordinator.wire.connect_protocol import read_work, read_worker
 
+from .accepted_lines import AcceptedLines
 from .blobs import (
     COOPERATIVE,
     Partitions,
@@ -179,7 +180,8 @@ class Words(Protocol):
 
 
 class Timeline(Reader):
-    """All groups of a log. `feed` it line by line. `details`: keep each request and answer that
+    """All groups of a log. `feed` it line by line; or, where other folds take the same lines, `fold`
+    what AcceptedLines gives and `pass_over` the rest. `details`: keep each request and answer that
     belongs to a rebalance, too.
 
     `words`: says what happens in consumer groups (KIP-848), as it happens; without, only their
@@ -195,6 +197,7 @@ class Timeline(Reader):
         from_text: bool = False,
         file: LogFile | None = None,
     ) -> None:
+        self._accepted = AcceptedLines()
         self._words = words
         self._from_text = from_text and file is None
         self._story: Callable[[], MutableSequence[Any]] = list if file is None else FiledStory
@@ -227,7 +230,24 @@ class Timeline(Reader):
         return self._deeds.standing()
 
     def feed(self, line: Line) -> None:
-        """Fold one line."""
+        """Fold the next line of the log, if it counts."""
+        accepted = self._accepted.see(line)
+        for each in accepted:
+            self.fold(each)
+        if not accepted:
+            self.pass_over(line)
+
+    def pass_over(self, line: Line) -> None:
+        """Take a line that does not count now: a note says if a former coordinator gave its copy of
+        a group up, and nothing else follows from it."""
+        if line.at_ms > self.end_ms:
+            self.end_ms = line.at_ms
+        group = self.groups.get(line.group or "")
+        if line.kind is GroupUnloaded and group is not None:
+            group.note(line).moved = True
+
+    def fold(self, line: Line) -> None:
+        """Fold a line that counts."""
         if line.at_ms > self.end_ms:
             self.end_ms = line.at_ms
         kind = line.kind
@@ -895,9 +915,6 @@ class Timeline(Reader):
 
     def _gone(self, group: GroupView, line: Line, event: GroupUnloaded | GroupDeleted) -> None:
         current, unloaded = group.current, isinstance(event, GroupUnloaded)
-        if unloaded and group.coordinator not in (None, line.broker):
-            group.note(line).moved = True  # its next coordinator has loaded it already
-            return
         if current is not None and current.ended_ms is None:
             self._end(current, line.at_ms, "lost")
         group.refused.clear()

@@ -32,8 +32,8 @@ class Deliveries(Subject):
         self._counts: dict[tuple[str, str, int], _Nth] = {}
 
     def looks_at(self, line: Line) -> bool:
-        """All lines of share groups: each may say who leads a partition."""
-        return line.stream == "share"
+        """Lines of share partitions."""
+        return line.kind in Ended.handlers
 
     def see(self, line: Line) -> None:
         """Fold the line."""

@@ -16,7 +16,7 @@ Emit = Callable[[str, Row], None]
 
 
 class Observer(Reader):
-    """A reader of one run. `see` each line that it looks at, then `finish` once."""
+    """A reader of one run. `see` each line that counts and that it looks at, then `finish` once."""
 
     def looks_at(self, line: Line) -> bool:
         """Return whether lines of this line's stream and class mean anything here. By default those

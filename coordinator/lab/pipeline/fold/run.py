@@ -12,6 +12,7 @@ from coordinator.events.faults import RunEnded
 from coordinator.events.line import Line
 from coordinator.events.run import RunStarted
 from coordinator.history.judges import ALL, Verdict
+from coordinator.history.world.accepted_lines import AcceptedLines
 from coordinator.history.world.groups.classic_groups import STATE_TYPES, ClassicGroups
 from coordinator.history.world.groups.spans import BEGUN
 from coordinator.history.world.reader import History
@@ -49,8 +50,8 @@ class RunFold:
     `emit` gets a table's name and a row. `about`: the `scenario` and `settings` (JSON) of a
     simulation. `judges`: those of the tables; `beside`: judges that only `verdicts` asks.
     `tables`: the tables whose rows are emitted; lines that none of them needs are not read.
-    `also`: further readers of the lines. `numbered`: check that no line is missing, by the
-    lines' numbers.
+    `also`: further readers of the lines that count. Table `events` has the other lines, too.
+    `numbered`: check that no line is missing, by the lines' numbers.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class RunFold:
         self._tables = frozenset(tables)
         self._counts = "metrics" in self._tables
         """Count the rows of all tables, for table `metrics`."""
+        self._accepted = AcceptedLines(numbered=numbered)
         self._history = History()
         self._observers: tuple[Observer, ...] = (
             *[
@@ -96,31 +98,22 @@ class RunFold:
         self._classic = ClassicGroups()
         self.end_ms = 0
         self.lines = 0
-        self._numbered = numbered
-        self._next = self._gaps = self._missing = 0
 
     def feed(self, line: Line) -> None:
         """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no
         event then, and emits nothing."""
         self._staged.clear()
-        if self._numbered:
-            self._number(line.seq)
-        self._history.see(line)
-        stream, kind, at_ms = line.stream, line.kind, line.at_ms
-        seeing = self._seeing.get((stream, kind))
-        if seeing is None:
-            seeing = self._seeing[stream, kind] = [
-                one.see for one in self._observers if one.looks_at(line)
-            ]
-        for see in seeing:
-            see(line)
-        if stream == "group" and line.group is not None:
-            self._groups.add(line.group)
-            self._rebalances += kind in BEGUN
-            if kind in STATE_TYPES:
-                self._completed += self._classic.see(line)
-        elif stream == "run":
+        accepted, gaps = self._accepted, self._accepted.gaps
+        counted = accepted.see(line)
+        if accepted.gaps != gaps:
+            self._verdicts.gap()
+        for each in counted:
+            self._fold(each)
+        kind, at_ms = line.kind, line.at_ms
+        if line.stream == "run":
             self._header = line.run, line.event
+        elif line.group is not None and line.stream == "group":
+            self._groups.add(line.group)
         self._complete = kind is RunEnded or kind is CoordinatorStopped
         if at_ms > self.end_ms:
             self.end_ms = at_ms
@@ -133,13 +126,21 @@ class RunFold:
         if row:
             self._sink("events", row)
 
-    def _number(self, seq: int) -> None:
-        """Note that lines are missing between the last one and this."""
-        if seq > self._next:
-            self._gaps += 1
-            self._missing += seq - self._next
-            self._verdicts.gap()
-        self._next = max(self._next, seq + 1)
+    def _fold(self, line: Line) -> None:
+        """Fold a line that counts."""
+        self._history.see(line)
+        stream, kind = line.stream, line.kind
+        seeing = self._seeing.get((stream, kind))
+        if seeing is None:
+            seeing = self._seeing[stream, kind] = [
+                one.see for one in self._observers if one.looks_at(line)
+            ]
+        for see in seeing:
+            see(line)
+        if stream == "group" and line.group is not None:
+            self._rebalances += kind in BEGUN
+            if kind in STATE_TYPES:
+                self._completed += self._classic.see(line)
 
     def _event(self, line: Line) -> Row:
         return (
@@ -186,8 +187,8 @@ class RunFold:
                 self._completed,
                 self._complete,
                 "; ".join(damage) or None,
-                self._gaps,
-                self._missing,
+                self._accepted.gaps,
+                self._accepted.missing,
             ),
         )
         if self._counts:

@@ -31,8 +31,8 @@ class Verdicts(Observer):
         return True
 
     def see(self, line: Line) -> None:
-        """Show the line to the judges."""
-        self._panel.see(line)
+        """Show a line that counts to the judges."""
+        self._panel.show(line)
 
     def gap(self) -> None:
         """Lines before the next one are missing."""

@@ -14,6 +14,7 @@ from coordinator.events.handlers import Reader, on
 from coordinator.events.line import Line
 from coordinator.events.members import RecordsProcessed
 from coordinator.history.judges.intervals import Offsets
+from coordinator.history.world.accepted_lines import AcceptedLines
 from coordinator.history.world.groups.needless_moves import Rests
 from coordinator.history.world.groups.spans import BEGUN
 from coordinator.history.world.ownership.moves import NOTHING
@@ -58,18 +59,21 @@ def measure(lines: Iterable[Line]) -> Measures:
     moved = NOTHING
     busy_since: dict[str, int] = {}
     rebalances = busy_ms = last_ms = 0
-    for line in lines:
-        last_ms, group = line.at_ms, line.group or ""
-        history.see(line)
-        rested = rests.see(line)
-        repeated.see(line)
-        if line.stream == "group":
-            moved = moved.plus(moves.last)
-            if line.kind in BEGUN:
-                rebalances += 1
-                busy_since.setdefault(group, last_ms)
-        if rested:
-            busy_ms += last_ms - busy_since.pop(group, last_ms)
+    accepted = AcceptedLines()
+    for read in lines:
+        last_ms = read.at_ms
+        for line in accepted.see(read):
+            group = line.group or ""
+            history.see(line)
+            rested = rests.see(line)
+            repeated.see(line)
+            if line.stream == "group":
+                moved = moved.plus(moves.last)
+                if line.kind in BEGUN:
+                    rebalances += 1
+                    busy_since.setdefault(group, last_ms)
+            if rested:
+                busy_ms += last_ms - busy_since.pop(group, last_ms)
     history.finish(last_ms)
     return Measures(
         rebalances,

@@ -18,6 +18,7 @@ from coordinator.events.share_partitions import (
     RecordsAcquired,
     RecordsReleased,
 )
+from coordinator.history.world.accepted_lines import accepted
 
 _LOCK_ENDED: Final = "the lock ended"
 _GIVEN_UP: Final = frozenset({"Archiving", "Archived"})
@@ -54,7 +55,7 @@ def measure_shares(lines: Iterable[Line]) -> ShareMeasures:
     when a record was written until it was accepted, on average; `slowest_s`: at most.
     """
     outcome = _Outcome()
-    for line in lines:
+    for line in accepted(lines):
         outcome.see(line)
     return outcome.measures()
 
