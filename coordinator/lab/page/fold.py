@@ -78,6 +78,7 @@ from coordinator.events.wire import (
 from coordinator.history.explain.described_timeline import told_timeline
 from coordinator.history.explain.formatting import printable
 from coordinator.history.explain.reassignments import Reassignments
+from coordinator.history.world.accepted_lines import AcceptedLines
 from coordinator.history.world.blobs import Partitions
 from coordinator.history.world.groups.consumer_groups import ConsumerGroup, by_topic
 from coordinator.history.world.groups.phase_deadlines import PhaseDeadlines
@@ -267,6 +268,7 @@ class Fold:
     """All groups of a log. `feed` it line by line; `steps` keeps what a reader may step through."""
 
     def __init__(self, steps: Steps | None = None) -> None:
+        self._accepted = AcceptedLines()
         self.timeline = told_timeline(
             from_text=True, file=steps if isinstance(steps, FileSteps) else None
         )
@@ -293,11 +295,18 @@ class Fold:
         return self
 
     def feed(self, line: Line) -> None:
-        """Fold one line."""
-        self.timeline.feed(line)
+        """Fold the next line of the log, if it counts. Each is a step, and may be copied."""
         self.copier.feed(line)
+        accepted = self._accepted.see(line)
+        for each in accepted:
+            self.timeline.fold(each)
+            self._draw(each)
+        if not accepted:
+            self.timeline.pass_over(line)
         if _is_step(line):
             self.steps.add(line)
+
+    def _draw(self, line: Line) -> None:
         stream, name = line.stream, line.group
         for key in self._leaderless.see(line) if stream in ("cluster", "fault") else ():
             for each in self.groups.values():

@@ -26,7 +26,7 @@ from coordinator.events.share_partitions import (
 )
 
 from ..ranges import put, taken
-from .records import LOCK_ENDED, Key, ShareLeaders, key_of
+from .records import LOCK_ENDED, Key, key_of
 
 _SAID: Final = {"accept": "accepted", "release": "released", "reject": "rejected", "gap": "gap"}
 OUTCOMES: Final = (*_SAID.values(), "lock ended", "taken back", "archived", "closed", "open")
@@ -59,19 +59,13 @@ class Delivery:
 
 class Deliveries(Reader):
     """The deliveries of all share groups in a log. `told` is called with each delivery when it
-    has ended and, at the end of the log, with the others. Call `see` for each line of the stream
-    `share`."""
+    has ended and, at the end of the log, with the others. Call `see` for each accepted line of
+    the stream `share`."""
 
     def __init__(self, told: Callable[[Delivery], None]) -> None:
         self._told = told
         self._open: dict[Key, list[Delivery]] = {}
         """The deliveries of a share partition that have not ended, by offset."""
-        self._leaders = ShareLeaders()
-
-    def see(self, line: Line) -> None:
-        """The next line."""
-        if self._leaders.counts(line):
-            super().see(line)
 
     @on(RecordsAcquired)
     def _acquired(self, line: Line, event: RecordsAcquired) -> None:

@@ -25,7 +25,7 @@ from coordinator.events.share_partitions import (
 )
 
 from ..ranges import put, taken
-from .records import Key, ShareLeaders, key_of
+from .records import Key, key_of
 
 Change = (
     SharePartitionOpened
@@ -68,16 +68,15 @@ class InFlight:
 
 class ShareStays:
     """All share partitions in a log. `told` is called with each stay of records in a state when
-    it has ended. Call `see` for each line of the stream `share`."""
+    it has ended. Call `see` for each accepted line of the stream `share`."""
 
     def __init__(self, told: Callable[[Key, Stay], None]) -> None:
         self.partitions: dict[Key, InFlight] = {}
         self._told = told
-        self._leaders = ShareLeaders()
 
     def see(self, line: Line) -> InFlight | None:
         """The next line; the share partition that it changes, if it changes one."""
-        if line.kind not in _CHANGES or not self._leaders.counts(line):
+        if line.kind not in _CHANGES:
             return None
         key, at_ms = key_of(line), line.at_ms
         event: Change = line.event

@@ -17,7 +17,6 @@ from coordinator.events.share_partitions import (
     RecordsAcknowledged,
     RecordsReleased,
     SharePartitionClosed,
-    SharePartitionOpened,
 )
 
 _MOST_KEPT = 1_000
@@ -36,39 +35,13 @@ class GivenBack(NamedTuple):
     line: Line
 
 
-class ShareLeaders:
-    """Leader of each share partition: the broker that opened it last. A former leader that learns
-    late of its successor closes its own copy then, which ends nothing at the successor."""
-
-    def __init__(self) -> None:
-        self._opened_by: dict[Key, int | None] = {}
-
-    def counts(self, line: Line) -> bool:
-        """Return False if a line of the stream `share` comes from a former leader that closes
-        the share partition."""
-        if line.kind is SharePartitionOpened:
-            self._opened_by[key_of(line)] = line.broker
-        elif line.kind is SharePartitionClosed:
-            key = key_of(line)
-            if self._opened_by.get(key, line.broker) != line.broker:
-                return False
-            self._opened_by.pop(key, None)
-        return True
-
-
 class ShareRecords(Reader):
-    """Names of members, and what came back of each share partition. `see` each line of the streams
-    `group` and `share`."""
+    """Names of members, and what came back of each share partition. `see` each accepted line of
+    the streams `group` and `share`."""
 
     def __init__(self) -> None:
         self._clients: dict[str, dict[str, str]] = {}
         self._back: dict[Key, deque[GivenBack]] = {}
-        self._leaders = ShareLeaders()
-
-    def see(self, line: Line) -> None:
-        """The next line."""
-        if self._leaders.counts(line):
-            super().see(line)
 
     @on(ShareMemberSubscribed)
     def _subscribed(self, line: Line, event: ShareMemberSubscribed) -> None:

@@ -39,7 +39,7 @@ class Queue:
 
 
 class Queues:
-    """The share partitions of all groups. `see` each line of stream `share`."""
+    """The share partitions of all groups. `see` each accepted line of stream `share`."""
 
     def __init__(self) -> None:
         self._stays = ShareStays(self._ended)
