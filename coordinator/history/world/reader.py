@@ -2,7 +2,8 @@
 
 Subscribe to the facts that are needed, call `see` for each line that counts in order
 (`accepted_lines`), then `finish`. Readers that nobody needs are not made, and those that several
-others are built on (consumer groups, moves) read the log once. Memberships and owners stand in `memberships` and `owners`.
+others are built on (consumer groups, moves) read the log once. Memberships and owners stand in
+`memberships` and `owners`.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ class History:
             self._finish.append(finish)
 
     def see(self, line: Line) -> None:
-        """The next line that counts: `accepted_lines` says which do."""
+        """Fold the next line that counts."""
         for see in self._all:
             see(line)
         for see in self._of_stream.get(line.stream, ()):

@@ -59,8 +59,9 @@ _COUNTED = frozenset(
 
 
 class Counts:
-    """Kafka's counters, from the lines of an event log. `completing`: groups that are in
-    CompletingRebalance before the first line."""
+    """Kafka's counters, from the lines of an event log. They are the sums of all brokers' counters,
+    a former coordinator's among them. `completing`: groups that are in CompletingRebalance before
+    the first line."""
 
     def __init__(self, completing: Iterable[str] = ()) -> None:
         self.values: Counter[str] = Counter()

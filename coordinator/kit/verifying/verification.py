@@ -42,6 +42,7 @@ from coordinator.history.judges.sharing import (
     OneHolder,
 )
 from coordinator.history.judges.transactional_offsets import TransactionsStayWithinAssignment
+from coordinator.history.world.accepted_lines import accepted
 from coordinator.history.world.groups.spans import BEGUN
 from coordinator.history.world.refusals import STALE
 
@@ -76,7 +77,9 @@ class Verification:
         self._group_id = group_id
         arguments.counted("since", since)
         self._groups = sorted({line.group for line in lines if line.group})
-        self._all = [line for line in lines if line.group in (None, group_id)]
+        self._read = [line for line in lines if line.group in (None, group_id)]
+        """Lines as the judges get them, who leave out themselves what does not count."""
+        self._all = list(accepted(self._read))
         self._lines = [line for line in self._all if line.seq >= since]
         self._group = group
         self._since = since
@@ -149,7 +152,7 @@ class Verification:
 
     def _judged(self, kind: type[Judge]) -> Self:
         self._known()
-        (verdict,) = judge(self._all, [kind], since=self._since, streams=self._streams)
+        (verdict,) = judge(self._read, [kind], since=self._since, streams=self._streams)
         if verdict.judgement is Judgement.NOT_JUDGED:
             raise AssertionError(f"group {self._group_id!r}: {verdict}")
         if verdict.findings:
