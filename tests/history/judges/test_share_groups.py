@@ -19,6 +19,7 @@ from coordinator.history.judges.of_shares import Spans, put_highest
 from coordinator.history.judges.share_locks import LocksLast
 from coordinator.history.judges.share_members import AcknowledgementsAreStored, ReleasedComeAgain
 from coordinator.history.judges.sharing import DeliveriesAreCounted
+from coordinator.history.world.accepted_lines import accepted
 from coordinator.history.world.shares import deliveries as history
 from coordinator.history.world.shares.deliveries import Delivery
 from coordinator.server.shares import opening
@@ -120,8 +121,8 @@ def test_a_former_leader_that_closes_late_ends_nothing() -> None:
     assert not any(of.findings for of in verdicts), verdicts
     told: list[Delivery] = []
     deliveries = history.Deliveries(told.append)
-    for line in with_it:
-        deliveries.see(line_from(line))
+    for line in accepted(map(line_from, with_it)):
+        deliveries.see(line)
     assert {of.outcome for of in told} == {"accepted"}
     late["broker"] = lines[at].get("broker")
     assert any(of.findings for of in judge(with_it, OF_SHARE_GROUPS)), "who leads closes"
