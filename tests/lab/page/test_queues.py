@@ -8,6 +8,7 @@ from typing import Any
 
 from coordinator.events import share_partitions as ev
 from coordinator.events.line import Line
+from coordinator.history.world.accepted_lines import accepted
 from coordinator.lab.page.engine import picture_of
 from coordinator.lab.page.lessons import load
 from coordinator.lab.page.shares import queues
@@ -33,7 +34,7 @@ def records(first: int, last: int, state: str, count: int = 1, **more: str) -> P
 
 def drawn(*lines: Line) -> Plain:
     seen = Queues()
-    for each in lines:
+    for each in accepted(lines):
         seen.see(each)
     (queue,) = seen.plain("workers", lambda member: None, 100)
     return queue
