@@ -57,7 +57,7 @@ _ENDINGS = {
 
 
 def because(rebalance: Rebalance) -> str:
-    """The cause of a rebalance, as the clause after "because"."""
+    """Return the cause of a rebalance, as the clause after "because"."""
     tell = _TRIGGERS.get(rebalance.trigger.kind)
     return printable(rebalance.reason) if tell is None else tell(rebalance, rebalance.trigger)
 
@@ -357,7 +357,8 @@ def rebalance_protocol(rebalance: Rebalance) -> str:
 
 
 def standing_still(share: Share) -> list[str]:
-    """The troubles of a member on its way to a generation, in short clauses."""
+    """Return the times at which a member stood still on its way to a generation, in short
+    clauses."""
     pause, clauses = share.pause, []
     if pause is not None and pause.to_ms is None:
         clauses.append(f"stands still since {instant(pause.from_ms)}{_by_whom(pause)}")

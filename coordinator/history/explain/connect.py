@@ -11,7 +11,7 @@ from .formatting import counted, duration, printable
 
 
 def connect_work(work: ConnectWork) -> str:
-    """`connector files; tasks files-0, files-1   (+ delayed: 5 min)`, or `nothing`."""
+    """Return `connector files; tasks files-0, files-1 (+ delayed: 5 min)`, or `nothing`."""
     if work.failed:
         return "nothing could be assigned: the workers have read different connector configurations"
     notes = [f"to give up: {_named(work.revoked)}"] if work.revoked else []
@@ -24,7 +24,7 @@ def connect_work(work: ConnectWork) -> str:
 
 
 def connect_plain(work: ConnectWork) -> dict[str, Any]:
-    """The same as plain values."""
+    """Return the assignment as plain values."""
     return {
         "connectors": connectors(work.assigned),
         "tasks": tasks(work.assigned),

@@ -38,12 +38,13 @@ _MOST_TOLD: Final = 5
 
 
 def sentence(group: GroupView, line: Line, *, new: bool) -> str:
-    """An event of a consumer group, as `coordinator.history.world.timeline.Words` has it."""
+    """Return an event of a consumer group as a sentence: see
+    `coordinator.history.world.timeline.Words`."""
     return f"{_tell(group, line.event, new)}{_settled(group, line)}"
 
 
 def with_names(group: GroupView, text: str) -> str:
-    """A reason in Kafka's words, its member ids being names."""
+    """Return a reason in Kafka's words with member ids replaced by short names."""
     return renamed(text, lambda word: group.names.get(word, word))
 
 

@@ -9,7 +9,7 @@ from .formatting import instant, listed, printable
 
 
 def told(deletion: Deletion) -> str:
-    """A deletion, and everybody who asked for what it took away."""
+    """Return a sentence about a deletion and all clients that asked for the deleted records."""
     asked = [_asked(each) for each in deletion.asked]
     return f"{_what(deletion)}{'; ' if asked else ''}{listed(asked)}."
 
@@ -21,7 +21,7 @@ def of_reader(deletion: Deletion, asked: Asked) -> str:
 
 
 def told_compaction(compaction: Compaction) -> str:
-    """A compaction, and everybody who asked for what it may have taken away."""
+    """Return a sentence about a compaction and all clients that asked for compacted offsets."""
     event, (topic, partition) = compaction.event, compaction.place
     removed = "1 record" if event.removed == 1 else f"{event.removed} records"
     was = "was" if event.removed == 1 else "were"

@@ -15,32 +15,32 @@ from . import consumer_story, deleted_records, seen_story, share_group_story, sh
 
 
 class Sentences:
-    """The words of a timeline."""
+    """The sentences of a timeline."""
 
     def consumer_event(self, group: GroupView, line: Line, *, new: bool) -> str:
-        """As of `Words`."""
+        """See `Words`."""
         return consumer_story.sentence(group, line, new=new)
 
     def share_group_event(self, group: ShareGroup, line: Line) -> str:
-        """As of `Words`."""
+        """See `Words`."""
         return share_group_story.sentence(group, line)
 
     def share_event(self, known: ShareRecords, line: Line) -> str:
-        """As of `Words`."""
+        """See `Words`."""
         return share_story.sentence(known, line)
 
     def seen_event(self, line: Line) -> str:
-        """As of `Words`."""
+        """See `Words`."""
         return seen_story.sentence(line)
 
     def deleted_records(self, deletion: Deletion, asked: Asked) -> str:
-        """As of `Words`."""
+        """See `Words`."""
         return deleted_records.of_reader(deletion, asked)
 
 
 def told_timeline(
     *, details: bool = False, from_text: bool = False, file: LogFile | None = None
 ) -> Timeline:
-    """A timeline whose notes have their sentences; `details`, `from_text` and `file` as of
+    """Return a timeline whose notes have sentences. `details`, `from_text` and `file`: see
     Timeline."""
     return Timeline(details=details, words=Sentences(), from_text=from_text, file=file)

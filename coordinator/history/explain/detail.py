@@ -43,7 +43,7 @@ def sentence(step: Step) -> str:
 
 
 def api_name(api: object) -> str:
-    """Return a request's name in a line of stream `wire` as Kafka calls it."""
+    """Return Kafka's name of an API, from its name in a line of stream `wire`."""
     api = printable(str(api or "a request"))
     if api in ("a request", "heartbeat"):
         return api

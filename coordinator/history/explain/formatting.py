@@ -10,7 +10,7 @@ from coordinator.base.printable import printable as printable
 
 
 def duration(ms: int) -> str:
-    """`120 ms`, `6 s`, `6.25 s`, `5 min`, `1 min 5 s`."""
+    """Return a duration: `120 ms`, `6 s`, `6.25 s`, `5 min`, `1 min 5 s`."""
     if ms < 1000:
         return f"{ms} ms"
     if ms < 60_000:
@@ -20,17 +20,17 @@ def duration(ms: int) -> str:
 
 
 def instant(ms: int) -> str:
-    """Seconds since the run's zero, to the millisecond: `12.345 s`."""
+    """Return seconds since the run's zero, to the millisecond: `12.345 s`."""
     return f"{ms / 1000:.3f} s"
 
 
 def listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
+    """Return `a`, `a and b`, or `a, b and c`."""
     return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
 
 
 def counted(noun: str, words: Sequence[str], most: int = 8) -> str:
-    """`member a`, `members a and b`; of many only the first few by name."""
+    """Return `member a` or `members a and b`; of many only the first few by name."""
     if len(words) == 1:
         return f"{noun} {words[0]}"
     if len(words) > most:
@@ -39,7 +39,7 @@ def counted(noun: str, words: Sequence[str], most: int = 8) -> str:
 
 
 def ranges(numbers: Collection[int]) -> str:
-    """`0-5, 8`."""
+    """Return numbers as ranges: `0-5, 8`."""
     parts: list[str] = []
     ordered = sorted(numbers)
     start = 0
@@ -53,7 +53,7 @@ def ranges(numbers: Collection[int]) -> str:
 
 
 def partitions(by_topic: Mapping[str, Collection[int]]) -> str:
-    """`orders 0-5, 8; payments 1`, or `nothing`."""
+    """Return `orders 0-5, 8; payments 1`, or `nothing`."""
     return (
         "; ".join(
             f"{printable(topic)} {ranges(numbers)}"
@@ -68,5 +68,5 @@ _WORD: Final = re.compile(r"([^ ,;:()]+)")
 
 
 def renamed(text: str, name: Callable[[str], str]) -> str:
-    """A reason in Kafka's words, its member ids being names."""
+    """Return a reason in Kafka's words with member ids replaced by names."""
     return printable("".join(map(name, _WORD.split(text))))

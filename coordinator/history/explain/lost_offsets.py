@@ -15,8 +15,8 @@ _ANEW = "the next consumer of them begins by auto.offset.reset"
 
 
 def removed(line: Line, event: OffsetsRemoved, clock_ahead_ms: int) -> str:
-    """Offsets that expired, or went with their topic; `clock_ahead_ms`: how far the broker's wall
-    clock is from where it would be."""
+    """Return a sentence about offsets that expired, or were deleted with their topic.
+    `clock_ahead_ms`: by how much the broker's wall clock has jumped ahead."""
     gone = numbers_of(event.partitions)
     if event.reason != "expired":
         return f"The offsets committed for {partitions(gone)} were deleted with the topic (EXP-7)."
@@ -33,7 +33,8 @@ def removed(line: Line, event: OffsetsRemoved, clock_ahead_ms: int) -> str:
 
 
 def made_again(line: Line, event: TopicCreated, deleted_ms: int) -> str:
-    """A topic that a group reads is there again after it had been deleted."""
+    """Return a sentence about a topic that a group reads and that was created again after its
+    deletion."""
     topic, count = printable(event.topic), len(event.replicas)
     return (
         f"Topic {topic} was made again with {count} partition{'' if count == 1 else 's'}, "

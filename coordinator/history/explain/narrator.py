@@ -50,7 +50,7 @@ _LONGEST_BAR = 48
 
 
 class Narrator:
-    """Feed it lines; it gives back what to print. Its `timeline` knows the rest."""
+    """Makes text of a growing log: call `tell` with each line. `timeline` has the facts."""
 
     def __init__(self) -> None:
         self.timeline = told_timeline()
@@ -60,7 +60,7 @@ class Narrator:
         self._said_how_known = False
 
     def tell(self, line: Line) -> list[str]:
-        """Fold a line, and tell it if it is worth telling."""
+        """Read a line and return the text lines to print for it, if any."""
         self.timeline.feed(line)
         told = self._tell(line)
         group = line.group or ""

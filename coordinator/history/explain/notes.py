@@ -24,7 +24,7 @@ from .refused import refusal, times
 
 
 def told(note: Note) -> str:
-    """A note as a sentence or two."""
+    """Return a note as one or two sentences."""
     if note.sentence:
         return note.sentence
     if note.kind in DEEDS:

@@ -43,8 +43,8 @@ _KINDS: Final[Mapping[type, str]] = {
 
 
 def as_text(timeline: Timeline, groups: Iterable[GroupView]) -> Iterator[str]:
-    """Yield the end of `coordinator explain`: what stands in the way when the log ends. Who was
-    refused stands before that already."""
+    """Yield the end of `coordinator explain`: obstacles at the end of the log, except refusals,
+    which stand before."""
     found: list[Obstacle] = [Undone(line) for line in timeline.standing_deeds()]
     found += [each for view in groups for each in of_group(view, timeline.end_ms)]
     if found:
@@ -72,7 +72,7 @@ def _group(obstacle: Obstacle) -> str | None:
 
 
 def sentence(obstacle: Obstacle) -> str:
-    """Return an obstacle as a sentence or two, with the instant since which it stands."""
+    """Return an obstacle as one or two sentences, with the instant since which it exists."""
     match obstacle:
         case Undone(line):
             return _undone(line)

@@ -39,8 +39,8 @@ T = TypeVar("T")
 
 
 def timeline_of(lines: Iterable[Line], name: str = "log", *, details: bool = False) -> Timeline:
-    """The timeline of a whole log; `details` for `as_text` with details. Raises LogError for a line
-    that lacks what its type has, and what reading raises."""
+    """Return the timeline of a whole log; `details` for `as_text` with details. Raises LogError
+    for a line that lacks a field of its type, and the errors of reading."""
     timeline = told_timeline(details=details, from_text=isinstance(lines, Lines))
     timeline.numbers = LineNumbers(name)
     for number, line in numbered(lines):
@@ -74,7 +74,7 @@ def _told(timeline: Timeline, entry: Entry, tell: Callable[[Entry], T]) -> T:
 
 
 def selected(group: GroupView, generation: int | None) -> list[Rebalance | Note]:
-    """A group's entries, all or those of one generation."""
+    """Return a group's entries, all or those of one generation."""
     return [
         entry for entry in group.entries if generation is None or entry.generation == generation
     ]
@@ -86,8 +86,8 @@ def selected(group: GroupView, generation: int | None) -> list[Rebalance | Note]
 def as_text(
     timeline: Timeline, groups: Iterable[GroupView], generation: int | None = None
 ) -> Iterator[str]:
-    """Lines for a terminal. Of a timeline with details also how members learned of each rebalance,
-    step by step."""
+    """Yield lines for a terminal. If the timeline has details, they include how members learned
+    of each rebalance, step by step."""
     groups = list(groups)
     header = timeline.header
     run, product = ("?", "?") if header is None else (header.run, header.event.product)
@@ -232,7 +232,7 @@ def gone_rows(rebalance: Rebalance) -> Iterator[str]:
 def as_plain(
     timeline: Timeline, groups: Iterable[GroupView], generation: int | None = None
 ) -> dict[str, Any]:
-    """The timeline as plain values for JSON; instants and durations in milliseconds."""
+    """Return the timeline as plain values for JSON; instants and durations in milliseconds."""
     header = timeline.header
     return {
         "version": JSON_VERSION,
@@ -281,8 +281,8 @@ def as_plain(
 
 
 def rebalances_of(told: Mapping[str, Any], group_id: str) -> list[dict[str, Any]]:
-    """The rebalances of one group in what `as_plain` gives of a log; none of a group that is not
-    in it."""
+    """Return the rebalances of one group from the result of `as_plain`; empty for an unknown
+    group."""
     found = [group["rebalances"] for group in told["groups"] if group["group"] == group_id]
     return list(found[0]) if found else []
 

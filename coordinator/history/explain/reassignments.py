@@ -34,7 +34,7 @@ Outcome = Literal["in progress", "completed", "cancelled", "topic deleted"]
 
 @dataclass(slots=True)
 class Step:
-    """Something that happened to a reassignment, in words."""
+    """One step of a reassignment, as text."""
 
     at_ms: int
     seq: int
@@ -59,7 +59,8 @@ class Reassignment:
     outcome: Outcome = "in progress"
     ended_ms: int | None = None
     behind: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """By broker that is added: its log end, and the records that it lacks."""
+    """For each broker that is added: its log end offset, and the number of records that it
+    lacks."""
     steps: list[Step] = field(default_factory=list)
 
     @property
@@ -69,7 +70,7 @@ class Reassignment:
 
 
 class Reassignments(Reader):
-    """All reassignments of a log: `see` each line in order."""
+    """All reassignments of a log: call `see` for each line in order."""
 
     def __init__(self) -> None:
         self.all: list[Reassignment] = []
@@ -82,8 +83,8 @@ class Reassignments(Reader):
         as the log tells."""
 
     def follow(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """The lines, each of which is seen on its way. Raises LogError for one that lacks what its
-        type has."""
+        """Yield the lines unchanged, and note each. Raises LogError for a line that lacks a
+        field of its type."""
         for line in lines:
             self.see(line)
             yield line
@@ -106,7 +107,7 @@ class Reassignments(Reader):
             self._end(self._running.pop(key), line, "topic deleted", text)
 
     def waits_for(self, one: Reassignment) -> list[str]:
-        """The wait of a reassignment that is in progress, in words."""
+        """Return what a reassignment in progress waits for, as phrases."""
         waits = []
         for broker in one.missing:
             if broker in self._fenced:
@@ -258,7 +259,7 @@ def _step(line: Line, text: str) -> Step:
 
 
 def as_text(found: Reassignments) -> Iterator[str]:
-    """All reassignments for people."""
+    """Yield all reassignments as text."""
     for one in found.all:
         took = "" if one.ended_ms is None else f" after {duration(one.ended_ms - one.began_ms)}"
         yield ""
@@ -271,7 +272,7 @@ def as_text(found: Reassignments) -> Iterator[str]:
 
 
 def as_plain(found: Reassignments) -> list[Mapping[str, Any]]:
-    """All reassignments for programs."""
+    """Return all reassignments as plain values."""
     return [
         {
             "topic": one.topic,

@@ -18,7 +18,7 @@ _MOST_OFFERS = 4
 
 
 def refusal(note: Note) -> str:
-    """A note about a refused request, or about refusals that take turns."""
+    """Return a sentence about a refused request, or about refusals that alternate."""
     line, errors = note.line, note.errors
     who = _who(note)
     if note.tally:
@@ -42,8 +42,7 @@ def refusal(note: Note) -> str:
 
 
 def times(note: Note) -> str:
-    """Return how often the same refusal was repeated, as the end of a clause; "" if it came
-    once."""
+    """Return the number of repetitions as the end of a clause; "" if there was none."""
     return f" {note.times} times until {instant(note.last_ms)}" if note.times > 1 else ""
 
 

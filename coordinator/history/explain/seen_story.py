@@ -19,7 +19,7 @@ from .formatting import duration, printable
 
 
 def sentence(line: Line) -> str:
-    """Return what an event of stream `seen` says; "" if it goes without saying."""
+    """Return an event of stream `seen` as a sentence; "" if it needs none."""
     match line.event:
         case RebalanceSeen():
             return _rebalance(line.event)

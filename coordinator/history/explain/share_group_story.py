@@ -31,7 +31,7 @@ _MOST_TOLD: Final = 5
 
 
 def sentence(group: ShareGroup, line: Line) -> str:
-    """Return an event as a sentence; "" if nothing about it is worth one."""
+    """Return an event as a sentence; "" if it needs none."""
     event: ShareEvent = line.event
     match event:
         case ShareGroupCreated():

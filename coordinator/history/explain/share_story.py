@@ -40,8 +40,8 @@ _DONE_OF_THEM: Final = {
 
 
 def sentence(known: ShareRecords, line: Line) -> str:
-    """Return a line of stream `share` as a sentence, after `known` has seen it; "" if it goes
-    without saying."""
+    """Return a line of stream `share` as a sentence, after `known` has seen it; "" if it needs
+    none."""
     event = line.event
     match event:
         case RecordsReleased():
@@ -60,8 +60,8 @@ def sentence(known: ShareRecords, line: Line) -> str:
 
 
 def in_full(known: ShareRecords, line: Line) -> str:
-    """Return a line of stream `share` of which `sentence` has nothing to say as a sentence, for a
-    reader who steps through all of them; "" for a line that is not known."""
+    """Return a sentence for a line of stream `share` for which `sentence` has none, for a reader
+    who steps through all lines; "" for an unknown type."""
     event = line.event
     match event:
         case SharePartitionOpened():

@@ -28,12 +28,12 @@ _PASSES: Final = re.compile(r"(no traffic passes|traffic passes) between .*?( ag
 _OF_WAYS: Final = {CutLink, HealLink, CutMember, MemberHealed}
 _WHOM: Final = "\0"
 _MOST: Final = 8
-"""So many clients are named; of more the first few, and how many there are."""
+"""Number of clients that are named; of more only the first few are."""
 
 
 def together(entries: Iterable[E]) -> list[E | Note]:
-    """Return a group's entries, of which notes of the same deed at the same instant are one, where
-    the first of them was."""
+    """Return a group's entries with equal verbs of one instant merged into one note, at the
+    place of the first."""
     found: dict[tuple[int, str], list[Note]] = {}
     entries = list(entries)
     for entry in entries:

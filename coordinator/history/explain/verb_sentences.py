@@ -41,7 +41,7 @@ _WENT_THROUGH: Final[Mapping[type, str]] = {
 
 
 def told(note: Note) -> str:
-    """A verb's note as a sentence."""
+    """Return a verb's note as a sentence."""
     text = deed(note.line)
     if note.coordinates and _of_broker(note.kind):
         named = re.search(rf"\bbroker {note.line.broker}\b", text)
@@ -52,7 +52,7 @@ def told(note: Note) -> str:
 
 
 def sentence_of(line: Line) -> str:
-    """The action, as a sentence."""
+    """Return a verb's line as a sentence."""
     return _sentence(deed(line))
 
 
@@ -61,7 +61,7 @@ def _sentence(text: str) -> str:
 
 
 def deed(line: Line) -> str:
-    """Return the action, as a clause."""
+    """Return a verb's line as a clause."""
     fields = _Fields(line)
     form = _OTHERS.get(line.kind)
     if form is None:
@@ -90,7 +90,7 @@ def _way(line: Line, fields: Mapping[str, object]) -> str:
 
 
 def went_through(trouble: Trouble | None) -> str:
-    """The trouble a client had been in, as a clause; "" if none."""
+    """Return the trouble of a client as a clause; "" if there was none."""
     if trouble is None or trouble.kind not in _WENT_THROUGH:
         return ""
     clause = _WENT_THROUGH[trouble.kind]
@@ -117,7 +117,7 @@ class _Fields(dict[str, object]):
         self._values = plain
 
     def given(self, name: str) -> bool:
-        """Return whether a field is neither left out nor 0."""
+        """Return True if the field is given and not 0."""
         return bool(self._values.get(name))
 
     def __missing__(self, name: str) -> str:

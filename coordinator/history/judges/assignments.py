@@ -32,7 +32,7 @@ from ..world.groups.consumer_groups import CHANGES, ConsumerGroup
 from .base import KnowsConsumerGroups, Line
 
 _PER_TOPIC: Final = frozenset({"range"})
-"""Assignors that share each topic by itself."""
+"""Assignors that distribute each topic separately."""
 _EVEN: Final = frozenset({"roundrobin", "sticky", COOPERATIVE, "uniform"})
 _STICKY: Final = frozenset({"sticky", COOPERATIVE})
 
@@ -46,7 +46,7 @@ class _Said(NamedTuple):
 
 
 class AssignedWell(KnowsConsumerGroups):
-    """Assignments are what their assignor promises."""
+    """Judges that an assignment is what its assignor promises."""
 
     name = "assigned_well"
     promise = (
@@ -67,9 +67,10 @@ class AssignedWell(KnowsConsumerGroups):
         self._began: dict[str, int] = {}
         """For each group, the instant when its first member joined."""
         self._begun: dict[str, int] = {}
-        """The generation of each group for which an assignment is to come."""
+        """For each group the generation whose assignment has not been stored yet."""
         self._topics: dict[str, dict[str, tuple[str, ...] | None]] = {}
-        """The topics of each member of a consumer group; None: by a pattern, or not known."""
+        """The topics of each member of a consumer group; None if it subscribes by pattern, or if
+        they are unknown."""
 
     @on(TopicCreated, PartitionsAdded)
     def _of_topic(self, line: Line, event: TopicCreated | PartitionsAdded) -> None:

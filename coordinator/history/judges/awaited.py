@@ -28,7 +28,7 @@ _MOST_NAMED: Final = 3
 
 
 class Awaited(Reader):
-    """Of all classic groups of a log: the state, and who has joined."""
+    """The state of each classic group in a log, and the members that have joined."""
 
     def __init__(self) -> None:
         self._groups = ClassicGroups()
@@ -42,11 +42,11 @@ class Awaited(Reader):
         super().see(line)
 
     def state(self, group: str) -> str:
-        """Return the state of a classic group, "" while no broker has loaded it."""
+        """Return the state of a classic group; "" while no broker has loaded it."""
         return self._groups.get(group).state
 
     def by(self, group: str) -> str:
-        """Return what a classic group waits for, in words; "" if the log does not tell."""
+        """Return what a classic group waits for, as a phrase; "" if the log does not show it."""
         known = self._groups.get(group)
         if known.state == COMPLETING:
             return f"the SyncGroup of its leader {known.leader}"
@@ -91,7 +91,7 @@ class Awaited(Reader):
 
 
 def awaited_by(group: ConsumerGroup) -> str:
-    """Return what a consumer group waits for, in words."""
+    """Return what a consumer group waits for, as a phrase."""
     if group.epoch > group.assignment_epoch:
         return f"a target assignment for epoch {group.epoch}"
     late = [

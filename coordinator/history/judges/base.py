@@ -20,7 +20,7 @@ NEVER: Final = 1 << 62
 
 
 class Judgement(Enum):
-    """Result for a promise: kept, broken, or not judged."""
+    """Result of a judge: the promise is kept, broken, or not judged."""
 
     KEPT = "kept"
     BROKEN = "broken"
@@ -33,7 +33,7 @@ class Judgement(Enum):
 
 
 class Finding(NamedTuple):
-    """A line that broke a promise: its number, its instant, and what is wrong with it."""
+    """A line that broke a promise: its number, its instant, and what is wrong."""
 
     seq: int
     at_ms: int
@@ -44,7 +44,7 @@ class Finding(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """The verdict of a judge on a log. `why`: of a promise that was not judged."""
+    """The verdict of a judge on a log. `why`: the reason why it did not judge."""
 
     judge: str
     promise: str
@@ -67,7 +67,7 @@ class Judge(Reader):
     promise: ClassVar[str]
     """Kafka's promise, exceptions included, as a sentence."""
     needs: ClassVar[frozenset[str]] = frozenset({"group"})
-    """The streams that have to be in the log."""
+    """The streams that the log must have."""
     unasked: ClassVar[bool] = False
     """Leave the verdict out when a needed stream is missing, because most runs do not have it.
     Otherwise the verdict is "not judged"."""
@@ -83,7 +83,8 @@ class Judge(Reader):
 
     @property
     def idle(self) -> bool:
-        """True as long as it has seen nothing to judge: one that is `unasked` says nothing then."""
+        """Return True if the judge has seen nothing to judge. Then one that is `unasked` has no
+        verdict."""
         return False
 
     def __init__(self) -> None:
@@ -91,14 +92,13 @@ class Judge(Reader):
         self.due_ms = NEVER
 
     def see(self, line: Line) -> None:
-        """Look at the next line, for a judge alone; a panel calls handlers itself."""
+        """Handle the next line, for a judge without a panel."""
         look = self.looking_at(line.kind)
         if look is not None:
             look(line, line.event)
 
     def looking_at(self, kind: type[Any]) -> Callable[[Line, Any], None] | None:
-        """Return what is to be called with each line of a class of events and its event, None if
-        the judge does not look at them."""
+        """Return the handler for lines of a class of events, or None."""
         handler = self.handlers.get(kind)
         if handler is None:
             return None
@@ -114,19 +114,20 @@ class Judge(Reader):
         return look_in_time
 
     def passed(self, now_ms: int) -> None:
-        """The log has come to this instant: for judges that are `timed`, also at its end."""
+        """Note that the log has reached this instant. Called for judges that are `timed`, and at
+        the end of the log."""
 
     def finish(self) -> None:
-        """The log has ended."""
+        """Handle the end of the log."""
 
     def blame(self, line: Line, text: str) -> None:
-        """This line broke the promise."""
+        """Note that this line broke the promise."""
         self.findings.append(Finding(line.seq, line.at_ms, text))
 
 
 class KnowsConsumerGroups(Judge):
-    """A judge that knows consumer groups. Those of one panel know them together: each handles
-    `CHANGES`, and shows them to `consumers`."""
+    """A judge that needs consumer groups. The judges of one panel share one fold of them: each
+    handles `CHANGES` and passes them to `consumers`."""
 
     def __init__(self) -> None:
         super().__init__()

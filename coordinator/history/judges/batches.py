@@ -23,7 +23,7 @@ from .base import Judge, Line
 
 TopicPartition = tuple[str, int]
 Written = PartitionChanged | RecordsAppended | MarkerWritten
-"""The events that tell what stands in topics, beside the deletion of a topic."""
+"""The events that change partitions' contents, except the deletion of a topic."""
 WRITTEN: Final = (PartitionChanged, RecordsAppended, MarkerWritten)
 
 
@@ -51,7 +51,7 @@ class PartitionBatches:
         self._marked_to = 0  # the offset behind the last marker
 
     def append(self, event: RecordsAppended) -> list[Batch]:
-        """Add a batch; return those whose place it took."""
+        """Add a batch; return the batches that it replaced."""
         batch = Batch(event)
         replaced = self.cut(batch.first)
         self._batches.append(batch)
@@ -61,7 +61,7 @@ class PartitionBatches:
         return replaced
 
     def cut(self, end: int) -> list[Batch]:
-        """Remove all from this offset on, and return it."""
+        """Remove everything from this offset on; return what was removed."""
         self._marked_to = min(self._marked_to, end)
         if not self._batches or self._batches[-1].last < end:
             return []
@@ -81,7 +81,7 @@ class PartitionBatches:
         return max(self._batches[-1].last + 1 if self._batches else 0, self._marked_to)
 
     def mark(self, event: MarkerWritten) -> list[Batch]:
-        """A transaction has ended here; return its batches."""
+        """Note the end of a transaction; return its batches."""
         self._marked_to = max(self._marked_to, event.offset + 1)
         ended = self._open.pop(event.producer_id, [])
         for batch in ended:
@@ -89,7 +89,7 @@ class PartitionBatches:
         return ended
 
     def between(self, first: int, last: int) -> Iterator[Batch]:
-        """The batches with records from `first` to `last`, both included."""
+        """Yield the batches with records from `first` to `last`, both included."""
         at = max(bisect_right(self._firsts, first) - 1, 0)
         for batch in self._batches[at : bisect_left(self._firsts, last + 1)]:
             if batch.last >= first:
@@ -101,7 +101,7 @@ class Batches:
 
     def __init__(self) -> None:
         self.replaced: list[Batch] = []
-        """The batches whose place the last line took."""
+        """The batches that the last line replaced."""
         self._leaders: dict[TopicPartition, int] = {}
         self._partitions: dict[TopicPartition, PartitionBatches] = {}
 
@@ -113,15 +113,14 @@ class Batches:
         return found
 
     def in_vain(self, line: Line, event: RecordsAppended | MarkerWritten) -> bool:
-        """Return whether this was written by a broker that leads the partition no longer, where its
-        successor has written already."""
+        """Return True if a former leader wrote this after its successor had written already."""
         key, broker = place_of(line), line.broker
         if broker is None or self._leaders.get(key, broker) == broker:
             return False
         return event.offset < self.of(*key).end
 
     def see(self, line: Line, event: Written) -> list[Batch]:
-        """Look at a line; return the batches whose transaction a MarkerWritten ended."""
+        """Handle a line; return the batches whose transaction a MarkerWritten ended."""
         self.replaced = []
         match event:
             case PartitionChanged():
@@ -138,20 +137,20 @@ class Batches:
 
 
 def place_of(line: Line) -> TopicPartition:
-    """Return the partition that a line is about."""
+    """Return the partition of a line."""
     return line.topic or "", line.partition or 0
 
 
 class JudgeOfRecords(Judge):
-    """A judge of what stands in topics, until they are deleted: then no handler is called with
-    their lines."""
+    """A judge of records. Once a topic was deleted, it gets no more lines about a topic of that
+    name."""
 
     def __init__(self) -> None:
         super().__init__()
         self._deleted: set[str] = set()
 
     def looking_at(self, kind: type[Any]) -> Callable[[Line, Any], None] | None:
-        """As of every judge."""
+        """See `Judge.looking_at`."""
         handler = super().looking_at(kind)
         if handler is None or kind is TopicDeleted:
             return handler
@@ -173,10 +172,10 @@ class JudgeOfRecords(Judge):
         self.deleted(event.topic)
 
     def deleted(self, topic: str) -> None:
-        """A topic was deleted."""
+        """Note that a topic was deleted."""
 
     def too_late(self, line: Line, event: object) -> None:
-        """A line about a topic of a name that was deleted."""
+        """Handle a line about a topic whose name belonged to a deleted topic."""
 
     def _of_topics_that_are_there(self, event: Any) -> Any:
         match event:

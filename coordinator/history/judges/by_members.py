@@ -28,7 +28,7 @@ from .quiet import Quiet
 from .running_members import RunningMembers
 
 _HEARS_MS: Final = 15_000
-"""So long after something was done to a member it has heard whether it is one still."""
+"""Time in ms after a disturbance within which a member learns whether it is still a member."""
 
 _Place = tuple[str, int]
 
@@ -59,7 +59,7 @@ class _Owners:
                     self._has.get(whose, {}).pop(place, None)
 
     def of(self, group: str, place: _Place) -> dict[str, int]:
-        """Return the clients that have a partition, each with the generation or epoch."""
+        """Return the clients that own a partition, each with its generation or epoch."""
         return {
             client: has[place]
             for (other, client), has in self._has.items()
@@ -68,7 +68,7 @@ class _Owners:
 
 
 class OwnedOnce(Judge):
-    """No partition is two members' at once."""
+    """Judges that no partition belongs to two members at once."""
 
     name = "owned_once"
     promise = (
@@ -142,7 +142,7 @@ class OwnedOnce(Judge):
 
 
 class SettledWithin(Judge):
-    """Once nothing is done any more, members have what they have. `learns_ms`: as of
+    """Judges that, once disturbances are over, members keep their partitions. `learns_ms`: see
     `StableWithin`."""
 
     name = "settled_within"
@@ -160,7 +160,7 @@ class SettledWithin(Judge):
         self._owners = _Owners()
         self._running: dict[str, set[str]] = {}
         self._seen: dict[str, dict[_Place, Line]] = {}
-        """Of each group the partitions that a member had, and the last line about each."""
+        """For each group the partitions that a member owned, with the last line about each."""
         self._late: list[Line] = []
         """Lines after the bound by which members got or lost partitions, if nothing was
         disturbed later."""

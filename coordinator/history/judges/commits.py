@@ -44,7 +44,7 @@ _TOPIC_DELETED = "topic deleted"
 
 
 class CommitsStayWithinGeneration(KnowsConsumerGroups):
-    """No commit is accepted from a stale generation."""
+    """Judges that no commit of a former generation is accepted."""
 
     name = "no_stale_commit"
     promise = (
@@ -204,11 +204,11 @@ class _Stored:
         self._places: set[tuple[str, int]] | None = None
 
     def rejoined(self) -> None:
-        """Count the partitions that it owned when it joined no more."""
+        """Drop the partitions that it owned when it joined."""
         self._subscription, self._places = b"", None
 
     def places(self) -> set[tuple[str, int]]:
-        """Return the partitions that it may commit for."""
+        """Return the partitions for which it may commit."""
         if self._places is None:
             read = subscription(self._subscription)
             owned = set() if read is None else _flat(by_topic(read.owned_partitions))
@@ -216,13 +216,13 @@ class _Stored:
         return self._places
 
     def assigned(self) -> set[tuple[str, int]]:
-        """Return the partitions that it was given."""
+        """Return the partitions that it was assigned."""
         return _flat(assignment(self._assignment) or {})
 
 
 class CommitsStayWithinAssignment(KnowsConsumerGroups):
-    """A member commits for what it was given. Kafka does not ask for that; an application that
-    breaks it commits for others."""
+    """Judges that a member commits only for its partitions. Kafka does not check that; an
+    application that breaks it commits for other members."""
 
     name = "commits_within_assignment"
     promise = (
@@ -236,7 +236,7 @@ class CommitsStayWithinAssignment(KnowsConsumerGroups):
     def __init__(self) -> None:
         super().__init__()
         self._given: dict[str, dict[str, _Stored]] = {}
-        """Of each group's stored generation, by member."""
+        """The stored generation of each group, by member."""
         self._deleted: set[str] = set()
 
     @on(*CHANGES)
@@ -293,7 +293,8 @@ def _flat(topics: Partitions) -> set[tuple[str, int]]:
 
 
 class OffsetsOnlyGoBackWhenAsked(Judge):
-    """Committed offsets go back only by a commit, a deletion, an expiry or a deleted topic."""
+    """Judges that committed offsets go back only by a commit, a deletion, an expiry or a deleted
+    topic."""
 
     name = "offsets_never_go_back_unasked"
     promise = (
@@ -309,7 +310,7 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
         self._pending: dict[tuple[str, int], dict[tuple[str, int], int]] = {}
         self._deleted: set[str] = set()
         self._never_deleted: set[str] = set()
-        """Topics that the log tells the creation of, and no deletion."""
+        """Topics whose creation is in the log, and no deletion."""
 
     @on(TopicCreated)
     def _created(self, _: Line, event: TopicCreated) -> None:
@@ -405,7 +406,7 @@ def _topics_of(subscribed: frozenset[str] | bytes) -> frozenset[str]:
 
 
 class CommittedOffsetsGrow(Judge):
-    """A group's members commit forwards."""
+    """Judges that the commits of a group's members go forward."""
 
     name = "committed_offsets_grow"
     promise = (

@@ -46,7 +46,7 @@ class _Group:
 
 
 class ChangesBumpEpochs(Judge):
-    """A group epoch for each change of members and their subscriptions."""
+    """Judges that each change of members and their subscriptions makes a new group epoch."""
 
     name = "changes_bump_epochs"
     promise = (
@@ -129,7 +129,7 @@ def _topics(said: ConsumerMemberSubscribed) -> _Topics:
 
 
 class StaticMembersMayReturn(Judge):
-    """A static member that closes is a member until its session is over."""
+    """Judges that a static member which closes stays a member until its session is over."""
 
     name = "static_members_may_return"
     promise = (
@@ -144,7 +144,8 @@ class StaticMembersMayReturn(Judge):
         self._static: set[tuple[str, str]] = set()
         self._closing: set[tuple[str, str]] = set()
         self._asked: set[int] = set()
-        """Lines of LeaveGroup requests, which are of administrators here, and of what came of them."""
+        """Lines of LeaveGroup requests, which only administrators send here, and of their
+        consequences."""
 
     @on(ConsumerMemberSubscribed)
     def _subscribed(self, line: Line, event: ConsumerMemberSubscribed) -> None:

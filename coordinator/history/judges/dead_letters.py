@@ -32,11 +32,11 @@ _WRITTEN: Final = "their dead letters are in "
 _NO_TOPIC: Final = "there is no topic "
 _NO_LEADER: Final = "has no leader that can be asked"
 LONGEST_MS: Final = 20_000
-"""Longer than five attempts last, with 1, 2, 4 and 8 seconds between them."""
+"""Longer than five attempts with 1, 2, 4 and 8 seconds between them."""
 
 
 class DeadLettersComplete(JudgeOfShares):
-    """Each record that is on its way to the dead letters gets one."""
+    """Judges that each record that is to become a dead letter does."""
 
     name = "dead_letters_complete"
     promise = (

@@ -39,14 +39,14 @@ Kind = type[Any]
 
 
 def ends_of(*hurts: Hurts, of_member: bool | None = None) -> dict[Kind, Kind]:
-    """Return what ends each verb that hurts these, if anything does. `of_member`: only verbs of
+    """Return the event that ends each verb that hurts these. `of_member`: only verbs for
     members, or only the others."""
     found = undone_by(*hurts, of_member=of_member)
     return {TYPES["fault", name].kind: TYPES["fault", end].kind for name, end in found.items()}
 
 
 def client_of(event: object) -> str:
-    """Return the client id of the client that a fault was done to, "" if it names none."""
+    """Return the client id of a fault, or "" if it names none."""
     match event:
         case FaultInjected() | MemberHealed() | MemberResumed() | MemberSpedUp():
             return event.client
@@ -59,17 +59,17 @@ def client_of(event: object) -> str:
 
 _ENDS: Final = ends_of(Hurts.BROKERS, Hurts.CLIENT)
 _REQUEST_TIMEOUT_MS: Final = 30_000
-"""So long does a client wait for an answer that a fault has lost (request.timeout.ms)."""
+"""A client's wait for a response that a fault has lost (request.timeout.ms)."""
 _JOIN_TIMEOUT_MS: Final = 305_000
-"""The same of a JoinGroup (CLI-2), with the usual max.poll.interval.ms or a shorter one."""
+"""The same for a JoinGroup (CLI-2), with the default max.poll.interval.ms or a shorter one."""
 
 NOTHING_DONE: Final = frozenset[Kind]({RunEnded, FaultSkipped})
-"""Events with which nothing is done."""
+"""Events of stream `fault` that disturb nothing."""
 DISTURBS: Final = (
     frozenset[Kind](TYPES["fault", name].kind for row in ROWS.values() for name in row.lines)
     | {FaultInjected, RequestFaultBegan, RequestFaultEnded, SnapshotRestored}
 ) - {JumpMemberClock, JumpClock}
-"""Events that may keep a client from speaking, or from its answers."""
+"""Events that may prevent a client's requests or their responses."""
 
 _BROKERS_ARE_BACK: Final = ends_of(Hurts.BROKERS)
 _UNDOES: Final = frozenset(_BROKERS_ARE_BACK.values())
@@ -79,11 +79,11 @@ DONE_TO_BROKERS: Final = (
 """Verbs on brokers that prolong waits, until they are undone or for a while."""
 
 _Whose = tuple[str, Kind]
-"""A client, "" for brokers or for all requests; and what ends it."""
+"""A client, or "" for brokers or all requests, and the event that ends the disturbance."""
 
 
 class Disturbances(Reader):
-    """As far as a log was seen."""
+    """Disturbances as far as the log has been read."""
 
     def __init__(self) -> None:
         self._lasting: dict[_Whose, int] = {}
@@ -111,15 +111,15 @@ class Disturbances(Reader):
             self._lasting.pop(whose, None)
 
     def calm_since(self, client: str) -> int | None:
-        """Return since when nothing has been done to a client, or to brokers; None if something
-        lasts."""
+        """Return the instant since which neither a client nor brokers have been disturbed; None
+        if a disturbance lasts."""
         if any(whose in (client, "") for whose, _ in self._lasting):
             return None
         return max(self._last.get(client, 0), self._last.get("", 0))
 
 
 class DoneToBrokers(Reader):
-    """The deeds done to brokers, as far as a log was seen."""
+    """Disturbances of brokers as far as the log has been read."""
 
     def __init__(self) -> None:
         self._undone: Counter[Kind] = Counter()

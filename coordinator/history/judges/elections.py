@@ -22,7 +22,7 @@ _Place = tuple[str, int]
 
 
 class Elections(Reader):
-    """The partitions of a log. It is shown a PartitionChanged after it was asked about it."""
+    """The partitions of a log. Ask `is_unclean` about a PartitionChanged before showing it."""
 
     def __init__(self) -> None:
         self._may_lead: dict[_Place, frozenset[int]] = {}
@@ -43,8 +43,8 @@ class Elections(Reader):
         self._may_lead[event.topic, event.partition] = frozenset((*event.isr, *event.elr))
 
     def is_unclean(self, event: PartitionChanged) -> bool:
-        """Return whether a partition is led now by a broker that was neither in sync nor eligible. Of
-        a partition of which nothing was seen before, the controller is believed."""
+        """Return True if the partition's new leader was neither in sync nor eligible. For a
+        partition without earlier lines the controller's own word counts."""
         if event.what is not PartitionChange.LEADER_ELECTED or event.leader < 0:
             return False
         before = self._may_lead.get((event.topic, event.partition))

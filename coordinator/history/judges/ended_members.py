@@ -35,17 +35,17 @@ from .of_shares import SettingOfGroups
 _Key = tuple[str, str]
 """Group and member id."""
 _SESSION_MS = 60_000
-"""Of a member of a consumer group, at most (group.consumer.max.session.timeout.ms), and of one of a
-share group that has no longer one of its own (group.share.max.session.timeout.ms)."""
+"""Longest session of a member of a consumer group (group.consumer.max.session.timeout.ms), and
+of a share group without a setting of its own (group.share.max.session.timeout.ms)."""
 _SHARE_SESSION = "share.session.timeout.ms"
 
 
 class EndedMembers(Reader):
-    """The members of a log's groups, as far as it was seen."""
+    """The members of a log's groups, as far as the log has been read."""
 
     def __init__(self) -> None:
         self._ids: dict[_Key, str] = {}
-        """The last name of each process, by group and client."""
+        """The last member id of each process, by group and client."""
         self._ended: dict[_Key, Line] = {}
         self._sessions: dict[_Key, int] = {}
         """Session timeout of each member, in ms."""
@@ -112,7 +112,7 @@ class EndedMembers(Reader):
             self._left.setdefault(key, line.at_ms)
 
     def overdue(self, at_ms: int) -> Iterator[tuple[str, str, int, Line]]:
-        """Yield members that are members still although their session is over: group, member id,
+        """Yield those that are still members although their session is over: group, member id,
         the instant at which it ended, and the line that shows it."""
         for (group, member), line in self._ended.items():
             session_ms = self._sessions.get((group, member))

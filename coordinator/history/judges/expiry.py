@@ -55,20 +55,20 @@ class _Group:
         self.offsets: dict[Place, _Kept] = {}
         self.pending: dict[int, dict[Place, _Kept]] = {}
         self.members: set[str] = set()
-        """Of a consumer group."""
+        """The members of a consumer group."""
         self.emptied_ms: int | None = None
-        """Since when a classic group has been Empty."""
+        """The instant since which a classic group has been Empty, or None."""
         self.unused_ms: int | None = None
         """The earliest instant at which a check may remove offsets of any topic, or None while the
         group has members."""
         self.due_ms = NEVER
         """The instant by which the first of its offsets must have been removed."""
         self.line: Line | None = None
-        """The last that says so."""
+        """The last line that changed `due_ms`."""
 
 
 class OffsetsExpireInTime(Judge):
-    """Offsets go at the first look after their retention, and not before."""
+    """Judges that offsets expire at the first check after their retention, and not before."""
 
     name = "offsets_expire_in_time"
     promise = (

@@ -15,7 +15,7 @@ ANY: Final = "any"
 
 
 class NoMemberFails(Judge):
-    """No member ends by an error. `may`: kinds of members that may, as a scenario
+    """Judges that no member ends by an error. `may`: kinds of members that may, as a scenario
     names them, or `ANY`."""
 
     name = "no_member_fails"

@@ -30,7 +30,7 @@ _ANEW: Final = -1
 
 
 class EpochsFence(Judge):
-    """A producer that begins anew has another epoch than any before it."""
+    """Judges that a producer that starts gets a higher epoch than any before it."""
 
     name = "epochs_fence"
     promise = (
@@ -91,7 +91,7 @@ class EpochsFence(Judge):
 
 
 class MemberEpochsFence(Judge):
-    """A member of a consumer group that is behind by more than one epoch is refused."""
+    """Judges that a member of a consumer group is refused if it is more than one epoch behind."""
 
     name = "member_epochs_fence"
     promise = (
@@ -103,8 +103,8 @@ class MemberEpochsFence(Judge):
     def __init__(self) -> None:
         super().__init__()
         self._previous: dict[str, dict[str, int]] = {}
-        """Group -> member -> the epoch before its own. A coordinator that loads a group may not
-        have its last lines, so members are known again from their next ones on."""
+        """Group -> member -> its former epoch. A coordinator that loads a group may lack its
+        last lines, so members are known again from their next ones on."""
 
     @on(GroupLoaded, MembershipReset, GroupDeleted)
     def _begins_anew(self, line: Line, _: GroupLoaded | MembershipReset | GroupDeleted) -> None:

@@ -45,7 +45,7 @@ class _Holder(NamedTuple):
 
 
 class GenerationsGrow(Judge):
-    """A group's generation never goes back, nor do the epochs of a consumer group."""
+    """Judges that a group's generation never goes back, nor do the epochs of a consumer group."""
 
     name = "generations_grow"
     promise = (
@@ -108,7 +108,7 @@ class GenerationsGrow(Judge):
 
 
 class OneLeader(Judge):
-    """Each generation has one leader, and it is a member."""
+    """Judges that each generation has one leader, which is a member."""
 
     name = "one_leader"
     promise = "each generation with members has one leader, which is one of them"
@@ -149,7 +149,7 @@ class OneLeader(Judge):
 
 
 class StaticIdentity(Judge):
-    """A group instance id belongs to one member at a time."""
+    """Judges that a group instance id belongs to one member at a time."""
 
     name = "static_identity"
     promise = (
@@ -162,8 +162,8 @@ class StaticIdentity(Judge):
         super().__init__()
         self._holders: dict[str, dict[str, _Holder]] = {}
         self._stored: dict[str, dict[int, dict[str, _Holder]]] = {}
-        """Of each group's latest generations, as far as they are stored for certain: a coordinator
-        loads those (ERR-7)."""
+        """The latest generations of each group that are certainly stored: a coordinator loads
+        one of them (ERR-7)."""
         self._consumers: set[str] = set()
         self._elections = Elections()
         self._unclean = False

@@ -11,10 +11,9 @@ from typing import Final, NamedTuple
 
 
 class Grace(NamedTuple):
-    """The allowances. `late_ms`: so far from its instant may happen what is due. `link_ms`: so
-    long may a message be on its way between a member and its broker, which a member's own instants
-    do not tell. `heartbeat_ms`: so often at least does a member that is well send a heartbeat;
-    None: that is not known."""
+    """The tolerance. `late_ms`: how late a timer may fire. `link_ms`: longest travel time of a
+    message between a member and its broker, which members' own lines do not show.
+    `heartbeat_ms`: longest time between two heartbeats of a healthy member; None: unknown."""
 
     late_ms: int
     link_ms: int
@@ -22,10 +21,10 @@ class Grace(NamedTuple):
 
 
 REAL_TIME: Final = Grace(10_000, 0)
-"""For a live emulator or a real broker, on a machine that has other things to do."""
+"""For a live emulator or a real broker, on a busy machine."""
 
 
 def virtual_time(link_ms: int, heartbeat_ms: int) -> Grace:
-    """For a simulation whose links take so long at most, and whose members' heartbeats come so
-    often at least."""
+    """Return the tolerance for a simulation with these longest delays of links and of
+    heartbeats."""
     return Grace(0, link_ms, heartbeat_ms)

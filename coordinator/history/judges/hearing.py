@@ -65,7 +65,7 @@ _OfMember = (
 )
 _SPEAKS: Final = frozenset({"join_group", "leave_group"})
 _FINDS_MS: Final = 3_000
-"""So long may a client take to find its coordinator again."""
+"""Longest time in ms in which a client finds its coordinator again."""
 
 _Key = tuple[str, str]
 """Group and member id."""
@@ -97,13 +97,14 @@ class RebalancesAreHeardOf(Judge):
         self._told_within_ms = grace.heartbeat_ms + 2 * grace.link_ms + grace.late_ms
         self._disturbances = Disturbances()
         self._ids: dict[_Key, str] = {}
-        """The client that calls itself by a member id, and goes on."""
+        """The client of each member id, by its own lines, while it runs."""
         self._of_client: dict[_Key, str] = {}
         self._members: dict[str, set[str]] = {}
         self._here: dict[str, set[str]] = {}
         self._owes: dict[_Key, _Owes] = {}
         self._stalled: set[_Key] = set()
-        """Groups and clients whose applications do not poll: they leave, a static one tacitly."""
+        """Groups and clients whose applications do not poll: they leave, a static one without a
+        request."""
 
     @on(*Disturbances.handlers)
     def _disturbed(self, line: Line, _: object) -> None:

@@ -15,7 +15,7 @@ class Offsets:
         self._ends: list[int] = []  # behind the last
 
     def add(self, first: int, last: int) -> None:
-        """All from `first` to `last`, both included."""
+        """Add the offsets from `first` to `last`, both included."""
         low = bisect_left(self._ends, first)
         high = bisect_right(self._starts, last + 1)
         if low < high:
@@ -28,7 +28,7 @@ class Offsets:
         return not self._starts
 
     def remove(self, first: int, last: int) -> None:
-        """None from `first` to `last`, both included."""
+        """Remove the offsets from `first` to `last`, both included."""
         low = bisect_right(self._ends, first)
         high = bisect_right(self._starts, last)
         if low >= high:
@@ -39,21 +39,21 @@ class Offsets:
         self._starts[low:high], self._ends[low:high] = starts, ends
 
     def cut(self, end: int) -> None:
-        """Nothing from `end` on."""
+        """Remove the offsets from `end` on."""
         keep = bisect_left(self._starts, end)
         del self._starts[keep:], self._ends[keep:]
         if self._ends and self._ends[-1] > end:
             self._ends[-1] = end
 
     def missing(self, first: int, last: int) -> int | None:
-        """The first offset from `first` to `last` that is not in the set."""
+        """Return the first offset from `first` to `last` that is not in the set, or None."""
         at = bisect_right(self._starts, first) - 1
         if at >= 0 and self._ends[at] > first:
             first = self._ends[at]
         return first if first <= last else None
 
     def count(self, first: int, last: int) -> int:
-        """Return how many offsets from `first` to `last` are in the set."""
+        """Return the number of offsets from `first` to `last` in the set."""
         found, at = 0, bisect_right(self._ends, first)
         while at < len(self._starts) and self._starts[at] <= last:
             found += min(self._ends[at] - 1, last) - max(self._starts[at], first) + 1
@@ -61,7 +61,7 @@ class Offsets:
         return found
 
     def overlaps(self, first: int, last: int) -> int | None:
-        """The first offset from `first` to `last` that is in the set."""
+        """Return the first offset from `first` to `last` that is in the set, or None."""
         at = bisect_right(self._ends, first)
         if at == len(self._starts) or self._starts[at] > last:
             return None

@@ -74,7 +74,7 @@ ALL: tuple[type[Judge], ...] = (
     StaticMembersMayReturn,
     LogsAreCleanedAsConfigured,
 )
-"""Every judge that a log alone is enough for."""
+"""Every judge that needs nothing but a log."""
 OF_VIRTUAL_TIME: tuple[type[Judge], ...] = (RebalancesAreHeardOf, OffsetsExpireInTime, ReasonsHold)
 """Judges that need a tolerance or the brokers' settings, and a run in which nobody acts by hand."""
 
@@ -98,12 +98,12 @@ class Panel:
         self._streams = set(streams or ())
         self._accepted = AcceptedLines(group=group)
         self._shown: dict[type[Any], list[Callable[[Line, Any], None]]] = {}
-        """For each class of events, what looks at them."""
+        """For each class of events the handlers of all judges."""
         self._at_ms = 0
         self._last: Line | None = None
         self._over = False
         self.gaps = 0
-        """Places where lines are missing from the log."""
+        """Number of places where lines are missing."""
         self._found_whole: list[int] = []
         """The number of findings that each judge had when the first missing line was noticed."""
         self._sit([kind() for kind in judges])
@@ -115,8 +115,8 @@ class Panel:
             self.show(accepted)
 
     def gap(self) -> None:
-        """Lines before the next one are missing: what is found from here on may have begun in
-        them."""
+        """Note that lines are missing before the next one: what is found from here on may have
+        begun in them."""
         self.gaps += 1
         if self.gaps == 1:
             self._found_whole = [len(one.findings) for one in self._sitting]
@@ -172,8 +172,8 @@ class Panel:
                 one.consumers = together
 
     def verdicts(self, since: int = 0, streams: frozenset[str] = frozenset()) -> Iterator[Verdict]:
-        """The log has ended. `since`: findings before this line do not count. `streams`: as of
-        Panel."""
+        """Yield the verdicts at the end of the log. `since`: findings before this line do not
+        count. `streams`: see Panel."""
         if not self._over:
             self._over = True
             self._end()
@@ -220,11 +220,12 @@ def judge(
     since: int = 0,
     streams: frozenset[str] | None = None,
 ) -> list[Verdict]:
-    """Return the verdicts of judges on a log; by default of all judges, and of those of share groups
-    if the log has any. `lines`: of a log, or as the test kit's `events()` returns them. `judges`,
-    `group`, `streams`: as of Panel. Raises LogError for a line that is none.
+    """Return the verdicts of judges on a log; by default of all judges, and of those of share
+    groups if the log has any.
 
-    `since`: findings before this line do not count (what came before is seen all the same).
+    `lines`: of a log, or as the testing kit's `events()` returns them. `judges`, `group`,
+    `streams`: see Panel. `since`: findings before this line do not count, but the lines are
+    read. Raises LogError for an invalid line.
     """
     panel = Panel(judges or (*ALL, *OF_SHARE_GROUPS), group=group, streams=streams)
     for line in lines:

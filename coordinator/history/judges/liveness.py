@@ -35,14 +35,14 @@ _CHANGES: Final = (
     GroupLoaded,
 )
 _REFUSALS = 10
-"""So many refusals of one kind has each client that is well, at most: a rebalance costs one."""
+"""Highest number of refusals of one kind for a healthy client: a rebalance causes one."""
 
 
 class _Change(NamedTuple):
     line: Line
     rests: bool
     state: str
-    """Of the group from then on."""
+    """State of the group from then on."""
 
 
 class StableWithin(Judge):
@@ -59,8 +59,8 @@ class StableWithin(Judge):
     timed = True
 
     def __init__(self, bound_ms: int, learns_ms: int = 0) -> None:
-        """`learns_ms`: so long may a client take to learn that a topic came, grew or went
-        (metadata.max.age.ms)."""
+        """`learns_ms`: longest time in which a client learns that a topic was created, changed
+        or deleted (metadata.max.age.ms)."""
         super().__init__()
         self._bound_ms = bound_ms
         self._quiet = Quiet(learns_ms)
@@ -71,8 +71,8 @@ class StableWithin(Judge):
         self._settled = Settled()
         self._awaited = Awaited()
         self._said: dict[int, str] = {}
-        """The reasons that clients gave for joining, by the lines of their requests and of what those
-        caused at once."""
+        """The reasons that clients gave for joining, by the lines of their requests and of the
+        immediate consequences."""
 
     @on(RequestSeen)
     def _asked(self, line: Line, event: RequestSeen) -> None:
@@ -153,7 +153,8 @@ class StableWithin(Judge):
 
 
 class RefusalsEnd(Judge):
-    """Once nothing is done any more, no client asks again and again for what is refused."""
+    """Judges that, once disturbances are over, no client repeats a refused request again and
+    again."""
 
     name = "refusals_end"
     promise = (
@@ -163,15 +164,14 @@ class RefusalsEnd(Judge):
     needs = frozenset({"wire", "member"})
 
     def __init__(self, bound_ms: int, learns_ms: int = 0) -> None:
-        """`learns_ms`: as of `StableWithin`."""
+        """`learns_ms`: see `StableWithin`."""
         super().__init__()
         self._bound_ms = bound_ms
         self._quiet = Quiet(learns_ms)
         self._refused: dict[tuple[str, str, str], list[Line]] = {}
-        """By client, API and error; of one client and API: those that came first, up to one too
-        many."""
+        """Refusals by client, API and error: the first ones, up to one too many."""
         self._repeats: set[str] = set()
-        """Clients that send requests twice."""
+        """Clients that send requests twice on purpose."""
 
     @on(*Quiet.handlers)
     def _done(self, line: Line, _: object) -> None:
@@ -203,7 +203,8 @@ class RefusalsEnd(Judge):
 
 
 class FewRebalances(Judge):
-    """A group has no more generations, or a consumer group assignments, than the bound."""
+    """Judges that a group has no more generations, or a consumer group assignments, than the
+    bound."""
 
     name = "most_rebalances"
     promise = "a group has at most so many generations, or a consumer group new assignments, as the scenario allows"

@@ -25,16 +25,16 @@ from coordinator.events.share_states import (
 from .base import NEVER, Judge, Line
 
 Key = tuple[str, str, int]
-"""A share partition: group, topic and number."""
+"""A share partition: group, topic and partition number."""
 V = TypeVar("V")
 Ending = RecordsAcknowledged | RecordsReleased | RecordsArchived
-"""Events with which records come out of a member's hands."""
+"""Events that end a member's hold of records."""
 Moving = RecordsAcquired | Ending
 """Events that change the state of records in flight."""
 
 
 class Spans(Generic[V]):
-    """The known facts of ranges of offsets; ranges do not overlap."""
+    """Values by ranges of offsets that do not overlap."""
 
     __slots__ = ("_found", "_starts")
 
@@ -43,7 +43,7 @@ class Spans(Generic[V]):
         self._found: list[tuple[int, V]] = []  # last offset, value
 
     def within(self, first: int, last: int) -> Iterator[tuple[int, int, V]]:
-        """The ranges that reach into this one, cut to it, in order."""
+        """Yield the ranges that overlap this one, cut to it, in order."""
         at = max(bisect_right(self._starts, first) - 1, 0)
         while at < len(self._starts) and self._starts[at] <= last:
             end, value = self._found[at]
@@ -52,7 +52,7 @@ class Spans(Generic[V]):
             at += 1
 
     def put(self, first: int, last: int, value: V | None) -> None:
-        """This is known of a range from now on; None: nothing is."""
+        """Set the value of a range; None removes it."""
         low = bisect_right(self._starts, first) - 1
         if low < 0 or self._found[low][0] < first:
             low += 1
@@ -75,8 +75,8 @@ Highest = TypeVar("Highest", int, tuple[int, int])
 
 
 def put_highest(spans: Spans[Highest], first: int, last: int, value: Highest) -> None:
-    """As `put`, but what is known and higher stays: a share coordinator keeps the highest delivery
-    count, and a write that is tried again may come behind a later one."""
+    """Set a value as `put` does, unless the present one is higher: a share coordinator keeps the
+    highest delivery count, and a write that is tried again may come after a later one."""
     higher = [each for each in spans.within(first, last) if each[2] > value]
     spans.put(first, last, value)
     for at, end, known in higher:
@@ -84,7 +84,7 @@ def put_highest(spans: Spans[Highest], first: int, last: int, value: Highest) ->
 
 
 class LostStates(Reader):
-    """Of which share partitions a later share coordinator has not all that was stored: a record of
+    """Share partitions of which a later share coordinator may lack stored states: a record of
     `__share_group_state` was on the former leader's disk alone."""
 
     def __init__(self) -> None:
@@ -98,7 +98,7 @@ class LostStates(Reader):
             self._stored[line.seq] = key_of(line)
 
     def by(self, event: LogTruncated) -> set[Key]:
-        """Return the share partitions of which something is lost by this."""
+        """Return the share partitions of which this truncation loses something."""
         if event.topic != "__share_group_state":
             return set()
         return {self._stored[seq] for seq in event.lost if seq in self._stored}
@@ -114,14 +114,14 @@ class StateEpochs:
         self._known: dict[Key, int] = {}
 
     def begins_anew(self, key: Key, event: ShareStateSnapshotted) -> bool:
-        """Note a snapshot; return whether the state begins anew by it."""
+        """Note a snapshot; return True if it initialises the state again."""
         before = self._known.get(key)
         self._known[key] = event.state_epoch
         is_empty = not event.batches and event.complete_count <= 0
         return is_empty and (self._by_hand or before is None or event.state_epoch > before)
 
     def forget(self, key: Key) -> None:
-        """The state was deleted, or its last records were lost with a broker."""
+        """Forget a state that was deleted, or whose last records were lost with a broker."""
         self._known.pop(key, None)
 
 
@@ -133,10 +133,11 @@ class SettingOfGroups:
         self._name = name
         self.default = default
         self._told: dict[str, list[tuple[int, int | None]]] = {}
-        """Of each group the instants at which it was set, and to what; None: to the default."""
+        """For each group the instants at which the setting was changed, with the values; None:
+        the default."""
 
     def changed(self, line: Line, event: ConfigChanged) -> None:
-        """A configuration was changed."""
+        """Note a change of configuration."""
         if event.resource != "group":
             return
         told = self._told.setdefault(event.name, [])
@@ -155,7 +156,7 @@ class SettingOfGroups:
         return self.default if value is None else value
 
     def since(self, group: str, at_ms: int) -> list[int | None]:
-        """Return all that was in force for a group at this instant or later, in order."""
+        """Return all values that were in force for a group at this instant or later, in order."""
         told = [(-1, None), *self._told.get(group, ())]
         ends_ms = [*(began_ms for began_ms, _ in told[1:]), NEVER]
         return [
@@ -166,17 +167,17 @@ class SettingOfGroups:
 
 
 def key_of(line: Line) -> Key:
-    """Return the share partition that a line is about."""
+    """Return the share partition of a line."""
     return line.group or "", line.topic or "", line.partition or 0
 
 
 def told(line: Line) -> str:
-    """Return the same in words."""
+    """Return the share partition of a line as text."""
     return f"{line.topic}-{line.partition} of share group {line.group}"
 
 
 class JudgeOfShares(Judge):
-    """A judge of share groups. Of logs without them it says nothing."""
+    """A judge of share groups. It has no verdict on a log without share groups."""
 
     needs = frozenset({"share"})
     unasked = True

@@ -93,15 +93,15 @@ class RevokedBeforeAssigned(Judge):
     def __init__(self) -> None:
         super().__init__()
         self._holders: dict[str, dict[TopicPartition, str]] = {}
-        """Of each group, who has each partition."""
+        """The owner of each partition, by group."""
         self._rejoined: dict[str, set[str]] = {}
         self._static: set[tuple[str, str]] = set()
         self._removed: set[tuple[str, str]] = set()
         self._generations: dict[str, int] = {}
-        """The generation of each classic group that began last."""
+        """The latest generation of each classic group."""
         self._of_client: dict[tuple[str, str], str] = {}
-        """The member id of each client, which it has forgotten when it tells that its partitions
-        are lost."""
+        """The member id of each client. The client itself has forgotten it when it logs that its
+        partitions are lost."""
 
     @on(PartitionsAssigned)
     def _told(self, line: Line, event: PartitionsAssigned) -> None:

@@ -34,13 +34,13 @@ DONE_TO_MEMBERS: Final[tuple[type[Any], ...]] = (
     ApplicationResumed,
 )
 FAULTS: Final = tuple(kind for kind in kinds_of("fault") if kind not in NOTHING_DONE)
-"""Events of stream `fault` with which something is done."""
+"""Events of stream `fault` that are disturbances."""
 _INTERNAL: Final = "__"
 
 
 class Quiet(Reader):
-    """`since`: the instant, in milliseconds, after which nothing was done. `learns_ms`: so long may
-    a client take to learn that a topic came, grew or went (metadata.max.age.ms)."""
+    """`since`: the instant in ms after which nothing was disturbed. `learns_ms`: longest time in
+    which a client learns that a topic was created, changed or deleted (metadata.max.age.ms)."""
 
     def __init__(self, learns_ms: int = 0) -> None:
         self.since = 0

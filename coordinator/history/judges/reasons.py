@@ -63,7 +63,7 @@ _ASKS: Final = frozenset(
     {"leave_group", "delete_groups", "offset_delete", "end_txn", "init_producer_id"}
 )
 _WELL_AFTER_MS: Final = 15_000
-"""So long after something was done to a member its application polls as it did before."""
+"""Time in ms after a disturbance until a member's application polls as before."""
 _BY_REQUEST: Final = "deleted by request"
 _UNUSED: Final = "empty, without offsets"
 _ENDED: Final = frozenset({"the producer committed", "the producer aborted"})
@@ -73,11 +73,8 @@ _Place = tuple[str, int]
 
 
 class ReasonsHold(Judge):
-    """No reason is given that the rest of the log does not bear out.
-
-    `max_size`, `expiration_ms`: what brokers are set to (group.max.size,
-    transactional.id.expiration.ms).
-    """
+    """Judges that the log confirms every reason. `max_size`, `expiration_ms`: the brokers'
+    settings (group.max.size, transactional.id.expiration.ms)."""
 
     name = "reasons_hold"
     promise = (
@@ -94,14 +91,14 @@ class ReasonsHold(Judge):
         self._expiration_ms = expiration_ms
         self._asked: dict[int, RequestSeen] = {}
         self._follows: dict[int, str] = {}
-        """Removals that a request caused, by their lines: more may be caused by those."""
+        """Removals that a request caused, by line; they may cause further ones."""
         self._running = RunningMembers()
         self._believed = Believed(lambda *_: None)
         self._disturbances = Disturbances()
         self._members: dict[str, set[str]] = {}
-        """Of each group whose members are known."""
+        """The members of each group whose members are known."""
         self._offsets: dict[str, dict[_Place, int]] = {}
-        """Of each group, the line that committed what it has."""
+        """For each group the line that committed each of its offsets."""
         self._pending: dict[str, dict[int, dict[_Place, int]]] = {}
         self._decided: dict[int, bool] = {}
         """For each producer id, whether its transaction commits (True) or aborts."""

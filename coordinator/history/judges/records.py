@@ -54,14 +54,14 @@ class _Pending:
         of.update({(row.topic, row.partition): row.offset for row in event.offsets})
 
     def end(self, line: Line, event: PendingOffsetsEnded) -> list[tuple[_Key, int]]:
-        """Return the offsets that are committed with the end of a transaction."""
+        """Return the offsets that a transaction commits with its end."""
         group = line.group or ""
         of = self._offsets.pop((group, event.producer_id), {})
         return [((group, *place), of[place]) for place in event.partitions if place in of]
 
 
 class NoRecordLostToTheGroup(JudgeOfRecords):
-    """Records a group commits, its applications were given."""
+    """Judges that a group commits only records that its applications were given."""
 
     name = "no_record_lost"
     promise = (
@@ -79,9 +79,9 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
         self._pending = _Pending()
         self._committed_only: dict[str, bool] = {}
         self._groups: dict[str, str] = {}
-        """By the client ids of their members."""
+        """Groups by their members' client ids."""
         self._clients: dict[tuple[str, str], str] = {}
-        """By group and member id."""
+        """Client ids by group and member id."""
         self._fetch: set[str] = set()
         """The clients that were served records."""
 
@@ -166,7 +166,7 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
 
 
 class DuplicatesAreUncommitted(Judge):
-    """A record is given twice only where it was not committed before."""
+    """Judges that a record is given twice only if it was not committed before."""
 
     name = "duplicates_are_uncommitted"
     promise = (
@@ -274,8 +274,8 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
         self._acknowledged: dict[tuple[str, int], Offsets] = {}
         self._elections = Elections()
         self._unclean: set[tuple[str, int]] = set()
-        """Partitions whose leader was elected uncleanly and has not appended since: its first batch
-        tells what it has lost."""
+        """Partitions whose leader was elected uncleanly and has not appended since: its first
+        batch shows what is lost."""
 
     @on(RecordsDelivered)
     def _delivered(self, line: Line, event: RecordsDelivered) -> None:
@@ -322,7 +322,7 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
 
 
 class IdempotentWritesOnce(JudgeOfRecords):
-    """A batch of an idempotent producer is in a partition's log once."""
+    """Judges that a batch of an idempotent producer is in a partition's log once."""
 
     name = "idempotent_writes_once"
     promise = (

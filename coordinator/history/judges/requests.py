@@ -44,13 +44,13 @@ _JOIN: Final = ("join_group",)
 _SYNC: Final = ("sync_group",)
 _PARKED: Final = _JOIN + _SYNC
 WITHIN_MS: Final = 60_000
-"""So long may an answer take: it waits until what its request wrote is replicated,
-offsets.commit.timeout.ms (5 s) at most."""
+"""Longest time in ms for a response: it waits until the request's write is replicated, at most
+offsets.commit.timeout.ms (5 s)."""
 
 
 class AnsweredOnce(Judge):
-    """No request is answered twice, none that its client still waits for is forgotten. `within_ms`:
-    how long an answer may take."""
+    """Judges that no request is answered twice, and that none for which its client still waits
+    stays unanswered. `within_ms`: longest time for a response."""
 
     name = "answered_once"
     promise = (
@@ -70,20 +70,19 @@ class AnsweredOnce(Judge):
         self._open: set[int] = set()
         self._answered: set[int] = set()
         self._changed: set[int] = set()
-        """The requests that are not answered yet and have changed offsets, or taken a member out.
-        """
+        """Unanswered requests that have changed offsets or removed a member."""
         self._leaves: dict[int, Line] = {}
         self._commits: dict[int, RequestSeen] = {}
         self._loaded: set[str] = set()
         self._members: set[str] = set()
-        """The clients that tell of themselves: they commit nothing but offsets."""
+        """The clients that log their own lines: they commit nothing but offsets."""
         self._connected: set[str] = set()
         self._waits: dict[int, tuple[Line, RequestSeen]] = {}
-        """The requests of groups that came over a connection which is open, and have no answer."""
+        """Unanswered requests of groups that came over an open connection."""
         self._due: dict[int, int] = {}
         """The instant by which each request that waits for no other member must be answered."""
         self._parked: dict[str, dict[tuple[str, str], int]] = {}
-        """Of each group, the requests that wait for others, by member and kind."""
+        """For each group the requests that wait for other members, by member and kind."""
 
     @on(RequestSeen)
     def _seen(self, line: Line, event: RequestSeen) -> None:

@@ -31,7 +31,7 @@ _Place = tuple[str, int]
 
 
 class CommittedBeforeRevoked(Judge):
-    """No commit is forgotten before a clean revocation."""
+    """Judges that processed offsets are committed before partitions are revoked."""
 
     name = "committed_before_revoked"
     promise = (
@@ -44,7 +44,8 @@ class CommittedBeforeRevoked(Judge):
         super().__init__()
         self._disturbances = Disturbances()
         self._done: dict[_Key, dict[_Place, int]] = {}
-        """The offset behind what each application has finished, and has not tried to commit."""
+        """The offset behind the records that each application has processed and not tried to
+        commit."""
         self._commits: set[_Key] = set()
         """Members that have committed."""
         self._tried: set[_Key] = set()

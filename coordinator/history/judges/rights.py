@@ -42,12 +42,11 @@ _WANTS: Final = {
     "offset_commit": _O.READ,
     "offset_fetch": _O.DESCRIBE,
 }
-"""The requests of groups that the log has, whatever they are answered, and what they want of their
-group."""
+"""The requests of groups that a log always has, and the right that each needs on its group."""
 _REFUSED: Final = "GROUP_AUTHORIZATION_FAILED"
 _ANYBODY: Final = "User:*"
 WAITS_MS: Final = 30_000
-"""So long may a request to Fetch or to Produce wait at its broker after it was allowed."""
+"""Longest time in ms that a Fetch or Produce may wait at its broker after it was allowed."""
 _BY_WORD: Final = {word(each): each for each in Operation}
 
 
@@ -93,7 +92,7 @@ class _Asked(NamedTuple):
 
 
 class AclsDecide(Judge):
-    """A client with a right is not refused, and one without it does not succeed."""
+    """Judges that a client with a right is not refused, and one without it does not succeed."""
 
     name = "acls_decide"
     promise = (
@@ -107,11 +106,11 @@ class AclsDecide(Judge):
         super().__init__()
         self._acls: list[Acl] = []
         self._before: list[tuple[int, list[Acl]]] = []
-        """Until when other ACLs were in force, and which, the latest last."""
+        """Former ACLs, each with the instant until which they were in force, the latest last."""
         self._who: dict[str, str] = {}
         self._asked: dict[int, _Asked] = {}
-        """Requests that are not answered. One whose right changes meanwhile, as it waits for a link
-        that is cut, may be answered either way."""
+        """Unanswered requests. If the right changes before the response, either response is
+        allowed."""
 
     @on(AclsCreated)
     def _created(self, line: Line, event: AclsCreated) -> None:

@@ -29,16 +29,16 @@ _Key = tuple[str, str]
 
 
 class RunningMembers:
-    """The processes of a log, of all groups."""
+    """The processes of all groups in a log."""
 
     def __init__(self) -> None:
         self._ids: dict[_Key, str] = {}
-        """The member id of each process that runs; "" as long as it is not known."""
+        """The member id of each running process; "" while it is unknown."""
         self._stalled: set[_Key] = set()
         self._busy: set[_Key] = set()
 
     def told(self, group: str, member: str | None, event: MemberEvent) -> None:
-        """Look at an event of a member of a group."""
+        """Handle an event of a group's member."""
         whose = group, event.client
         match event:
             case MemberStarted():
@@ -62,7 +62,7 @@ class RunningMembers:
     def subscribed(
         self, group: str, event: ConsumerMemberSubscribed | ShareMemberSubscribed
     ) -> None:
-        """A member came to a consumer or a share group, or said something else about itself."""
+        """Handle a member of a consumer or share group that joined or changed its subscription."""
         whose = group, event.client_id
         if whose in self._ids:
             self._ids[whose] = event.member_id

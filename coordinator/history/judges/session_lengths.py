@@ -47,23 +47,23 @@ GROUP_GONE: Final[tuple[type[Any], ...]] = (
     ShareGroupCreated,
     MembershipReset,
 )
-"""A group that has no members, or none of those that it had."""
+"""Events after which a group has no members, or none of the former ones."""
 _MAX_SESSION: Final = "group.consumer.max.session.timeout.ms"
 _CONSUMER_SESSION_MS: Final = 60_000
 _SHARE_SESSION: Final = "share.session.timeout.ms"
 _MAX_SHARE_SESSION: Final = "group.share.max.session.timeout.ms"
 _SHARE_SESSION_MS: Final = 60_000
 _AS_ITS_GROUP: Final = 0
-"""In place of how long a session lasts: of a member of a share group, whose settings say it."""
+"""Stands for the session timeout of a member of a share group, whose setting decides."""
 
 _Key = tuple[str, str]
 """Group and member id."""
 
 
 class SessionLengths(Reader):
-    """The sessions of the members of all groups. `consumer_session_ms`: of members of consumer
-    groups; `share_session_ms`: of members of share groups that have no setting of their own; None:
-    as brokers are set to, if the log tells."""
+    """Session timeouts of the members of all groups. `consumer_session_ms`: in consumer groups;
+    `share_session_ms`: in share groups without a setting of their own; None: the brokers'
+    setting, if the log has it."""
 
     def __init__(self, consumer_session_ms: int | None, share_session_ms: int | None) -> None:
         self._consumer_session_ms = consumer_session_ms
@@ -73,7 +73,7 @@ class SessionLengths(Reader):
         self._sessions: dict[str, dict[str, int]] = {}
         """Session timeouts of the members of each group, in ms."""
         self._at_most: set[_Key] = set()
-        """Members of which only the longest session is known that brokers allow."""
+        """Members for which only the longest session that brokers allow is known."""
 
     # -- what is set
 
@@ -139,8 +139,8 @@ class SessionLengths(Reader):
         return self._sessions.get(group, {}).keys()
 
     def lasts(self, group: str, member: str, since_ms: int) -> tuple[int | None, int | None]:
-        """Return how long a member's session lasts at least and at most, by all that was in force since an
-        instant; None: that is not known, as of who is no member."""
+        """Return the shortest and the longest session timeout of a member that was in force
+        since an instant; None if it is unknown, as for a client that is no member."""
         session_ms = self._sessions.get(group, {}).get(member)
         if session_ms is None or (group, member) in self._at_most:
             return None, session_ms

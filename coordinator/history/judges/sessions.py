@@ -44,8 +44,8 @@ from .signs_of_life import SignsOfLife
 from .silent_members import Silent, SilentMembers
 
 _SEEN_LATE_MS: Final = 1_000
-"""A clock that is set forward passes many ends at once: the coordinator acts on them before so much
-more has passed. Under virtual time it acts at once."""
+"""A clock that is set forward passes many deadlines at once; the coordinator handles them within
+this time. Under virtual time it handles them at once."""
 _UNDONE_BY: Final = ends_of(Hurts.BROKERS, Hurts.CLIENT, of_member=False)
 _UNDOES: Final = frozenset(_UNDONE_BY.values())
 _OF_REQUESTS: Final = frozenset[Kind](
@@ -70,14 +70,15 @@ _RENEWING: Final = frozenset(
 )
 """The requests that renew a session, and the one without which they are not sent."""
 _FATAL: Final = frozenset({"consumer_group_heartbeat", "share_group_heartbeat"})
-"""Without a right to these a member fails (KIP-848, KIP-932)."""
+"""Requests without whose right a member fails (KIP-848, KIP-932)."""
 _JOINING: Final = frozenset[Kind]({RebalanceStarted, GenerationStarted, GroupUnloaded})
 _BEGIN_ANEW: Final = frozenset[Kind]({GenerationStored, GroupLoaded, *GROUP_GONE})
 _OF_SESSIONS: Final = (_JOINING | _BEGIN_ANEW | SessionLengths.handlers.keys()) - {ConfigChanged}
-"""The events of groups after which sessions begin, end, or are counted again."""
+"""The events of groups after which sessions begin, end, or change."""
 _FORGETS_EVERY_MS: Final = 60_000
 _WELL_AFTER_MS: Final = 15_000
-"""So long after something was done to a member it has found its coordinator and has its rhythm."""
+"""Time in ms after a disturbance until a member has found its coordinator and sends heartbeats
+regularly."""
 
 _Key = tuple[str, str]
 """Group and member id."""
@@ -106,8 +107,8 @@ class SessionsEnd(Judge):
         *,
         by_hand: bool = True,
     ) -> None:
-        """`by_hand`: whether a test or a person may have ended sessions, which the coordinator alone
-        tells of."""
+        """`by_hand`: a test or a person may have ended sessions, which only the coordinator's
+        lines show."""
         super().__init__()
         self._grace = grace
         self._by_hand = by_hand

@@ -63,7 +63,7 @@ _Key = tuple[str, str]
 
 
 class Unsettled(NamedTuple):
-    """The problem of a group that is at rest, and the line that made it so."""
+    """A problem of a group at rest, and the line that caused it."""
 
     line: Line
     text: str
@@ -85,15 +85,15 @@ class Settled(Reader):
         self._request_faults = 0
         self._stored: dict[str, _Stored] = {}
         self._members: dict[str, dict[str, str]] = {}
-        """Of each group, the member id of each client, as the coordinator has it."""
+        """The member id of each client by the coordinator's events, for each group."""
         self._replaced: dict[str, _Stored] = {}
-        """Groups of which a static member was replaced since their generation began, and how that
-        was stored before."""
+        """Groups in which a static member was replaced since their generation began, with the
+        generation as it was stored before."""
         self._last: dict[str, Line] = {}
         """The last change of each consumer group."""
         self._topics: dict[str, dict[str, list[str]]] = {}
-        """Of each consumer group, what its members subscribe to; a group with a pattern has an
-        entry for ""."""
+        """The subscribed topics in each consumer group; a group with a pattern has an entry for
+        ""."""
         self._made: dict[TopicPartition, int] = {}
         self._began: dict[str, int] = {}
         """For each group, the instant at which its first member joined."""
@@ -191,8 +191,8 @@ class Settled(Reader):
             del self._made[partition]
 
     def unsettled(self, consumers: ConsumerGroups, since_ms: int) -> Iterator[Unsettled]:
-        """Return the problems at the end of the log, of groups that are at rest. `since_ms`: when the
-        last was done to them."""
+        """Yield the problems of groups at rest at the end of the log. `since_ms`: the instant of
+        the last disturbance."""
         for group, (line, stored) in self._stored.items():
             if stored.protocol_type == "consumer":
                 has = _assigned(stored)

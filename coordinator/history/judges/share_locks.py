@@ -50,10 +50,10 @@ from .of_shares import JudgeOfShares, Key, Moving, SettingOfGroups, Spans, key_o
 _LOCK_ENDED: Final = "the lock ended"
 _CONNECTION_LOST: Final = "the connection was lost"
 _BY_A_TEST: Final = "a test "
-"""Reasons that begin so are of a test that ends locks or sessions by hand."""
+"""Beginning of the reasons of a test that ends locks or sessions by hand."""
 _GROUPS: Final = "share.record.lock.duration.ms"
 _TRIED_AGAIN_MS: Final = 8_000
-"""Within this time a write that has failed is tried again (SH-LD-4)."""
+"""Time in ms within which a failed write is tried again (SH-LD-4)."""
 
 
 class _Lock(NamedTuple):
@@ -70,13 +70,13 @@ class _Ground:
         self._leaders: dict[tuple[str, int], int] = {}
         """The leader epoch of each partition."""
         self._states: dict[Key, tuple[int, int]] = {}
-        """The state epoch and the leader epoch that is stored of each share partition."""
+        """The stored state epoch and leader epoch of each share partition."""
         self._opened: dict[Key, SharePartitionOpened] = {}
         self._ended: set[Key] = set()
-        """Open ones of which the topic or the state was deleted."""
+        """Open share partitions whose topic or state was deleted."""
 
     def changed(self, event: TopicCreated | TopicDeleted | PartitionChanged) -> None:
-        """A partition has another leader, or a topic came or went."""
+        """Note a change of leader, or of topics."""
         if isinstance(event, PartitionChanged):
             self._leaders[event.topic, event.partition] = event.leader_epoch
             return
@@ -87,7 +87,7 @@ class _Ground:
     def stored(
         self, key: Key, event: ShareStateSnapshotted | ShareStateUpdated | ShareStateDeleted
     ) -> None:
-        """A share coordinator has written something of a state."""
+        """Note that a share coordinator wrote a state."""
         match event:
             case ShareStateSnapshotted():
                 self._states[key] = event.state_epoch, event.leader_epoch
@@ -97,13 +97,13 @@ class _Ground:
                 self._ended.add(key)
 
     def opened(self, key: Key, event: SharePartitionOpened) -> None:
-        """A leader has opened a share partition."""
+        """Note that a leader opened a share partition."""
         self._opened[key] = event
         self._ended.discard(key)
 
     def may_close(self, key: Key) -> bool:
-        """Return False if its leader leads still, and its state is the one with which it was
-        opened."""
+        """Return False if the leader still leads, and the state is the one with which it opened
+        the share partition."""
         opened = self._opened.pop(key, None)
         leader_epoch = self._leaders.get(key[1:])
         if opened is None or leader_epoch is None or key in self._ended:
@@ -123,7 +123,7 @@ class _Sessions:
         self._clients: dict[tuple[str, str], str] = {}
         """The client ids of members of share groups."""
         self._processes: set[tuple[str, str]] = set()
-        """Groups and clients whose processes tell when they begin and end."""
+        """Groups and clients whose processes log their beginning and end."""
         self._over: set[tuple[str, str]] = set()
         """Groups and member ids of processes that have ended, or were removed from the group."""
         self._closed: dict[str, int] = {}
@@ -132,7 +132,7 @@ class _Sessions:
         """The log has lines about connections."""
 
     def told(self, group: str, member: str | None, event: MemberEvent) -> None:
-        """Look at what a member tells of itself."""
+        """Handle a member's own line."""
         if member:
             self._clients[group, member] = event.client
         match event:
@@ -145,19 +145,19 @@ class _Sessions:
                 )
 
     def subscribed(self, group: str, event: ShareMemberSubscribed) -> None:
-        """A member came, or said something else about itself."""
+        """Note that a member joined or changed its subscription."""
         self._clients[group, event.member_id] = event.client_id
 
     def removed(self, group: str, member: str) -> None:
-        """A member was removed from its group."""
+        """Note that a member was removed from its group."""
         self._over.add((group, member))
 
     def opened(self) -> None:
-        """A connection was opened."""
+        """Note that a connection was opened."""
         self._are_told = True
 
     def closed(self, client: str, at_ms: int) -> None:
-        """A connection of a client was closed."""
+        """Note that a connection of a client was closed."""
         self._closed[client] = at_ms
 
     def may_be_over(self, group: str, member: str, reason: str, since_ms: int) -> bool:
@@ -173,12 +173,9 @@ class _Sessions:
 
 
 class LocksLast(JudgeOfShares):
-    """A lock ends when its time is over: not before, and not later. One that is renewed lasts for as
-    long again, from then on (SH-ACK-2).
-
-    `late_ms`: as of Grace. `duration_ms`: what brokers are set to; None: that is not known.
-    `by_hand`: whether a test may have ended locks or sessions.
-    """
+    """Judges that a lock ends when its time is over. A renewed lock lasts as long again from
+    then on (SH-ACK-2). `late_ms`: see Grace. `duration_ms`: the brokers' setting; None: unknown.
+    `by_hand`: a test may have ended locks or sessions."""
 
     name = "locks_last"
     promise = (
@@ -210,7 +207,7 @@ class LocksLast(JudgeOfShares):
         self._sessions = _Sessions()
         self._ground = _Ground()
         self._slow: set[tuple[Kind, int]] = set()
-        """Verbs and brokers that are slow by them."""
+        """Verbs that slow brokers, with the brokers."""
 
     @on(*DONE_TO_BROKERS)
     def _done_to_brokers(self, line: Line, event: object) -> None:

@@ -47,7 +47,7 @@ _STORED_AS: Final = {
     "release": frozenset({0, 3, 4}),
     "reject": frozenset({3, 4}),
 }
-"""The states that share coordinators store of acknowledgements, by number."""
+"""The stored states that follow from acknowledgements, by number."""
 
 
 class AcknowledgementsAreStored(JudgeOfShares):
@@ -127,7 +127,7 @@ class AcknowledgementsAreStored(JudgeOfShares):
 
 
 class SessionEpochsCount(JudgeOfShares):
-    """A request that arrives twice is refused the second time."""
+    """Judges that a request that arrives twice is refused the second time."""
 
     name = "session_epochs_count"
     promise = (
@@ -182,7 +182,7 @@ class ReleasedComeAgain(Judge):
         self._held_up: Counter[str] = Counter()
         self._stalled: set[str] = set()
         self._hands: dict[str, dict[Key, Offsets]] = {}
-        """The records that each client's application has, and is not done with."""
+        """The records that each client's application holds and has not acknowledged."""
         self._free_since: dict[str, int] = {}
         """For each client, the instant at which its application last had no records."""
         self._polls: dict[str, deque[int]] = {}

@@ -188,8 +188,8 @@ class OneHolder(JudgeOfShares):
 
 
 class DeliveriesAreCounted(JudgeOfShares):
-    """Each delivery counts one more, up to the limit. `limit`: what brokers are set to, if the log's
-    first line does not say it; `by_hand`: as of `StateEpochs`."""
+    """Judges that each delivery counts one more, up to the limit. `limit`: the brokers' setting,
+    if the log's first line does not have it. `by_hand`: see `StateEpochs`."""
 
     name = "deliveries_are_counted"
     promise = (
@@ -300,7 +300,8 @@ def _before(counts: Spans[int], first: int, last: int) -> Iterator[tuple[int, in
 
 
 class NothingBeforeStart(JudgeOfShares):
-    """The start of a share partition only moves on, and nothing before it is delivered."""
+    """Judges that the start offset of a share partition only grows, and no record before it is
+    delivered."""
 
     name = "nothing_before_start"
     promise = (
@@ -354,4 +355,4 @@ OF_SHARE_GROUPS: tuple[type[Judge], ...] = (
     AcknowledgementsAreStored,
     SessionEpochsCount,
 )
-"""Every judge of share groups. Of logs without them they say nothing."""
+"""Every judge of share groups. They have no verdict on a log without share groups."""

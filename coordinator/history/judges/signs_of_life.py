@@ -38,7 +38,7 @@ from .base import Line
 
 
 class SignsOfLife(Reader):
-    """Of the members of all groups."""
+    """Signs of life of the members of all groups."""
 
     def __init__(self) -> None:
         self._all: dict[str, int] = {}
@@ -103,7 +103,7 @@ class SignsOfLife(Reader):
         self._consumers.discard(line.group or "")
 
     def of(self, group: str, member: str) -> int | None:
-        """Return when a member was last heard of for certain; None if the log does not tell."""
+        """Return the instant of a member's last certain sign of life; None if the log has none."""
         found = self._one.get(group, {}).get(member)
         of_all = self._all.get(group)
         return found if of_all is None or (found is not None and found > of_all) else of_all

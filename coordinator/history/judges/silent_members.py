@@ -18,7 +18,7 @@ from coordinator.verbs.members import CutMember, PauseMember, SlowMember
 from .base import Line
 
 _HELD_BACK_MS: Final = 120_000
-"""So late may a request arrive that a fault has delayed."""
+"""Longest delay in ms of a request that a fault holds back."""
 _FORGOTTEN_MS: Final = 3_600_000
 """A client that has been silent for so long without being in a generation will not be in one."""
 
@@ -27,7 +27,8 @@ _Key = tuple[str, str]
 
 
 class Silent(NamedTuple):
-    """`since_ms`: when it fell silent first, as who is cut off and killed then."""
+    """`since_ms`: the first instant of silence, for example if a client is first cut off and
+    then killed."""
 
     line: Line
     client: str
@@ -35,25 +36,26 @@ class Silent(NamedTuple):
 
 
 class SilentMembers:
-    """The silent of each group, `of_group`, by member id."""
+    """The silent members of each group, `of_group`, by member id."""
 
     def __init__(self) -> None:
         self.of_group: dict[str, dict[str, Silent]] = {}
         self.heard_late: dict[str, int] = {}
-        """Until when something may be heard that a client said long ago, or when it went on."""
+        """For each client the instant until which a request that it sent long ago may still
+        arrive, or at which it was resumed."""
         self._clients: dict[_Key, str] = {}
-        """The last name of each process, by group and client."""
+        """The last member id of each process, by group and client."""
         self._slowed: Counter[str] = Counter()
         self._cuts: Counter[str] = Counter()
         self._pauses: Counter[str] = Counter()
-        """Of each client, how many faults last that slow its links down, that cut them, and that
-        pause it."""
+        """For each client the number of faults in force that slow its links, cut them, and pause
+        it."""
         self._held_since: dict[str, int] = {}
         """For each client that is paused or cut off now, the instant at which that began,
         whether it has a member id or not."""
         self._partly: set[str] = set()
-        """Clients of which at least one of the lasting cuts leaves a way; also those of which one
-        cut or pause is over while another one lasts."""
+        """Clients that are only partly cut: at least one of the cuts leaves a way; also those of
+        which one cut or pause is over while another lasts."""
 
     def told(self, line: Line, group: str, event: MemberEvent) -> bool:
         """Handle an event of a group's member; return True if a member fell silent by it."""
@@ -70,7 +72,7 @@ class SilentMembers:
         return True
 
     def fault(self, line: Line, event: object) -> bool:
-        """Look at a fault; return whether it is one of a client."""
+        """Handle a fault; return True if it concerns a client."""
         match event:
             case FaultInjected(client=client):
                 self.heard_late[client] = line.at_ms + _HELD_BACK_MS
@@ -129,15 +131,15 @@ class SilentMembers:
             self._partly.discard(client)
 
     def is_slow(self, client: str) -> bool:
-        """Return whether a request that the client sent long ago may still be on its way."""
+        """Return True if a request that the client sent long ago may still be in flight."""
         return self._slowed[client] > 0 or client in self._partly
 
     def is_held(self, client: str) -> bool:
-        """Return whether the client is paused or cut off."""
+        """Return True if the client is paused or cut off."""
         return client in self._held_since
 
     def get(self, group: str, member: str) -> Silent | None:
-        """Since when a member is silent, if it is."""
+        """Return since when a member is silent, or None."""
         return self.of_group.get(group, {}).get(member)
 
     def speaks(self, group: str, member: str) -> None:
@@ -145,7 +147,7 @@ class SilentMembers:
         self.of_group.get(group, {}).pop(member, None)
 
     def forget(self, group: str, members: Set[str], now_ms: int) -> None:
-        """Forget who is no member, and has been silent for long."""
+        """Forget clients that are no members and have been silent for long."""
         silent = self.of_group[group]
         for member in [
             member

@@ -33,16 +33,13 @@ _TIMER_OF: Final = {
     Removal.DID_NOT_SYNC: SYNC,
     ConsumerRemoval.DID_NOT_REVOKE: REVOCATION,
 }
-"""The timer by whose end a member is removed, by the reason that is given."""
+"""The timer that removes a member, by the reason of the removal."""
 _TOO_LONG: Final = "not ended within"
 
 
 class TimeoutsEnd(Judge):
-    """Steps with a timeout end when it is over.
-
-    `looks_ms`: how often a coordinator looks for transactions that are open for too long.
-    `late_ms`: as of Grace.
-    """
+    """Judges that steps with a timeout end when it is over. `looks_ms`: interval at which a
+    coordinator checks for transactions that are open too long. `late_ms`: see Grace."""
 
     name = "timeouts_end"
     promise = (

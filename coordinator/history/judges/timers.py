@@ -68,8 +68,8 @@ none)."""
 
 
 class Due(NamedTuple):
-    """A step over at an instant: `line` began it, `timeout_ms` is how long it lasts. `exact`:
-    neither may it last any longer nor end sooner."""
+    """A running timer: `line` began it, `timeout_ms` is its length. `exact`: it must fire at
+    that instant, neither sooner nor later."""
 
     at_ms: int
     timeout_ms: int
@@ -78,8 +78,8 @@ class Due(NamedTuple):
 
 
 class Timers(Reader):
-    """All timers of a log. `looks_ms`: how often coordinators look for transactions that are open
-    for too long."""
+    """All timers of a log. `looks_ms`: interval at which coordinators check for transactions
+    that are open too long."""
 
     def __init__(self, looks_ms: int) -> None:
         self.due: dict[Key, Due] = {}
@@ -95,22 +95,22 @@ class Timers(Reader):
         self.sync_ends: dict[str, int] = {}
         """For each group, the instant at which its sync timer fires."""
         self.known: set[str] = set()
-        """Groups of which every step is seen: those made, loaded or begun anew in this log."""
+        """Groups whose every step is in the log: created, loaded or begun again in it."""
         self.classic: dict[Pair, tuple[int, int]] = {}
-        """Of members of a consumer group that speak the classic protocol: the rebalance timeout, and
-        when they were heard of last."""
+        """Members of a consumer group that use the classic protocol: rebalance timeout, and last
+        sign of life."""
         self._looks_ms = looks_ms
         self._timeouts: dict[str, dict[str, int]] = {}
         """The rebalance timeout of each member of a group."""
         self._rests: dict[str, tuple[int, int]] = {}
-        """Of each group with an initial delay: how long it is now, and by how much it may grow."""
+        """For each group with an initial delay: its present length, and by how much it may grow."""
         self._to_revoke: dict[str, dict[str, int]] = {}
         """For each consumer group, the members' rebalance timeouts, within which they must
         revoke."""
         self._transaction_ms: dict[str, int] = {}
 
     def expect(self, key: Key, timeout_ms: int, line: Line, *, exact: bool = False) -> None:
-        """Let a step last so long at most from this line on."""
+        """Start a timer at this line."""
         at_ms = line.at_ms + timeout_ms
         if key[0] == TRANSACTION:
             at_ms += self._looks_ms
@@ -288,8 +288,8 @@ class Timers(Reader):
             self.classic[group, member] = timeout_ms, line.at_ms
 
     def revokes_at_its_pace(self, group: str, member: str) -> bool:
-        """Return whether this is a member of a consumer group that speaks the consumer protocol, and
-        has nothing to revoke."""
+        """Return True if a member of a consumer group uses the consumer protocol and has nothing
+        to revoke."""
         known = member in self._to_revoke.get(group, {})
         return known and not self.goes_on((REVOCATION, group, member))
 
@@ -315,9 +315,9 @@ class Timers(Reader):
         self.due.pop((TRANSACTION, event.transactional_id, ""), None)
 
     def late(self, now_ms: int) -> list[Key]:
-        """Return those that were to be over before this instant."""
+        """Return the timers that should have fired before this instant."""
         return [key for key, due in self.due.items() if due.at_ms < now_ms]
 
     def look_again(self) -> None:
-        """Find anew when the first of them is over."""
+        """Compute again when the first timer fires."""
         self.next_ms = min((due.at_ms for due in self.due.values()), default=NEVER)

@@ -20,7 +20,7 @@ _Place = tuple[str, int]
 
 
 class TransactionsStayWithinAssignment(CommitsStayWithinAssignment):
-    """No transaction commits offsets of partitions that its member had lost."""
+    """Judges that no transaction commits offsets of partitions that its member had lost."""
 
     name = "no_transaction_after_losing"
     promise = (
@@ -31,9 +31,9 @@ class TransactionsStayWithinAssignment(CommitsStayWithinAssignment):
     def __init__(self) -> None:
         super().__init__()
         self._owners: dict[str, dict[_Place, str]] = {}
-        """Of each group's stored generation the clients that have its partitions."""
+        """The clients that own the partitions of each group's stored generation."""
         self._works_for: dict[int, set[str]] = {}
-        """By producer the clients whose partitions it committed."""
+        """For each producer the clients whose partitions it committed."""
         self._peers: set[str] = set()
 
     @on(PartitionsAssigned)

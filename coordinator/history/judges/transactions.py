@@ -24,9 +24,9 @@ from .base import NEVER, Judge, Line
 from .batches import WRITTEN, Batch, Batches, JudgeOfRecords, TopicPartition, Written, place_of
 
 _HEARS_MS: Final = 60_000
-"""So long may a coordinator not have heard of a leader."""
+"""Longest time in ms in which a coordinator may not know of a new leader."""
 _Source = tuple[str, str, int, int]
-"""Group, topic, partition and offset of a record that a pipeline has read."""
+"""Group, topic, partition and offset of a record that an application in transactions has read."""
 
 
 class OnlyCommittedIsRead(JudgeOfRecords):
@@ -44,7 +44,7 @@ class OnlyCommittedIsRead(JudgeOfRecords):
         self._batches = Batches()
         self._decided: dict[int, bool] = {}
         self._complete: dict[int, Line] = {}
-        """The lines that tell which producers have no transaction that is being ended."""
+        """The lines that show which producers have no transaction that is being ended."""
 
     @on(TransactionPrepared)
     def _prepared(self, _: Line, event: TransactionPrepared) -> None:
@@ -101,8 +101,8 @@ class OnlyCommittedIsRead(JudgeOfRecords):
 
 
 class TransactionsAreMarked(Judge):
-    """No partition is forgotten when a transaction ends, also if another coordinator goes on with
-    it."""
+    """Judges that every partition of an ended transaction is marked, even if another coordinator
+    completes it."""
 
     name = "every_partition_is_marked"
     promise = (
@@ -116,7 +116,8 @@ class TransactionsAreMarked(Judge):
         super().__init__()
         self._enlisted: dict[str, set[TopicPartition]] = {}
         self._unmarked: dict[int, tuple[int, set[TopicPartition]]] = {}
-        """By producer: when its transaction was decided, and what has no marker since."""
+        """For each producer the instant at which its transaction was decided, and the partitions
+        without a marker since."""
         self._leaderless: dict[TopicPartition, int] = {}
         """For each partition, the instant at which it last had no leader; NEVER if it has none
         now."""
@@ -180,8 +181,8 @@ class TransactionsAreMarked(Judge):
 
 
 class PipelinesWriteOnce(JudgeOfRecords):
-    """Exactly once: what a pipeline has committed to have read, it has written once for readers of
-    committed records."""
+    """Judges exactly-once: for each record that an application in transactions has committed, it
+    has written once for readers of committed records."""
 
     name = "exactly_once"
     promise = (
@@ -200,7 +201,7 @@ class PipelinesWriteOnce(JudgeOfRecords):
         self._pipelines: set[str] = set()
         self._pending: dict[tuple[str, int], dict[TopicPartition, int]] = {}
         self._committed: dict[tuple[str, str, int], tuple[int, Line, int]] = {}
-        """Offset, the line by which it is committed, and the producer's id."""
+        """Offset, the line that committed it, and the producer id."""
         self._ending: set[int] = set()
         self._gone: set[_Source] = set()
         """Sources of records whose output topic was deleted."""

@@ -46,11 +46,11 @@ class UnstableOffsetsAreWithheld(Judge):
         super().__init__()
         self._isolation: dict[_Key, str] = {}
         self._new: dict[_Key, list[set[_Place]]] = {}
-        """Assignments of each client since its last fetch was answered, by callback."""
+        """Assignments of each client since its last OffsetFetch was answered, by callback."""
         self._asked: dict[int, tuple[_Key, frozenset[_Place]]] = {}
         self._pending: dict[str, dict[int, set[_Place]]] = {}
         self._suspects: dict[_Key, list[tuple[Line, _Place]]] = {}
-        """Answers to clients of which it is not known yet what they read."""
+        """Responses to clients whose isolation level is not known yet."""
 
     @on(RequestSeen)
     def _seen(self, line: Line, event: RequestSeen) -> None:

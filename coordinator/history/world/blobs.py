@@ -16,13 +16,14 @@ T = TypeVar("T")
 Partitions = dict[str, tuple[int, ...]]
 """Partition numbers by topic."""
 _REMEMBERED: Final = 1 << 14
-"""So many blobs are remembered with what they hold: those of one rebalance of a large group."""
+"""Number of byte strings that are remembered with their values: those of one rebalance of a
+large group."""
 _SHORT: Final = 1 << 9
-"""Longer blobs are read each time."""
+"""Longer byte strings are decoded each time."""
 
 
 def decoded(decode: Callable[[bytes], T], data: bytes) -> T | None:
-    """Return the values of a blob; None if it is none."""
+    """Return the decoded value, or None if the bytes cannot be decoded."""
     try:
         return decode(data)
     except WireError:
@@ -36,14 +37,14 @@ def assignment(data: bytes) -> Partitions | None:
 
 
 def own_assignment(data: bytes, protocol_type: str | None) -> Partitions | None:
-    """As `assignment`, but a mapping of its own: by it a member is known to have gone on with it.
-    None in a group that is none of consumers."""
+    """Return the same as `assignment`, but as a new mapping, whose identity shows that a member
+    has gone on with it. None in a group of another protocol type."""
     given = assignment(data) if protocol_type == "consumer" else None
     return None if given is None else dict(given)
 
 
 def subscription(data: bytes) -> Subscription | None:
-    """Return the values of a subscription; None if the bytes are none."""
+    """Return a decoded subscription, or None if the bytes cannot be decoded."""
     return _short_subscription(data) if len(data) <= _SHORT else decoded(Subscription.decode, data)
 
 
@@ -61,7 +62,7 @@ def _short_subscription(data: bytes) -> Subscription | None:
 
 
 def by_topic(pairs: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
-    """Pairs of topic and numbers as one mapping."""
+    """Return pairs of topic and partition numbers as one mapping."""
     topics: Partitions = {}
     for topic, numbers in pairs:
         topics[topic] = tuple(sorted({*topics.get(topic, ()), *numbers}))
@@ -69,7 +70,7 @@ def by_topic(pairs: Iterable[tuple[str, Iterable[int]]]) -> Partitions:
 
 
 def numbers_of(partitions: Iterable[tuple[str, int]]) -> Partitions:
-    """Single partitions as one mapping."""
+    """Return single partitions as one mapping."""
     topics: dict[str, list[int]] = {}
     for topic, number in partitions:
         topics.setdefault(topic, []).append(number)
@@ -77,7 +78,7 @@ def numbers_of(partitions: Iterable[tuple[str, int]]) -> Partitions:
 
 
 def minus(some: Partitions, others: Partitions) -> Partitions:
-    """The items in `some` and not in `others`."""
+    """Return the partitions in `some` and not in `others`."""
     if not some or some == others:
         return {}
     left = {
@@ -88,7 +89,7 @@ def minus(some: Partitions, others: Partitions) -> Partitions:
 
 
 def both(some: Partitions, others: Partitions) -> Partitions:
-    """The items in `some` and in `others`."""
+    """Return the partitions in both."""
     shared = {
         topic: tuple(sorted(set(numbers).intersection(others.get(topic, ()))))
         for topic, numbers in some.items()
@@ -97,7 +98,7 @@ def both(some: Partitions, others: Partitions) -> Partitions:
 
 
 def joined(some: Partitions, others: Partitions) -> Partitions:
-    """The union of them."""
+    """Return the partitions in either."""
     return by_topic([*some.items(), *others.items()])
 
 
@@ -105,11 +106,11 @@ COOPERATIVE = "cooperative-sticky"
 
 
 def is_cooperative(protocols: Iterable[tuple[str, Subscription | None]]) -> bool:
-    """Return whether a member with these assignors and subscriptions keeps its partitions while it
+    """Return True if a member with these assignors and subscriptions keeps its partitions while it
     joins (KIP-429).
 
-    A consumer is cooperative if all its assignors can be. Of assignors that Kafka does not ship
-    only the member's bytes tell: an eager member has given everything up before it joins, so a
+    A consumer is cooperative if all its assignors can be. For assignors that Kafka does not ship
+    the member's bytes decide: an eager member has revoked everything before it joins, so a
     member that claims owned partitions is cooperative.
     """
     claims = False
@@ -127,12 +128,9 @@ _EAGER = frozenset({"range", "roundrobin", "sticky"})
 
 
 def claims(assignor: str | None, data: bytes) -> tuple[Partitions, int] | None:
-    """Return what a subscription claims for a sticky assignor, and since which generation; None if
-    the assignor does not look.
-
-    `sticky` reads user data (UD-1, UD-2), `cooperative-sticky` the owned partitions and the
-    generation beside them (UD-3).
-    """
+    """Return the partitions that a subscription claims for a sticky assignor, and the generation
+    of the claim; None if the assignor ignores claims. `sticky` reads user data (UD-1, UD-2),
+    `cooperative-sticky` the owned partitions and the generation beside them (UD-3)."""
     if assignor not in ("sticky", COOPERATIVE):
         return None
     read = subscription(data)
@@ -153,8 +151,8 @@ def claims(assignor: str | None, data: bytes) -> tuple[Partitions, int] | None:
 
 
 def owners_of(stored: GenerationStored) -> dict[tuple[str, int], list[str]]:
-    """Return who was given each partition by a generation; members whose bytes cannot be read have
-    none."""
+    """Return the members that own each partition in a generation. A member whose bytes cannot be
+    read owns none."""
     owners: dict[tuple[str, int], list[str]] = {}
     for member in stored.members:
         for topic, numbers in (assignment(member.assignment) or {}).items():

@@ -13,7 +13,7 @@ from coordinator.events.line import Line
 _MOST_LETTERS: Final = 120
 """Longer texts are hardly ever equal to others."""
 _MOST_TYPES: Final = 500
-"""A log may name its types as it likes; so many share names."""
+"""Highest number of types that share names: a log may have any number of types."""
 _MOST_NAMES: Final = 25
 """Python shares up to 30."""
 
@@ -26,8 +26,8 @@ _TYPES: Final[dict[str, type[_Named]]] = {}
 
 
 def compact(line: Line) -> None:
-    """Let a line share equal texts with all other lines. Only lines that were read from text gain
-    by it."""
+    """Let a line share equal texts with all other lines. Useful for lines that were read from
+    text."""
     plain, name = line.plain, line.name
     if len(plain) <= _MOST_NAMES and len(name) <= _MOST_LETTERS:
         named = _TYPES.get(name)

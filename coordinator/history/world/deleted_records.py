@@ -23,8 +23,7 @@ _Place = tuple[str, int]
 
 @dataclass(slots=True)
 class Asked:
-    """A client that asked for a deleted offset. `went_on`: where it fetched next, None if it was not
-    seen to fetch again."""
+    """A client that asked for a deleted offset. `went_on`: where it fetched next, or None."""
 
     at_ms: int
     place: _Place
@@ -58,8 +57,8 @@ class Deletion:
 
 @dataclass(slots=True)
 class Compaction:
-    """A part of a partition that was compacted. `asked`: when each client asked for an offset in it
-    first after that, and for which."""
+    """A compacted part of a partition. `asked`: for each client the first instant after that at
+    which it asked for an offset in it, and the offset."""
 
     seq: int
     place: _Place
@@ -69,8 +68,8 @@ class Compaction:
 
 
 class DeletedRecords(Reader):
-    """Follows the lines of a log that tell of deletions. `reset`: the client that the last line is
-    about, if that line completes its story."""
+    """Follows lines about deletions. `reset`: the client whose story the last line completes, or
+    None."""
 
     def __init__(self) -> None:
         self.found: list[Deletion] = []
@@ -82,7 +81,7 @@ class DeletedRecords(Reader):
         self._lost: dict[tuple[str, _Place], Asked] = {}
 
     def deletion_of(self, place: _Place, offset: int) -> Deletion | None:
-        """The deletion that took an offset away, as far as it is remembered."""
+        """Return the deletion that removed an offset, as far as it is remembered."""
         return next(
             (
                 each
@@ -160,7 +159,7 @@ def _place(line: Line) -> _Place:
 
 
 def rule(event: SegmentsDeleted) -> tuple[str, int | None]:
-    """The setting by which segments were deleted, and its value; None for a log start that was
-    moved."""
+    """Return the setting by which segments were deleted, and its value; None for a log start
+    that was moved."""
     values = {"retention.ms": event.retention_ms, "retention.bytes": event.retention_bytes}
     return event.reason, values.get(event.reason)

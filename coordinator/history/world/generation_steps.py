@@ -21,7 +21,7 @@ _COMMITS = frozenset({"offset_commit", "txn_offset_commit"})
 
 
 class Steps:
-    """`lines`: all lines so far by their number, to find the request that an answer belongs to."""
+    """`lines`: all lines so far by number, to find the request of a response."""
 
     def __init__(self, lines: Mapping[int, Line]) -> None:
         self._lines = lines
@@ -29,10 +29,8 @@ class Steps:
         self._before: dict[str, list[Step]] = {}
 
     def wire(self, group: GroupView | None, line: Line, injected: str) -> None:
-        """A line of stream `wire`; `injected`: the fault that made it a refusal, or "".
-
-        A group that does not exist yet gets its first steps when it does.
-        """
+        """Note a line of stream `wire`. `injected`: the fault that refused it, or "". A group
+        that does not exist yet gets its first steps when it does."""
         event, refused = line.event, line.kind is RequestRefused
         if line.group is None or not isinstance(
             event, RequestSeen | RequestAnswered | RequestRefused
@@ -59,11 +57,11 @@ class Steps:
         self._add(group, step)
 
     def callback(self, group: GroupView, name: str, line: Line) -> None:
-        """A line of stream `member`."""
+        """Note a line of stream `member`."""
         self._add(group, Step(line.at_ms, name, line))
 
     def group_came(self, group: GroupView) -> None:
-        """The group's first event: what came before it belongs to its first rebalance."""
+        """Note a group's first event: steps before it belong to its first rebalance."""
         group.steps += self._before.pop(group.group, [])
 
     @staticmethod

@@ -34,15 +34,17 @@ class Since(NamedTuple):
 
 
 def gone_since(at_ms: int, silent_ms: int | None, closed_ms: int | None) -> Since:
-    """Since when a member did nothing that was removed at `at_ms`. `silent_ms`: its last sign of
-    life, if it expired; `closed_ms`: when its connection closed, if it did not speak after that."""
+    """Return since when a member that was removed at `at_ms` did nothing. `silent_ms`: its last
+    sign of life, if it expired. `closed_ms`: when its connection closed, if it sent nothing
+    after that."""
     if closed_ms is not None:
         return Since(closed_ms, closed_ms)
     return Since(at_ms, at_ms if silent_ms is None else silent_ms)
 
 
 class Ownership:
-    """The partitions of one group: their owners, and since when the others have none."""
+    """The partitions of one group: their owners, and since when partitions without an owner have
+    had none."""
 
     __slots__ = ("_owners", "_unowned_since")
 
@@ -53,7 +55,7 @@ class Ownership:
     # -- inferred from requests
 
     def joins(self, member: MemberView, at_ms: int) -> None:
-        """The member's JoinGroup was seen."""
+        """Note a member's JoinGroup."""
         if member.tells:
             return
         if not member.cooperative:
@@ -63,7 +65,7 @@ class Ownership:
             self._give_up(member, minus(member.held, owned), Since(at_ms, at_ms))
 
     def goes_on(self, member: MemberView, generation: int, at_ms: int, unowned: Unowned) -> None:
-        """The member's SyncGroup was answered with its assignment."""
+        """Note that a member's SyncGroup was answered with its assignment."""
         given = member.assignment or {}
         if member.tells or (member.held is given and member.pause is None):
             return
@@ -73,8 +75,7 @@ class Ownership:
         self._end_pause(member, at_ms)
 
     def removed(self, member: MemberView, at_ms: int, since: Since) -> None:
-        """The member was taken out of the group, or a newer instance took its place. `since`: from
-        when on it did nothing."""
+        """Note that a member was removed or replaced. `since`: since when it did nothing."""
         self._give_up(member, member.held, since)
         if member.pause is not None:
             member.pause.removed = True
@@ -83,7 +84,7 @@ class Ownership:
     # -- told by the member itself
 
     def told_given_up(self, member: MemberView, partitions: Partitions, at_ms: int) -> None:
-        """The member says that these were revoked or lost."""
+        """Note a member's own line that these partitions were revoked or lost."""
         member.tells = True
         if not minus(member.held, partitions) and not member.cooperative:
             self._stop(member, member.held, at_ms, known=True)
@@ -98,14 +99,14 @@ class Ownership:
         at_ms: int,
         unowned: Unowned,
     ) -> None:
-        """The member says that these were assigned, beside what it has."""
+        """Note a member's own line that these partitions were assigned in addition."""
         member.tells = True
         self._take(member, partitions, at_ms, unowned)
         member.held, member.held_generation = joined(member.held, partitions), generation
         self._end_pause(member, at_ms)
 
     def told_ended(self, member: MemberView, at_ms: int) -> None:
-        """The member's process ended, although the coordinator may not know."""
+        """Note that a member's process ended, even if the coordinator does not know it."""
         if member.tells:
             self._free(member, member.held, Since(at_ms, at_ms))
 
@@ -117,7 +118,7 @@ class Ownership:
             del self._unowned_since[topic]
 
     def clear(self) -> None:
-        """The group has no members."""
+        """Note that the group has no members."""
         self._owners.clear()
         self._unowned_since.clear()
 

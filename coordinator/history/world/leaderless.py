@@ -40,7 +40,7 @@ _READ: Final = frozenset(
 
 
 class Leaderless:
-    """The partitions without a live leader. Feed it each line; it returns what changed."""
+    """The partitions without a live leader: call `see` for each line."""
 
     def __init__(self) -> None:
         self.now: set[Key] = set()
@@ -48,7 +48,8 @@ class Leaderless:
         self._down: set[int] = set()
 
     def see(self, line: Line) -> set[Key]:
-        """Read a line; return the partitions that lost their live leader by it or have one again."""
+        """Read a line; return the partitions that lost their live leader by it, or have one
+        again."""
         if line.kind not in _READ:
             return set()
         touched: set[Key] = set()

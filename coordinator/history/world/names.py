@@ -12,8 +12,8 @@ _SHORTEST = 4
 
 
 def split_member_id(member_id: str) -> tuple[str, str]:
-    """The name in front (client id or group instance id) and the uuid of a member id minted by the
-    coordinator (MID-1)."""
+    """Return the parts of a member id that the coordinator assigned (MID-1): client id or group
+    instance id, and the uuid."""
     front, uuid = member_id[: -_UUID_CHARS - 1], member_id[-_UUID_CHARS:]
     if len(member_id) > _UUID_CHARS and member_id[-_UUID_CHARS - 1] == "-" and uuid.count("-") == 4:
         return front, uuid
@@ -21,8 +21,8 @@ def split_member_id(member_id: str) -> tuple[str, str]:
 
 
 def consumer_name(client_id: str, member_id: str, taken: Container[str]) -> str:
-    """A member of the consumer protocol (KIP-848), whose id is its own: its client id and the first
-    letters of the id, if that is a UUID in base64; else as `short_name`."""
+    """Return a name for a member of the consumer protocol (KIP-848), whose id is its own: its
+    client id and the first letters of the id, if that is a UUID in base64; else as `short_name`."""
     if not client_id or len(member_id) != _BASE64_CHARS:
         return short_name(member_id, taken)
     front, letters = printable(client_id), printable(member_id)
@@ -34,8 +34,8 @@ def consumer_name(client_id: str, member_id: str, taken: Container[str]) -> str:
 
 
 def short_name(member_id: str, taken: Container[str]) -> str:
-    """The name in front and the first letters of the uuid, as many as it takes to be unlike the
-    names that are taken."""
+    """Return the client id or group instance id and as many letters of the uuid as make the name
+    unique."""
     front, uuid = split_member_id(member_id)
     front = printable(front) or "member"
     if not uuid:

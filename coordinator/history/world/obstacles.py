@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 _JOINS = (MemberJoined, MemberRejoined, MemberReplaced)
 _MOST = 8
-"""Obstacles of one kind that are named, the latest."""
+"""Number of obstacles of one kind that are named, the latest."""
 
 
 class Undone(NamedTuple):
-    """A verb in force: a broker that was stopped, a link that was cut. `line`: the verb's."""
+    """A verb in force: a stopped broker, a cut link. `line`: the verb's."""
 
     line: Line
 
 
 class NoCoordinator(NamedTuple):
-    """A group that a broker gave up and that no broker has loaded since."""
+    """A group that a broker unloaded and that no broker has loaded since."""
 
     group: str
     since_ms: int
@@ -40,8 +40,8 @@ class NoCoordinator(NamedTuple):
 
 
 class JoinsAwaited(NamedTuple):
-    """A rebalance whose join phase is not over: members that have joined, and those that have not,
-    by their short names, each with the instant of its last request in ms."""
+    """An unfinished join phase: the members that have joined, and those that have not, by short
+    name, each with the instant of its last request in ms."""
 
     group: str
     since_ms: int
@@ -66,8 +66,8 @@ class TargetAwaited(NamedTuple):
 
 
 class EpochAwaited(NamedTuple):
-    """A consumer group (KIP-848) that waits for members to reach its epoch: by short name the epoch
-    that each is at, and the partitions that it has still to give up."""
+    """A consumer group (KIP-848) that waits for members to reach its epoch: by short name each
+    member's epoch, and the partitions that it has yet to revoke."""
 
     group: str
     epoch: int
@@ -79,9 +79,9 @@ Obstacle = Undone | NoCoordinator | Awaited | Note | Tried
 
 
 def obstacles(timeline: Timeline, group: str | None = None) -> list[Obstacle]:
-    """Return what stands in the way of a group, or of all groups and clients, at the end of the log:
-    brokers and links first, then what the group waits for, then who was refused and has not gone on
-    since."""
+    """Return the obstacles of a group, or of all groups and clients, at the end of the log:
+    first brokers and links, then what the group waits for, then clients that were refused and
+    have not gone on since."""
     found: list[Obstacle] = [Undone(line) for line in timeline.standing_deeds()]
     views = [view for name, view in timeline.groups.items() if group in (None, name)]
     for view in views:
@@ -92,7 +92,7 @@ def obstacles(timeline: Timeline, group: str | None = None) -> list[Obstacle]:
 
 
 def of_group(view: GroupView, end_ms: int) -> list[NoCoordinator | Awaited]:
-    """Return what a group itself waits for, its coordinator or members, when the log ends."""
+    """Return what a group itself waits for, its coordinator or members, at the end of the log."""
     if view.given_up_as:  # at the very end of a log: the emulator stopped
         lost = view.given_up_ms < end_ms
         return [NoCoordinator(view.group, view.given_up_ms, view.coordinator)] if lost else []

@@ -26,7 +26,7 @@ _SASL = frozenset({"sasl_handshake", "sasl_authenticate"})
 
 @dataclass(slots=True)
 class Tried:
-    """Vain attempts of one client, or all whose id is not known."""
+    """Failed attempts of one client, or of all clients without a known id."""
 
     line: Line
     times: int = 1
@@ -39,14 +39,14 @@ class Tried:
 
 
 class OutsideGroups:
-    """Follows the lines of a log that belong to no group."""
+    """Follows lines that belong to no group."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[object, ...], Tried] = {}
         self._told: set[str] = set()  # why logins failed, and their connections ended
 
     def follow(self, line: Line) -> None:
-        """Fold a line of stream `wire`."""
+        """Handle a line of stream `wire`."""
         event = line.event
         key: tuple[object, ...]
         peer, client = "", ""
@@ -89,7 +89,8 @@ class OutsideGroups:
         _add(known.clients, client)
 
     def rights_given(self) -> None:
-        """Take no refusal for want of a right as standing: if it lasts, it comes again."""
+        """Drop all refusals for a missing right, because rights were given: if one still
+        applies, it comes again."""
         for tried in self.found.values():
             tried.over = tried.over or tried.line.kind is AuthorizationRefused
 
@@ -105,7 +106,7 @@ class OutsideGroups:
 
 
 _MOST = 100
-"""A client may take a new name each time."""
+"""Highest number of clients: a client may use a new name each time."""
 _MOST_NAMES = 8
 OTHERS: Final = "others"
 """The name for further hosts, or clients."""

@@ -21,13 +21,13 @@ from .groups.epochs import EpochView
 from .views import Entry, Note, Rebalance
 
 _KEPT_LINES: Final = 2048
-"""So many of the newest lines are kept at least, and twice as many at most."""
+"""Number of the newest lines that are kept at least; twice as many at most."""
 _GONE: Final = -1
-"""The place of a line that nothing goes back to."""
+"""Stands for the place of a line that no later one refers to."""
 _KEPT_ENTRIES: Final = 64
-"""So many of the newest entries are kept: those may still change."""
+"""Number of the newest entries that are kept unpacked, because they may still change."""
 _TOGETHER: Final = 16
-"""So many entries are packed as one."""
+"""Number of entries that are packed as one."""
 _NONE: Final = -1
 
 
@@ -35,16 +35,16 @@ T = TypeVar("T", bound=Rebalance | Note | EpochView)
 
 
 class LogFile(Protocol):
-    """The file of a log. `offset`: where the line stands that is read now."""
+    """The file of a log. `offset`: place of the line that is read now."""
 
     offset: int
 
     def line_at(self, offset: int) -> Line:
-        """A line that was read before. Raises LogError, OSError."""
+        """Read a line again. Raises LogError, OSError."""
 
 
 class FiledLines(MutableMapping[int, Line]):
-    """Lines by their number. They are put in in the order of the log."""
+    """Lines by number. Add them in the order of the log."""
 
     def __init__(self, file: LogFile) -> None:
         self._file = file
@@ -157,7 +157,8 @@ class FiledStory(MutableSequence[T], Generic[T]):
         yield from self._recent
 
     def among(self, seqs: Collection[int], generations: Collection[int]) -> Iterator[T]:
-        """The entries of these lines, and the rebalances to these generations, and some more."""
+        """Yield the entries of these lines, the rebalances to these generations, and possibly
+        others."""
         for at, (seq, generation) in enumerate(zip(self._seqs, self._generations, strict=True)):
             if seq in seqs or generation in generations or at in self._open:
                 yield self._old(at)
@@ -192,8 +193,8 @@ def _unpacked(packed: bytes) -> list[Any]:
 def among(
     entries: Iterable[Entry], seqs: Collection[int], generations: Collection[int]
 ) -> Iterable[Entry]:
-    """Of a story the entries of these lines, and the rebalances to these generations, and some
-    more: all that are not packed."""
+    """Yield from a story the entries of these lines, the rebalances to these generations, and
+    all that are not packed."""
     return entries.among(seqs, generations) if isinstance(entries, FiledStory) else entries
 
 

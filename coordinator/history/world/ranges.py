@@ -9,7 +9,7 @@ from typing import Any, Protocol, TypeVar
 
 
 class Range(Protocol):
-    """A dataclass with a first and a last offset."""
+    """Interface of a dataclass with a first and a last offset."""
 
     @property
     def first(self) -> int:
@@ -26,17 +26,17 @@ R = TypeVar("R", bound=Range)
 
 
 def first_of(one: Range) -> int:
-    """By which ranges are in order."""
+    """Return the key by which ranges are ordered."""
     return one.first
 
 
 def put(held: list[R], one: R) -> None:
-    """Add a range where none is."""
+    """Add a range that overlaps no other."""
     held.insert(bisect_left(held, one.first, key=first_of), one)
 
 
 def taken(held: list[R], first: int, last: int) -> list[R]:
-    """Take out what is held of these offsets; what lies outside of them stays."""
+    """Remove and return the parts of ranges within these offsets; parts outside stay."""
     at = max(bisect_left(held, first, key=first_of) - 1, 0)
     if at < len(held) and held[at].last < first:
         at += 1

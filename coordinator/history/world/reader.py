@@ -30,7 +30,7 @@ class History:
 
     def __init__(self) -> None:
         self._all: list[See] = []
-        """Folds that see every line."""
+        """Readers of every line."""
         self._of_stream: dict[str, list[See]] = {}
         self._finish: list[Callable[[int], None]] = []
         self._timeline: Timeline | None = None
@@ -39,47 +39,48 @@ class History:
         self._spans: Spans | None = None
 
     def timeline(self) -> Timeline:
-        """Rebalances of classic groups, with causes, phases, shares and waits. It has no words:
-        `coordinator.history.explain` has."""
+        """Return the rebalances of classic groups, with causes, phases, shares and waits, but
+        without sentences."""
         if self._timeline is None:
             self._timeline = Timeline()
             self._all.append(self._timeline.fold)
         return self._timeline
 
     def moves(self) -> Moves:
-        """Partitions that change hands; `last` says how many did with the line that was seen last."""
+        """Return the moves of partitions; `last` has those of the latest line."""
         if self._moves is None:
             self._moves = self._first(Moves(), "group")
         return self._moves
 
     def consumer_groups(self) -> ConsumerGroups:
-        """KIP-848 groups: their members, epochs and targets as they are now."""
+        """Return the present members, epochs and targets of KIP-848 groups."""
         if self._consumers is None:
             self._consumers = self._first(ConsumerGroups(), "group")
         return self._consumers
 
     def settlings(self, ended: Callable[[Settling], None]) -> None:
-        """Group epochs of KIP-848 groups."""
+        """Report the group epochs of KIP-848 groups to `ended`."""
         fold = Settlings(ended, self.consumer_groups(), self.moves())
         self.subscribe(fold.see, ("group",), lambda end_ms: fold.finish())
 
     def spans(self) -> Spans:
-        """Rebalances of classic groups: how long each took, and what moved with it."""
+        """Return the rebalances of classic groups as spans: the length of each, and the
+        partitions that moved."""
         if self._spans is None:
             self._spans = Spans(self.moves())
             self.subscribe(self._spans.see, ("group",))
         return self._spans
 
     def gaps(self, found: Callable[[int, int], None]) -> None:
-        """Times in which a partition had no owner, by the members' own word."""
+        """Report times in which a partition had no owner, by the members' own lines."""
         fold = Gaps(found)
         self.subscribe(fold.see, ("member",), fold.finish)
 
     def subscribe(
         self, see: See, streams: tuple[str, ...], finish: Callable[[int], None] | None = None
     ) -> None:
-        """Whoever wants the lines of some streams themselves, after the folds that were asked for
-        before have seen them. `finish`: is given the last instant."""
+        """Add a reader of the lines of some streams, after the readers that were added before.
+        `finish`: called with the last instant."""
         for stream in streams:
             self._of_stream.setdefault(stream, []).append(see)
         if finish is not None:
@@ -93,7 +94,7 @@ class History:
             see(line)
 
     def finish(self, end_ms: int) -> None:
-        """The log has ended, at this instant."""
+        """Handle the end of the log at this instant."""
         for finish in self._finish:
             finish(end_ms)
 

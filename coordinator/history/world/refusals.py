@@ -17,10 +17,10 @@ from coordinator.events.wire import AuthorizationRefused, RequestRefused
 from .views import GroupView, MemberView, Note, Trouble
 
 _MOST_TURNS = 8
-"""Refusals of one client that take turns are looked for among so many notes."""
+"""Number of latest notes among which alternating refusals of one client are looked for."""
 _MOST_AT_ONCE = 64
-"""Notes of so many clients that are refused over and over at one time; a timeline in a file keeps
-as many (`packed_stories`)."""
+"""Number of clients with repeated refusals at one time that have a note each; a timeline in a
+file keeps as many (`packed_stories`)."""
 STALE: Final = frozenset(
     {
         "ILLEGAL_GENERATION",
@@ -35,8 +35,8 @@ _ROUTINE = frozenset({"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS"})
 
 
 class Refusal(NamedTuple):
-    """A request that was refused: its API as stream `wire` has it, with which errors, and for want
-    of which permission, if that is known."""
+    """A refused request: its API as in stream `wire`, the errors, and the missing right, if
+    known."""
 
     api: str
     errors: tuple[str, ...]
@@ -44,8 +44,8 @@ class Refusal(NamedTuple):
 
 
 class Refusals:
-    """Follows the lines of a log that are about refusals and faults. `trouble`: what a client had
-    gone through at an instant."""
+    """Follows lines about refusals and faults. `trouble`: returns what a client had gone through
+    at an instant."""
 
     def __init__(self, trouble: Callable[[str, int], Trouble | None]) -> None:
         self._trouble = trouble
@@ -69,8 +69,8 @@ class Refusals:
                 group.note(line).injected = event.fault
 
     def errors(self, line: Line) -> tuple[set[str], str]:
-        """Return the errors of an answer that are worth telling, and the fault that asked for them,
-        or ""."""
+        """Return the errors of a response that are worth a note, and the fault that injected
+        them, or ""."""
         event = line.event
         if not isinstance(event, RequestRefused) or not event.errors:
             return set(), ""
@@ -87,8 +87,8 @@ class Refusals:
         injected: str,
         client: str,
     ) -> Note:
-        """Note that a request of a client (its id) was refused; return the note, which may be an
-        earlier one that counts it."""
+        """Note that a request of a client was refused; return the note, which may be an earlier
+        one that counts it."""
         name = group.name(line.member)
         departed = None if member is not None else group.departed.get(line.member or "")
         if departed is not None and refusal.api == "join_group" and departed.told:

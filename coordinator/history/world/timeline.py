@@ -146,9 +146,9 @@ _NOBODYS_CAUSE = frozenset(
         *kinds_of("member", "data"),
     }
 )
-"""Classes of events that no rebalance goes back to; nor does any to what members and records say."""
+"""Classes of events that cause no rebalance; members' and records' own lines cause none, either."""
 _ABOUT_OFFSETS = frozenset({"offset_fetch", "offset_commit"})
-"""Requests that bring about no rebalance."""
+"""Requests that cause no rebalance."""
 _FINDS = "find_coordinator"
 """The API whose responses name no group: its refusals are reported for the client."""
 _MOST_CAUSES = 64
@@ -161,22 +161,25 @@ def _error_of(right: AuthorizationRefused) -> str:
 
 
 class Words(Protocol):
-    """Sentences for what can be said only while it happens."""
+    """Sentences that can be made only while the log is read, because they depend on the state at
+    that time."""
 
     def consumer_event(self, group: GroupView, line: Line, *, new: bool) -> str:
-        """An event of a consumer group, after it. `new`: its member was none before."""
+        """Return a sentence about an event of a consumer group, made after it. `new`: the member
+        is new."""
 
     def share_group_event(self, group: ShareGroup, line: Line) -> str:
-        """An event of a share group, before it; "" if it goes without saying."""
+        """Return a sentence about an event of a share group, made before it; "" if it needs
+        none."""
 
     def share_event(self, known: ShareRecords, line: Line) -> str:
-        """The outcome of the records of a share group; "" if it goes without saying."""
+        """Return a sentence about a share group's records; "" if it needs none."""
 
     def seen_event(self, line: Line) -> str:
         """Return a sentence about a line from another cluster's logs, or "" if it needs none."""
 
     def deleted_records(self, deletion: Deletion, asked: Asked) -> str:
-        """A member that asked for deleted records, and where it goes on."""
+        """Return a sentence about a member that asked for deleted records, and where it went on."""
 
 
 class Timeline(Reader):
@@ -184,9 +187,10 @@ class Timeline(Reader):
     what AcceptedLines gives and `pass_over` the rest. `details`: keep each request and answer that
     belongs to a rebalance, too.
 
-    `words`: says what happens in consumer groups (KIP-848), as it happens; without, only their
-    state is followed. `from_text`: lines were read as JSON, so equal texts are many objects; those
-    of kept lines are made one. `file`: the lines stand there, so that only the newest are kept.
+    `details`: keep each request and response that belongs to a rebalance, too. `words`: makes
+    sentences while the log is read; without it only state is followed. `from_text`: lines were
+    read as JSON, so equal texts are many objects; those of kept lines are made one. `file`: the
+    lines are in a file, so only the newest are kept in memory.
     """
 
     def __init__(
@@ -210,8 +214,8 @@ class Timeline(Reader):
         self.end_ms = 0
         self._lines: MutableMapping[int, Line] = {} if file is None else FiledLines(file)
         self._waiting: dict[int, int] = {}
-        """SyncGroups that wait for the leader's, and their events: nothing goes back to them, but
-        to the leader's own."""
+        """SyncGroups that wait for the leader's, with their events; only the leader's SyncGroup
+        refers to them."""
         self._grown: dict[str, None] = {}
         self._deleted: dict[str, tuple[int, list[GroupView]]] = {}
         self.clocks_ahead_ms: dict[int, int] = {}
@@ -226,7 +230,7 @@ class Timeline(Reader):
         """Number of partitions of each topic."""
 
     def standing_deeds(self) -> list[Line]:
-        """Return the lines of verbs, and of faults of requests, that nothing has undone."""
+        """Return the lines of verbs, and of faults of requests, that have not been undone."""
         return self._deeds.standing()
 
     def feed(self, line: Line) -> None:
@@ -365,8 +369,7 @@ class Timeline(Reader):
         return [printable(self.share_known.name(line.group or "", line.member))]
 
     def chain(self, seq: int | None) -> list[Line]:
-        """A line and its causes, back to what came from outside, but `_MOST_CAUSES` at most: chains
-        share their beginnings."""
+        """Return a line and its causes, back to one from outside, at most `_MOST_CAUSES`."""
         chain: list[Line] = []
         while seq is not None and len(chain) < _MOST_CAUSES:
             found = self._lines.get(seq)
@@ -947,7 +950,8 @@ _LARGE: Final[dict[type, str]] = {
     MemberJoined: "protocols",
     MemberRejoined: "protocols",
 }
-"""The field with what each member has, or says of itself. It is most of such a line, and no cause."""
+"""The field with each member's partitions or subscription. It is most of such a line, and no
+cause."""
 
 
 def _counts(shares: Iterable[Partitions]) -> dict[str, int]:

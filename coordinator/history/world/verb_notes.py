@@ -42,7 +42,7 @@ _ENDS: Final[Mapping[type, type]] = {
     MemberResumed: PauseMember,
 }
 _AGAIN: Final[Mapping[type, type]] = {**_ENDS, ApplicationResumed: ApplicationStalled}
-"""The end of a time of trouble, and what began it."""
+"""The events that end a time of trouble, and those that began it."""
 _LASTING: Final[Mapping[type, type]] = {
     row.kind: TYPES["fault", row.undone_by].kind
     for row in ROWS.values()
@@ -57,10 +57,10 @@ _ABOUT: Final = ("broker", "client", "client_id", "direction")
 _LINKED: Final = ("one", "other")
 _TROUBLES: Final = frozenset({*_AGAIN.values(), MemberCrashed})
 _NESTED: Final = frozenset(row.kind for row in ROWS.values() if row.of_member)
-"""Verbs lasting until the last of several is over."""
+"""Verbs that last until the last of several is over."""
 KINDS: Final = frozenset({*(row.kind for row in ROWS.values()), *_ENDS, *get_args(ProcessEvent)})
-"""Classes of the events that are followed here: verbs and their ends, and what members say of their
-own processes."""
+"""Classes of the events handled here: verbs and their ends, and members' lines about their own
+processes."""
 
 
 def client_of(event: object) -> str | None:
@@ -79,7 +79,7 @@ def client_of(event: object) -> str | None:
 
 
 class Deeds:
-    """`reads`: whether a group reads a topic."""
+    """`reads`: returns True if a group reads a topic."""
 
     def __init__(self, reads: Callable[[GroupView, str], bool]) -> None:
         self._reads = reads
@@ -88,12 +88,12 @@ class Deeds:
         self._request_faults: dict[str, list[Line]] = {}
 
     def standing(self) -> list[Line]:
-        """Return the lines of verbs, and of faults of requests, that nothing has undone."""
+        """Return the lines of verbs, and of faults of requests, that have not been undone."""
         lasting = [*self._standing.values(), *self._request_faults.values()]
         return sorted((lines[-1] for lines in lasting), key=lambda line: line.seq)
 
     def request_fault(self, line: Line) -> None:
-        """Fold the beginning or the end of a fault of requests."""
+        """Handle the beginning or the end of a fault of requests."""
         event = line.event
         if isinstance(event, RequestFaultBegan):
             self._request_faults.setdefault(event.fault, []).append(line)
@@ -117,7 +117,7 @@ class Deeds:
             _pop(self._standing, key)
 
     def follow(self, groups: Iterable[GroupView], line: Line) -> None:
-        """Fold one line of `KINDS`."""
+        """Handle one line of `KINDS`."""
         self._stand(line)
         client = client_of(line.event)
         if client is not None:
@@ -128,14 +128,14 @@ class Deeds:
                 _put(group, line, client)
 
     def trouble(self, client: str, at_ms: int) -> Trouble | None:
-        """The trouble of a client at an instant."""
+        """Return the trouble of a client at an instant, or None."""
         known = self._troubles.get(client)
         if known is None or known.since_ms > at_ms:
             return None
         return known if known.until_ms is None or known.until_ms >= at_ms else None
 
     def started(self, client: str) -> None:
-        """A member's process began: what another one of its name went through is over."""
+        """Note that a member's process began: the trouble of a former one with its name is over."""
         self._troubles.pop(client, None)
 
     def _trouble(self, client: str, line: Line) -> None:

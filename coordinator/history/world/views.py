@@ -42,7 +42,7 @@ class Pause:
 
 @dataclass(slots=True)
 class MemberView:
-    """A member, as far as the log has shown it."""
+    """A member as far as the log has been read."""
 
     member_id: str
     name: str
@@ -71,8 +71,9 @@ class MemberView:
 
 
 class Trouble(NamedTuple):
-    """A trouble of a client: the class of its event, since when, until when (None: it goes on).
-    `seq`: the line's number; `client`: who went through it; `times`: so many of its kind last."""
+    """A trouble of a client: the class of its event, its beginning, and its end (None: it
+    lasts). `seq`: the line's number. `client`: the client. `times`: number of equal troubles in
+    force."""
 
     kind: type
     since_ms: int
@@ -84,7 +85,7 @@ class Trouble(NamedTuple):
 
 @dataclass(slots=True)
 class Departed:
-    """A member id that is no member any more, and what whoever bears it may still believe."""
+    """A member id that is no member any more, and what its client may still believe."""
 
     name: str
     at_ms: int
@@ -134,13 +135,14 @@ class Share:
 
     @property
     def claimed(self) -> Partitions | None:
-        """The claim of its JoinGroup for a sticky assignor; None: the assignor does not look."""
+        """The partitions that its JoinGroup claims for a sticky assignor; None if the assignor
+        ignores claims."""
         found = self.claim()
         return None if found is None else found[0]
 
     @property
     def claimed_generation(self) -> int:
-        """Of which generation that is; -1: it does not say."""
+        """The generation of the claim, or -1 if it has none."""
         found = self.claim()
         return -1 if found is None else found[1]
 
@@ -172,7 +174,7 @@ class Unowned:
 
 @dataclass(slots=True)
 class Awaited:
-    """The end of a join phase: the last thing that it waited for."""
+    """The last event that a join phase waited for."""
 
     kind: type  # an event's class: MemberRejoined, MemberRemoved, PendingMemberRemoved, ...
     members: list[str]
@@ -194,7 +196,7 @@ class Step:
 
 @dataclass(slots=True)
 class Rebalance:
-    """The way to one generation. Instants are None as long as they have not come."""
+    """A rebalance, up to one generation. Instants are None until they are known."""
 
     group: str
     seq: int
@@ -223,7 +225,7 @@ class Rebalance:
 
 @dataclass(slots=True)
 class Note:
-    """Something worth telling that is no part of a rebalance."""
+    """An event worth a sentence that is no part of a rebalance."""
 
     at_ms: int
     seq: int
@@ -265,7 +267,7 @@ Entry: TypeAlias = Rebalance | Note
 
 @dataclass(slots=True)
 class GroupView:
-    """A group's timeline so far. `entries` is its story in order."""
+    """A group's timeline so far. `entries`: its story in order."""
 
     group: str
     created_ms: int
@@ -322,7 +324,7 @@ class GroupView:
         return [entry for entry in self.entries if isinstance(entry, Rebalance)]
 
     def name(self, member_id: str | None) -> str | None:
-        """A member's short name, unlike all others of the group."""
+        """Return a member's short name, which is unique in the group."""
         if member_id is None:
             return None
         if self.share is not None and member_id in self.share.members:
@@ -333,19 +335,19 @@ class GroupView:
         return self.names[member_id]
 
     def went_on(self, client_id: str) -> None:
-        """Note that a client was accepted: what it was refused before stands no longer."""
+        """Note that a client was accepted: earlier refusals do not matter any more."""
         if self.refused:
             self.refused.pop(client_id, None)
 
     def introduce(self, member_id: str, client_id: str) -> None:
-        """A member of the consumer protocol came."""
+        """Note a new member of the consumer protocol."""
         self.clients.add(client_id)
         if member_id not in self.names:
             name = self.names[member_id] = consumer_name(client_id, member_id, self.names_taken)
             self.names_taken.add(name)
 
     def member(self, member_id: str) -> MemberView:
-        """A member; one that the log did not introduce is made up from its id."""
+        """Return a member; one without an event of its own is made from its id."""
         if member_id not in self.members:
             self.members[member_id] = MemberView(member_id, self.name(member_id) or "")
         return self.members[member_id]

@@ -21,8 +21,7 @@ from .views import Awaited, GroupView, MemberView, Rebalance
 
 
 def awaited(group: GroupView, current: Rebalance, ended_ms: int) -> Awaited | None:
-    """The last wait of a join phase: what came at the instant at which it ended. None if that
-    was its own deadline, or its start."""
+    """Return the event that ended a join phase; None if that was its own deadline, or its start."""
     if ended_ms == current.started_ms:
         return None
     if group.pending_gone is not None and group.pending_gone[0] == ended_ms:
@@ -44,7 +43,7 @@ def awaited(group: GroupView, current: Rebalance, ended_ms: int) -> Awaited | No
 
 
 def silence_ms(event: MemberRemoved | ConsumerMemberRemoved) -> int | None:
-    """Return how long a member was silent until it expired; None: that is not why it was removed."""
+    """Return for how many ms a member was silent until it expired; None if it did not expire."""
     silence, _, unit = (event.detail or "").partition(" ")
     if unit != "ms" or not silence.isdecimal() or event.reason == Removal.LEFT:
         return None
@@ -54,11 +53,9 @@ def silence_ms(event: MemberRemoved | ConsumerMemberRemoved) -> int | None:
 def last_sign(
     group: GroupView, member: MemberView, at_ms: int, event: MemberRemoved
 ) -> tuple[int, str] | None:
-    """Return when a member that expired at `at_ms` was last heard of, and by what: (instant, API or
-    what renewed all sessions or "heartbeat").
-
-    Heartbeats that succeed are not logged: if nothing that was logged fits, it was one.
-    """
+    """Return the last sign of life of a member that expired at `at_ms`: the instant, and an API,
+    the event that renewed all sessions, or "heartbeat". Successful heartbeats are not logged: if
+    no logged sign fits, it was one."""
     silence = silence_ms(event)
     if silence is None:
         return None

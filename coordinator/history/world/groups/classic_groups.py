@@ -49,11 +49,9 @@ class ClassicGroup:
         """The member id of the last generation's leader."""
 
     def follow(self, line: Line) -> bool:
-        """Take one of the group's lines in; does it complete a rebalance?
-
-        A GenerationStored that does not is that of a static member that was replaced, or of a
-        group that comes back from a snapshot.
-        """
+        """Handle a line of the group; return True if it completes a rebalance. A
+        GenerationStored that does not is that of a static member that was replaced, or of a
+        restored snapshot."""
         kind, before = line.kind, self.state
         if kind in _AFTER:
             self.state = _AFTER[kind]
@@ -72,20 +70,20 @@ class ClassicGroup:
 
 
 class ClassicGroups:
-    """The classic groups of a log. `completing`: those that are in CompletingRebalance when the
-    first line is seen."""
+    """The classic groups of a log. `completing`: groups that are in CompletingRebalance before
+    the first line."""
 
     def __init__(self, completing: Iterable[str] = ()) -> None:
         self._groups = {name: ClassicGroup(COMPLETING) for name in completing}
 
     def see(self, line: Line) -> bool:
-        """Take a line in; does it complete a rebalance?"""
+        """Handle a line; return True if it completes a rebalance."""
         if line.kind not in STATE_TYPES:
             return False
         return self.get(line.group or "").follow(line)
 
     def get(self, name: str) -> ClassicGroup:
-        """A group, as far as it was seen."""
+        """Return a group as far as the log has been read."""
         group = self._groups.get(name)
         if group is None:
             group = self._groups[name] = ClassicGroup()

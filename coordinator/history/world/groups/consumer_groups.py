@@ -36,7 +36,7 @@ TopicPartition = tuple[str, int]
 Held = tuple[HeldPartitions, ...]
 
 LEFT_FOR_NOW: Final = -2
-"""The member epoch of a static member that left and may come back."""
+"""The member epoch of a static member that left temporarily."""
 _STABLE: Final = "stable"
 _CLASSIC_FROM_NOW_ON: Final = frozenset({ConsumerGroupDowngraded, MembershipReset})
 BEGINNINGS: Final = frozenset({ConsumerGroupCreated, ConsumerGroupUpgraded})
@@ -71,13 +71,13 @@ class ConsumerMember:
         self._revoking: dict[TopicPartition, int] = {}
 
     def take(self, event: ConsumerMemberReplaced | ConsumerMemberReconciled) -> None:
-        """Follow an event that says what the member has from now on."""
+        """Handle an event with a member's new partitions."""
         self.state = event.state
         self._rows = event.held, event.revoking
 
     @property
     def held(self) -> dict[TopicPartition, int]:
-        """Each partition it has, and since which epoch."""
+        """The member's partitions, each with the epoch since which it has it."""
         self._read()
         return self._held
 
@@ -89,7 +89,7 @@ class ConsumerMember:
         return self._revoking
 
     def had_since(self, partition: TopicPartition) -> int | None:
-        """Since which epoch it has a partition; None: it has not."""
+        """Return the epoch since which it has a partition, or None."""
         return self.held.get(partition, self.revoking.get(partition))
 
     def _read(self) -> None:
@@ -124,7 +124,7 @@ class ConsumerGroup:
         """The members that have each partition; None until it is asked for."""
 
     def state(self) -> str:
-        """The group's state as Kafka shows it."""
+        """Return the group's state as Kafka shows it."""
         if not self.members:
             return "Empty"
         if self.epoch > self.assignment_epoch:
@@ -133,20 +133,20 @@ class ConsumerGroup:
         return "Stable" if at_rest else "Reconciling"
 
     def rests(self) -> bool:
-        """Return whether every member has all of its target at the group's epoch, or there is no
+        """Return True if every member has its whole target at the group's epoch, or there is no
         member."""
         return self._at_rest[self.epoch] == len(self.members)
 
     def target(self, member: str) -> Partitions:
-        """The partitions that a member is to have."""
+        """Return a member's target."""
         return by_topic(self._targets.get(member, ()))
 
     def client_id(self, member: str) -> str:
-        """The client id of a member; "" if the log does not say."""
+        """Return the client id of a member; "" if the log does not have it."""
         return self._clients.get(member, "")
 
     def having(self, partition: TopicPartition) -> list[str]:
-        """Return the members that have a partition or have still to give it up; more than one break
+        """Return the members that have a partition or have yet to revoke it; more than one break
         a promise."""
         if self._having is None:
             self._having = {}
@@ -181,7 +181,7 @@ class ConsumerGroup:
                     self._put(member, 0, None)
 
     def rename(self, topic: str, topic_id: str) -> None:
-        """A topic has another name from now on."""
+        """Note that a topic has another name."""
         self._having = None
         for member in self.members.values():
             for had in (member.held, member.revoking):
@@ -224,7 +224,7 @@ class ConsumerGroup:
 
 
 class ConsumerGroups:
-    """The consumer groups of a log, as far as it was seen."""
+    """The consumer groups of a log, as far as it has been read."""
 
     def __init__(self) -> None:
         self.groups: dict[str, ConsumerGroup] = {}
@@ -232,14 +232,14 @@ class ConsumerGroups:
         self._changed: ConsumerGroup | None = None
 
     def see(self, line: Line) -> ConsumerGroup | None:
-        """Fold a line, also if it is shown again; the group it is about, if that is a consumer
-        group after it and the line changed it."""
+        """Handle a line, even if it is shown again. Return its group if the line changed it and
+        it is a consumer group after that."""
         if line is not self._last:
             self._last, self._changed = line, self._fold(line)
         return self._changed
 
     def get(self, name: str) -> ConsumerGroup | None:
-        """A group; None if it is no consumer group."""
+        """Return a group, or None if it is no consumer group."""
         return self.groups.get(name)
 
     def _fold(self, line: Line) -> ConsumerGroup | None:
@@ -265,7 +265,7 @@ class ConsumerGroups:
 
 
 def topic_of(row: TopicPartitions | HeldPartitions) -> str:
-    """Return the name of a topic; of one that is gone its id in hexadecimal."""
+    """Return the name of a topic; for a deleted one its id in hexadecimal."""
     return row.topic or row.topic_id.hex()
 
 

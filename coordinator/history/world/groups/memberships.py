@@ -29,7 +29,7 @@ from coordinator.events.handlers import Reader, on
 from coordinator.events.line import Line
 
 REPLACED: Final = "replaced"
-"""The reason for which a membership ended whose place another took."""
+"""The reason of a membership that ended because another member replaced it."""
 
 
 class Membership(NamedTuple):
@@ -57,7 +57,8 @@ class Membership(NamedTuple):
 
 
 def memberships(lines: Iterable[Line], group: str) -> list[Membership]:
-    """All memberships of a group, in the order in which they began; those that last, too."""
+    """Return all memberships of a group, in the order of their beginning, including those that
+    last."""
     found: list[Membership] = []
     fold = Memberships(found.append)
     for line in lines:

@@ -23,16 +23,17 @@ Owners = dict[tuple[str, int], str]
 
 
 class Rests:
-    """The groups of a log, from rest to rest."""
+    """The groups of a log, from one rest to the next."""
 
     def __init__(self, consumers: ConsumerGroups) -> None:
-        """`consumers`: those of the same log, which may have seen each line before."""
+        """`consumers`: the consumer groups of the same log, which may have seen each line
+        before."""
         self.needless = 0
         self._settled: dict[str, Owners] = {}
         self._consumers = consumers
 
     def see(self, line: Line) -> bool:
-        """Take a line in; did a group come to rest with it?"""
+        """Handle a line; return True if a group came to rest with it."""
         if line.kind is GenerationStored:
             stored: GenerationStored = line.event
             clients = {row.member_id: row.client_id for row in stored.members}
@@ -63,8 +64,8 @@ def needless(
     after: Mapping[tuple[str, int], str],
     there: Collection[str],
 ) -> int:
-    """Return how many partitions moved away from clients that are still `there`, beyond the least
-    number of moves that shares of the new sizes need."""
+    """Return the number of partitions that moved away from clients that are still `there`,
+    beyond the least number that the new sizes of shares need."""
     stayed = set(there)
     had: Counter[str] = Counter()
     moved = 0

@@ -32,7 +32,8 @@ class PhaseDeadline:
 
 
 class PhaseDeadlines(Reader):
-    """The deadlines of one group, in the order in which they were set: `see` each of its events."""
+    """The deadlines of one group, in the order in which they were set: call `see` for each of
+    its events."""
 
     def __init__(self) -> None:
         self.all: list[PhaseDeadline] = []

@@ -58,10 +58,11 @@ class Settlings:
         """The groups with an open epoch, in the order of their beginning."""
         self._going: dict[str, Settling] = {}
         self._assigned: dict[str, Line] = {}
-        """The last TargetAssigned since the last GroupEpochBumped, which may be of an older epoch."""
+        """The last TargetAssigned since the last GroupEpochBumped; it may belong to an older
+        epoch."""
 
     def see(self, line: Line) -> None:
-        """An event of a group."""
+        """Handle an event of a group."""
         kind, name = line.kind, line.group or ""
         if kind in BEGINNINGS:
             self._over(name)
@@ -80,7 +81,7 @@ class Settlings:
             self._settle(going, line)
 
     def finish(self) -> None:
-        """The last epoch of each group."""
+        """Report the last epoch of each group."""
         for name in list(self._groups):
             self._over(name)
 

@@ -33,7 +33,7 @@ BEGUN: Final = frozenset({RebalanceStarted, GroupEpochBumped})
 
 
 class Span:
-    """A rebalance, from its start until its generation was stored; None: that never came."""
+    """A rebalance, from its start until its generation was stored; None: that never happened."""
 
     __slots__ = ("_over", "moved", "seq", "started_ms", "stored_ms")
 
@@ -45,7 +45,7 @@ class Span:
         self._over = False
 
     def stored(self, at_ms: int) -> None:
-        """A generation was stored: the first ends the rebalance."""
+        """Note that a generation was stored: the first one ends the rebalance."""
         if not self._over:
             self.stored_ms, self._over = at_ms, True
 
@@ -55,8 +55,8 @@ class Span:
 
 
 class Spans(Reader):
-    """The rebalances of all groups, by the numbers of the lines with which they began: `see` the
-    lines of stream `group`. `moves` has seen each line before."""
+    """The rebalances of all groups, by the number of the line with which each began: call `see`
+    for lines of stream `group`. `moves` must have seen each line before."""
 
     def __init__(self, moves: Moves) -> None:
         self._moves = moves
@@ -81,12 +81,12 @@ class Spans(Reader):
             span.called_off()
 
     def moved(self, seq: int) -> Moved:
-        """The moves with the rebalance that began with this line."""
+        """Return the moves with the rebalance that began with this line."""
         span = self.all.get(seq)
         return NOTHING if span is None else span.moved
 
     def last(self, group: str) -> Span | None:
-        """The rebalance of a group that began last."""
+        """Return the latest rebalance of a group."""
         return self._last.get(group)
 
 
@@ -130,7 +130,7 @@ class Generations(Reader):
         self._end(line.group or "")
 
     def finish(self) -> None:
-        """The last generation of each group."""
+        """Report the last generation of each group."""
         for group in list(self._going):
             self._end(group)
 

@@ -19,11 +19,11 @@ class Gaps:
         self._free_since: dict[tuple[str, Place], int] = {}
 
     def see(self, line: Line) -> None:
-        """A line of stream `member`."""
+        """Handle a line of stream `member`."""
         self._told.see(line)
 
     def finish(self, end_ms: int) -> None:
-        """The log has ended: who has none now has none until then."""
+        """Handle the end of the log: partitions without an owner have none until then."""
         self._told.finish()
         for since_ms in self._free_since.values():
             self._found(since_ms, end_ms)

@@ -25,17 +25,17 @@ from ..blobs import assignment
 
 Place = tuple[str, int]
 Given = tuple[str, str | None, Iterable[Place]]
-"""A member id, its client id, and what it is given."""
+"""A member id, its client id, and its partitions."""
 
 
 class Moved(NamedTuple):
-    """So many partitions, by member id and by client id."""
+    """Numbers of moved partitions, by member id and by client id."""
 
     by_member: int = 0
     between_processes: int = 0
 
     def plus(self, other: Moved) -> Moved:
-        """Both together."""
+        """Return the sum of both."""
         return Moved(
             self.by_member + other.by_member, self.between_processes + other.between_processes
         )
@@ -45,15 +45,15 @@ NOTHING: Final = Moved()
 
 
 class Moves(Reader):
-    """All groups of a log: `see` the lines of stream `group`. `last`: what moved with the line that
-    was seen last."""
+    """All groups of a log: call `see` for lines of stream `group`. `last`: the moves of the
+    latest line."""
 
     def __init__(self) -> None:
         self.last = NOTHING
         self._groups: dict[str, GroupMoves] = {}
 
     def see(self, line: Line) -> Moved:
-        """Take a line in; return what moved with it."""
+        """Handle a line; return its moves."""
         self.last = NOTHING
         super().see(line)
         return self.last
@@ -93,18 +93,18 @@ class GroupMoves:
     def __init__(self) -> None:
         self._owner: dict[Place, str] = {}
         self._of: dict[str, dict[Place, None]] = {}
-        """The same by owner."""
+        """Partitions by owner."""
         self._process: dict[Place, str | None] = {}
         """The client id of the last owner."""
         self._clients: dict[str, str] = {}
         """Client ids of members of a consumer group."""
         self._rows: dict[str, tuple[bytes, str | None]] = {}
-        """Each member's part of the last generation, as the log has it, and its client id."""
+        """Each member's part of the last generation, as in the log, and its client id."""
         self._apart = True
         """The last generation gave no partition to two members."""
 
     def stored(self, event: GenerationStored) -> Moved:
-        """A generation was stored; return what moved."""
+        """Handle a stored generation; return its moves."""
         if event.protocol_type != "consumer":
             return NOTHING
         rows, before = event.members, self._rows
@@ -122,7 +122,7 @@ class GroupMoves:
         return self._give((member, now[member][1], _places(now[member][0])) for member in changed)
 
     def assigned(self, event: TargetAssigned) -> Moved:
-        """The targets of those members whose target changes; return what moved."""
+        """Handle the targets that changed; return their moves."""
         self._rows, apart = {}, self._apart
         moved = self._give(
             (each.member_id, self._clients.get(each.member_id), _of_topics(each.topics))
@@ -132,11 +132,11 @@ class GroupMoves:
         return moved
 
     def subscribed(self, event: ConsumerMemberSubscribed) -> None:
-        """A member says who it is."""
+        """Note a member's client id."""
         self._clients[event.member_id] = event.client_id
 
     def replaced(self, event: MemberReplaced | ConsumerMemberReplaced) -> None:
-        """The same static member has a new id."""
+        """Note the new id of the same static member."""
         old, new = event.replaced, event.member_id
         for place in self._of.pop(old, ()):
             self._owner[place] = new

@@ -43,12 +43,12 @@ from coordinator.events.members import (
 from ..blobs import assignment
 
 PROCESS_ENDED = (MemberCrashed, MemberClosed, MemberFailed)
-"""After these events an application has nothing any more."""
+"""After these events an application owns nothing."""
 Place = tuple[str, int]
 
 
 class Held(NamedTuple):
-    """Since when a member has a partition."""
+    """The beginning of a member's ownership of a partition."""
 
     member: str
     generation: int | None
@@ -57,8 +57,8 @@ class Held(NamedTuple):
 
 
 Ended = Callable[[str, Place, Held, Line | None], None]
-"""Group, partition, and what was known of its owner; the line that ended it, or None for what is
-held at the end."""
+"""Function that is called with group, partition, what was known of its owner, and the line that
+ended it (None at the end of the log)."""
 
 
 class _Owned:
@@ -81,14 +81,14 @@ class _Owned:
         return one
 
     def of(self, member: str) -> list[Place]:
-        """A member's partitions."""
+        """Return a member's partitions."""
         return list(self._of.get(member, ()))
 
 
 class Told(Reader):
-    """Owners by the members' own rebalance listeners: `see` the lines of stream `member`. `ended`
-    is called with each time of ownership that is over, and at the end of the log with the
-    others."""
+    """Owners by the members' own rebalance listeners: call `see` for lines of stream `member`.
+    `ended` is called with each time of ownership when it is over and, at the end of the log,
+    with the others."""
 
     def __init__(self, ended: Ended) -> None:
         self._ended = ended
@@ -127,7 +127,7 @@ class Told(Reader):
         self._take(line, owned, [place for member in sorted(ids) for place in owned.of(member)])
 
     def finish(self) -> None:
-        """Partitions held at the end."""
+        """Report the partitions that have an owner at the end."""
         _all_held(self._groups, self._ended)
 
     def _owned(self, line: Line) -> _Owned:
@@ -139,10 +139,10 @@ class Told(Reader):
 
 
 class Believed(Reader):
-    """Owners as each member believes it, by its own rebalance listener: a partition may have
-    several, while one of them does not know yet that another one owns it. `see` the lines of stream
-    `member`. `ended` is called with each time of ownership that is over, and at the end of the log
-    with the others."""
+    """Owners as each member believes, by its own rebalance listener: a partition may have
+    several while one of them does not know yet that another one owns it. Call `see` for lines of
+    stream `member`. `ended` is called with each time of ownership when it is over and, at the
+    end of the log, with the others."""
 
     def __init__(self, ended: Ended) -> None:
         self._ended = ended
@@ -171,11 +171,11 @@ class Believed(Reader):
             self._end(held, place, line)
 
     def held_by(self, group: str, client: str) -> frozenset[Place]:
-        """The partitions that this client of the group takes for its own now."""
+        """Return the partitions that this client believes to own now."""
         return frozenset(self._held.get((group, client), ()))
 
     def finish(self) -> None:
-        """Partitions held at the end."""
+        """Report the partitions that have an owner at the end."""
         for (group, _), held in self._held.items():
             for place, one in held.items():
                 self._ended(group, place, one, None)
@@ -187,8 +187,9 @@ class Believed(Reader):
 
 
 class Given(Reader):
-    """Owners as the coordinator assigned them: `see` the lines of stream `group`. `ended` is called
-    with each time of ownership that is over, and at the end of the log with the others."""
+    """Owners as the coordinator assigned them: call `see` for lines of stream `group`. `ended`
+    is called with each time of ownership when it is over and, at the end of the log, with the
+    others."""
 
     def __init__(self, ended: Ended) -> None:
         self._ended = ended
@@ -249,7 +250,7 @@ class Given(Reader):
         self._take(line, owned, list(owned.held))
 
     def finish(self) -> None:
-        """Partitions held at the end."""
+        """Report the partitions that have an owner at the end."""
         _all_held(self._groups, self._ended)
 
     def _owned(self, line: Line) -> _Owned:

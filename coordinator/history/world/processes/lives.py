@@ -52,13 +52,13 @@ class Life:
 
 
 class Lives(Reader):
-    """The lives of all groups, by group and member id, in the order in which they began: `see` all
-    lines."""
+    """The lives of all groups, by group and member id, in the order of their beginning: call
+    `see` for all lines."""
 
     def __init__(self) -> None:
         self.of: dict[str, dict[str, Life]] = {}
         self._pending: dict[str, tuple[str, int]] = {}
-        """By member id that was minted: its client id, and when."""
+        """For each assigned member id its client id, and the instant."""
         self._started: dict[str, int] = {}
         self._stalled: dict[str, int] = {}
 

@@ -36,15 +36,15 @@ from ..blobs import assignment, by_topic, subscription
 from ..groups.consumer_groups import topic_of
 
 NEVER = sys.maxsize
-"""The line at which ends what lasts until the log's end."""
+"""Stands for the end of a time that lasts until the log's end."""
 
 Place = tuple[str, int]
 """A topic, and a partition's number."""
 
 
 class Held(NamedTuple):
-    """A member had a partition between two lines of the log; `committed` was committed when it got
-    it."""
+    """A member owned a partition between two lines of the log. `committed`: the committed offset
+    when it got it."""
 
     member: str
     first: int
@@ -68,9 +68,9 @@ class PossibleHolders(Reader):
     ) -> None:
         self._peers, self._taken_out, self._starts = peers, taken_out, starts
         self.speaks_consumer = False
-        """Some member speaks the consumer protocol (KIP-848)."""
+        """A member of the group uses the consumer protocol (KIP-848)."""
         self.loaded = False
-        """Some coordinator loaded the group."""
+        """A coordinator has loaded the group."""
         self.held: dict[Place, list[Held]] = {}
         self._open: dict[Place, dict[str, tuple[int, int]]] = {}
         self._committed: dict[Place, int] = {}

@@ -46,19 +46,20 @@ class Return(NamedTuple):
 
     @property
     def took_ms(self) -> int:
-        """From the refused heartbeat to the JoinGroup."""
+        """Time in ms from the refused heartbeat to the JoinGroup."""
         return self.join.at_ms - self.told.at_ms
 
 
 class TimedOut(NamedTuple):
-    """A member that was removed since it had not come back, or not revoked, in time."""
+    """A member that was removed because it had not rejoined or revoked in time."""
 
     member: str
     removal: Line
 
 
 def returns(lines: Iterable[Line], group: str) -> Iterator[Return | TimedOut]:
-    """Each return of a group's members, and each removal for one that did not come, in order."""
+    """Yield each return of a group's members, and each removal of one that did not return, in
+    order."""
     allowed: dict[str, int] = {}
     told: dict[str, Line] = {}
     for line in lines:
@@ -87,8 +88,8 @@ def returns(lines: Iterable[Line], group: str) -> Iterator[Return | TimedOut]:
 
 @dataclass(slots=True)
 class Departure:
-    """A member that left by a request of its own, through the address `peer`. `back`: that address
-    asked to join later; `began_ms`: the time of the group's first line since its start;
+    """A member that left by its own request, through the address `peer`. `back`: that address
+    asked to join later. `began_ms`: instant of the group's first line since its start.
     `session_ms`: its session timeout."""
 
     member: str

@@ -30,9 +30,9 @@ from .records import LOCK_ENDED, Key, key_of
 
 _SAID: Final = {"accept": "accepted", "release": "released", "reject": "rejected", "gap": "gap"}
 OUTCOMES: Final = (*_SAID.values(), "lock ended", "taken back", "archived", "closed", "open")
-"""The outcomes of a delivery. `taken back`: without a word of its member, though its lock had not
-ended. `archived`: the records left the log. `closed`: its leader serves the share partition no
-longer. `open`: it has not ended."""
+"""The outcomes of a delivery. `taken back`: without an acknowledgement, although the lock had
+not ended. `archived`: the records left the log. `closed`: the leader closed the share partition.
+`open`: it has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +103,7 @@ class Deliveries(Reader):
             self._told(replace(one, outcome="closed", ended=line))
 
     def finish(self) -> None:
-        """The log has ended."""
+        """Report the deliveries that have not ended."""
         for held in self._open.values():
             for one in held:
                 self._told(one)

@@ -48,7 +48,7 @@ class ShareGroup(Reader):
         self.members: dict[str, ShareMember] = {}
 
     def state(self) -> str:
-        """The group's state as Kafka shows it."""
+        """Return the group's state as Kafka shows it."""
         return "Stable" if self.members else "Empty"
 
     @on(ShareMemberSubscribed)
@@ -71,7 +71,7 @@ class ShareGroup(Reader):
         member.epoch, member.partitions = event.member_epoch, by_topic(event.partitions)
 
     def name(self, member_id: str) -> str:
-        """A member's client id, where only one member has it; else its member id."""
+        """Return a member's client id if only one member has it, else its member id."""
         member = self.members.get(member_id)
         if member is None and member_id == self._left[0]:
             return self._left[1]

@@ -35,15 +35,15 @@ Change = (
     | RecordsArchived
     | SharePartitionClosed
 )
-"""Events that change what is in flight."""
+"""Events that change records in flight."""
 _CHANGES: Final = frozenset(get_args(Change))
 HELD: Final = "Acquired"
 
 
 @dataclass(frozen=True, slots=True)
 class Stay:
-    """Records that are in one state from an instant on. `member`: who holds them, while they are
-    acquired. `until_ms`: when that ended, None if it has not."""
+    """Records that are in one state from an instant on. `member`: the member that holds them, if
+    they are acquired. `until_ms`: the end, or None."""
 
     first: int
     last: int

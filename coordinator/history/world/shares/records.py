@@ -20,15 +20,15 @@ from coordinator.events.share_partitions import (
 )
 
 _MOST_KEPT = 1_000
-"""Of so many ranges of a partition it is known why they were given back: the latest."""
+"""Number of released ranges that are remembered for a partition, the latest."""
 
 Key = tuple[str, str, int]
 LOCK_ENDED: Final = frozenset({"the lock ended", "a test ended the lock"})
-"""Reasons of RecordsReleased where a lock ended, by itself or by a test."""
+"""Reasons of RecordsReleased for a lock that ended, by itself or by a test."""
 
 
 class GivenBack(NamedTuple):
-    """Records that came back, and the line that says how."""
+    """Released records, and the line that released them."""
 
     first: int
     last: int
@@ -62,11 +62,11 @@ class ShareRecords(Reader):
             self._back.pop(key_of(line), None)
 
     def name(self, group: str, member: str) -> str:
-        """A member's client id; its member id where that is not known."""
+        """Return a member's client id, or its member id if that is unknown."""
         return self._clients.get(group, {}).get(member) or member
 
     def given_back_by(self, line: Line, offset: int) -> Line | None:
-        """The line by which a record came back before this one."""
+        """Return the line that released a record last before this one, or None."""
         for of in reversed(self._back.get(key_of(line), ())):
             if of.first <= offset <= of.last:
                 return of.line
@@ -74,5 +74,5 @@ class ShareRecords(Reader):
 
 
 def key_of(line: Line) -> Key:
-    """Return whose records a line is about."""
+    """Return the share partition of a line."""
     return line.group or "", line.topic or "", line.partition or 0
