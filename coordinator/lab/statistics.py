@@ -19,8 +19,8 @@ TAIL = (1 - CONFIDENCE) / 2
 
 
 class Estimate(NamedTuple):
-    """A quantile of some values and the interval around it. `coverage`: with which probability the
-    interval holds the true quantile."""
+    """A quantile of some values and the interval around it. `coverage`: probability that the
+    interval contains the true quantile."""
 
     value: float
     low: float
@@ -33,13 +33,13 @@ class Estimate(NamedTuple):
 
 
 def told(value: float, low: float, high: float, coverage: float) -> str:
-    """A value and its interval with its coverage, as text."""
+    """Return a value, its interval and the interval's coverage as text."""
     return f"{value:.4g} [{low:.4g}, {high:.4g}] {coverage:.1%}"
 
 
 def quantile(values: Sequence[float], q: float) -> Estimate:
-    """The `q`-quantile (0 < q < 1) of at least one value, interpolated, and its interval by
-    ranks."""
+    """Return the `q`-quantile (0 < q < 1) of at least one value, interpolated, and its interval
+    by ranks."""
     ranked, count = sorted(values), len(values)
     place = q * (count - 1)
     below = int(place)
@@ -78,7 +78,8 @@ def _within_tail(chance: Sequence[float]) -> int:
 
 
 def paired(base: Mapping[int, float], other: Mapping[int, float]) -> Estimate | None:
-    """The median of `other` minus `base` over the seeds that both have; None if there is none."""
+    """Return the median of `other` minus `base` over the seeds that both have; None if there is
+    none."""
     differences = [value - base[seed] for seed, value in sorted(other.items()) if seed in base]
     return quantile(differences, 0.5) if differences else None
 

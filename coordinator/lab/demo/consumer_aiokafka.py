@@ -25,14 +25,14 @@ from .report import (
 
 
 class Listener(ConsumerRebalanceListener):  # type: ignore[misc]
-    """Reports what is given and taken."""
+    """Reports the partitions that are assigned and revoked."""
 
     def on_partitions_assigned(self, assigned: Any) -> None:
-        """The sync phase ended."""
+        """Called when the sync phase has ended."""
         tell_partitions("assigned", [tp.partition for tp in assigned])
 
     def on_partitions_revoked(self, revoked: Any) -> None:
-        """A rebalance began."""
+        """Called when a rebalance has begun."""
         tell_partitions("revoked", [tp.partition for tp in revoked])
 
 

@@ -22,12 +22,12 @@ from .report import (
 
 
 def assigned(consumer: Any, partitions: Any) -> None:
-    """The sync phase ended."""
+    """Called when the sync phase has ended."""
     tell_partitions("assigned", [tp.partition for tp in partitions])
 
 
 def revoked(consumer: Any, partitions: Any) -> None:
-    """A rebalance began."""
+    """Called when a rebalance has begun."""
     tell_partitions("revoked", [tp.partition for tp in partitions])
 
 

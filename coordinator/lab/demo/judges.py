@@ -39,8 +39,7 @@ def judge(topic: str, lines: Sequence[Line], reports: Sequence[Report]) -> list[
 
 
 def every_record_was_consumed(reports: Iterable[Report]) -> Finding:
-    """Each record that was acknowledged to the producer was handed to some consumer, at least
-    once."""
+    """Judge that each record which was acknowledged to the producer was consumed at least once."""
     produced: dict[int, set[int]] = defaultdict(set)
     consumed: dict[int, set[int]] = defaultdict(set)
     deliveries = 0
@@ -72,8 +71,8 @@ def every_record_was_consumed(reports: Iterable[Report]) -> Finding:
 def no_partition_had_two_owners(
     topic: str, lines: Iterable[Line], reports: Iterable[Report]
 ) -> Finding:
-    """In no generation of the log is a partition given to two members; nor did two consumers hold
-    it at one time."""
+    """Judge that no generation of the log assigns a partition to two members, and that no two
+    consumers held one at the same time."""
     faults, generations = [], 0
     for line in lines:
         if line.kind is GenerationStored:
@@ -180,7 +179,7 @@ def _last(commits: Iterable[tuple[int, int, str]]) -> dict[int, int]:
 
 
 def shown(finding: Finding) -> list[str]:
-    """A finding as lines to print."""
+    """Return a result as lines to print."""
     mark = "ok  " if not finding.faults else "FAIL"
     rest = len(finding.faults) - _MOST_TOLD
     more = [f"       ... and {rest} more"] if rest > 0 else []

@@ -42,7 +42,7 @@ class Play:
         self._committed: dict[int, int] = {}
 
     def perform(self) -> None:
-        """The whole plot. Raises PlayerError when something does not come about."""
+        """Perform all scenes. Raises PlayerError if something does not come about."""
         self._announce(
             f"The server starts, with topic {TOPIC} of {PARTITIONS} partitions. So does a producer, which writes all along."
         )
@@ -221,7 +221,7 @@ def _grow(address: str) -> None:
 
 
 def run(folder: Path, log: Path, say: Callable[[str], None] = print) -> bool:
-    """Perform and judge; True if all is well."""
+    """Perform and judge; return True if all is well."""
     findings: list[Finding] = []
     trouble = ""
     with Company(folder) as company:

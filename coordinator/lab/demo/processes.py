@@ -18,7 +18,7 @@ _PATIENCE_S = 60.0
 
 
 class PlayerError(Exception):
-    """A process did not do what it should have: which, what it said, where to read on."""
+    """A process did not do what it should: which, its output, and the file with more."""
 
 
 class Player:
@@ -52,7 +52,6 @@ class Player:
 
     @property
     def running(self) -> bool:
-        """Has it not ended?"""
         return self._process.poll() is None
 
     def next_line(self, timeout_s: float) -> str | None:
@@ -72,11 +71,11 @@ class Player:
         return lines
 
     def ask_to_stop(self) -> None:
-        """SIGTERM: leave in good order."""
+        """Send SIGTERM: stop in good order."""
         self._process.send_signal(SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL: no goodbye. Does nothing to one that has ended."""
+        """Send SIGKILL. Does nothing if the process has ended."""
         self._process.send_signal(SIGKILL)
         self._process.wait()
         self._reader.join(_PATIENCE_S)
@@ -95,8 +94,8 @@ class Player:
 
 
 class Company:
-    """All players of one performance. Use it with `with`: whoever still runs at the end is
-    killed."""
+    """All processes of one performance. Use it in a `with` block: processes that still run at
+    its end are killed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -143,7 +142,7 @@ class Company:
         self.players[name].ask_to_stop()
 
     def kill(self, name: str) -> None:
-        """Kill a player, and put that on record."""
+        """Kill a process, and report that."""
         self._expected_to_run.discard(name)
         player = self.players[name]
         player.kill()
@@ -155,7 +154,7 @@ SERVER = "server"
 
 
 def start_server(company: Company, topic: str, partitions: int, log: Path) -> str:
-    """Start `coordinator serve`; its address, once it listens. Raises PlayerError."""
+    """Start `coordinator serve`; return its address when it listens. Raises PlayerError."""
     args = [
         "serve",
         "--listen",

@@ -27,7 +27,7 @@ class Report(NamedTuple):
 
 
 def tell(kind: str, **fields: Any) -> None:
-    """Report something, at once."""
+    """Print a report at once."""
     sys.stdout.write(json.dumps({"wall_ms": time.time() * 1000, "type": kind, **fields}) + "\n")
     sys.stdout.flush()
 
@@ -38,12 +38,12 @@ def tell_partitions(kind: str, partitions: Iterable[int]) -> None:
 
 
 def tell_consumed(spans: Mapping[int, tuple[int, int]]) -> None:
-    """Report what a poll gave: first and last offset by partition."""
+    """Report the records of a poll: first and last offset by partition."""
     tell("consumed", spans={str(partition): span for partition, span in spans.items()})
 
 
 def tell_committed(offsets: Mapping[int, int]) -> None:
-    """Report what was committed: next offset by partition."""
+    """Report a commit: next offset by partition."""
     tell("committed", offsets={str(partition): offset for partition, offset in offsets.items()})
 
 

@@ -21,7 +21,7 @@ from .world import Address, Cluster
 
 
 class OwnCluster(Cluster):
-    """The emulator, with everything that can be done to it."""
+    """The emulator as the cluster of a live world."""
 
     def __init__(self, server: ClusterServer, seed: int) -> None:
         addresses = []
@@ -33,15 +33,15 @@ class OwnCluster(Cluster):
         self.faults = FaultBoard(lambda: list(server.brokers.brokers.values()), seed)
 
     def carry_out(self, verb: Verb) -> Verb | None:
-        """Carry out a verb of the cluster; answers its inverse. Raises ClusterError."""
+        """Carry out a verb of the cluster; return its inverse. Raises ClusterError."""
         return perform(self._server.hosts, verb, self._server.now())
 
     def settle(self) -> None:
-        """The steps after every piece of work done from outside."""
+        """Let the brokers finish after work that was done from outside."""
         self._server.settle()
 
     def seen(self) -> Sight:
-        """The brokers, as a scenario's words see them."""
+        """Return queries about the brokers, for conditions and targets of a scenario."""
         return Sight(self._server.brokers, self._server.now)
 
     async def stop(self) -> None:

@@ -35,11 +35,11 @@ _READY_WITHIN_S = 30.0
 
 
 class KafkaError(Exception):
-    """A cluster that a scenario cannot have: what, and what would be right."""
+    """A cluster on which a scenario cannot run: why, and what would be right."""
 
 
 class Kafka:
-    """A foreign cluster, asked and prepared over blocking sockets."""
+    """A foreign cluster, prepared over blocking sockets."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Kafka:
         self._made = False
 
     def prepare(self) -> None:
-        """See whether the scenario can be here; make its topics. Raises KafkaError."""
+        """Check that the scenario can run here; create its topics. Raises KafkaError."""
         try:
             existing = self._admin.replicas(list(self._scenario.topics))
             self._nodes = self._admin.addresses
@@ -76,7 +76,7 @@ class Kafka:
             raise KafkaError(str(error)) from None
 
     def cluster(self) -> Cluster:
-        """As a live world has it. To be made on a running loop."""
+        """Return the cluster for a live world. Call it on a running loop."""
         known = {address: node for node, address in self._nodes.items()}
         addresses = [
             Address(known.get(each, -1 - number), *each)
@@ -87,7 +87,7 @@ class Kafka:
         return cluster
 
     def tidy(self) -> None:
-        """Remove the topics and groups of the run. Raises KafkaError that names what is left."""
+        """Delete the topics and groups of the run. Raises KafkaError, which names what is left."""
         if not self._made:
             return
         try:

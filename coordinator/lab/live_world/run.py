@@ -23,7 +23,7 @@ from .world import Cluster, LiveWorld
 _LEAVE_WITHIN_S = 10.0
 _WARM_UP_MS = 15_000
 _OF_MEMBERS = frozenset({"member", "fault"})
-"""The streams of a log that was written without the brokers' help."""
+"""The streams of a log that was written without the brokers."""
 
 
 Began = Callable[[str, LiveWorld], None]
@@ -107,8 +107,8 @@ async def _run(
 
 
 def live_verdicts(scenario: Scenario, lines: Iterable[Line], *, foreign: bool) -> list[Verdict]:
-    """The judges' verdicts; of a log that members alone have written, those that need more say that
-    they do not judge, and others judge by the members' words."""
+    """Return the judges' verdicts. For a log that members alone have written, judges that need
+    more do not judge, and others judge by the members' own lines."""
     grace = grace_of(scenario)._replace(late_ms=scenario.grace_ms, heartbeat_ms=None)
     if foreign:
         return verdicts(scenario, lines, _OF_MEMBERS, grace, judges_of_members(scenario))

@@ -27,7 +27,7 @@ class RealTime(Surroundings, Protocol):
     loop: asyncio.AbstractEventLoop
     connections: dict[SocketConnection, None]
     closing: WeakSet[asyncio.Transport]
-    """Sockets that were closed: over TLS that waits for the other side."""
+    """Closed sockets: over TLS closing waits for the other side."""
     entry: Entry | None
     """Transport security and login of clients; None if brokers ask for neither."""
 
@@ -93,16 +93,16 @@ class SocketConnection(ClientSide):
     # -- what the socket tells
 
     def opened(self, transport: asyncio.Transport) -> None:
-        """The broker has accepted."""
+        """Note that the broker has accepted the connection."""
         self._socket = transport
         self._live.guard(lambda: self._down.send(Sign.ACCEPTED))
 
     def came(self, data: bytes) -> None:
-        """Bytes came."""
+        """Handle received bytes."""
         self._live.guard(lambda: self._down.send(data))
 
     def ended(self) -> None:
-        """The broker, or the network, has ended it."""
+        """Note that the broker or the network has closed the connection."""
         self._live.connections.pop(self, None)
         self._live.guard(lambda: self._down.send(Sign.END))
 
@@ -128,8 +128,8 @@ class _Stream(asyncio.Protocol):
 
 
 class SocketTransport:
-    """Connections of one client, whose name is its host's too (`members.driver.Transport`).
-    `highest`: as a `Channel` takes it."""
+    """Connections of one client, whose name is also its host's (`members.driver.Transport`).
+    `highest`: see `Channel`."""
 
     def __init__(
         self, world: RealTime, host: str, highest: Mapping[int, int] | None = None
@@ -143,12 +143,12 @@ class SocketTransport:
         return self._world.now
 
     def soon(self, action: Callable[[], None]) -> None:
-        """In the loop's next turn."""
+        """Call an action in the loop's next turn."""
         self._world.loop.call_soon(self._world.guard, action)
 
     def connect(self, node: Node | None, turn: int, answered: Answered, lost: Lost) -> Any:
-        """A connection to a broker; None: to the `turn`-th of the addresses known from the start,
-        around and around."""
+        """Open a connection to a broker; None: to the `turn`-th of the bootstrap addresses, in a
+        circle."""
         if node is None:
             addresses = self._world.addresses()
             number, host, port = addresses[turn % len(addresses)]

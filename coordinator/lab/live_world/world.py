@@ -23,8 +23,8 @@ from ..simulator.sight import Sight
 from .sockets import SocketConnection, SocketTransport
 
 _LATER_S = 0.0002
-"""Timers fire a fraction of a millisecond late, so that the clock, which counts whole milliseconds,
-never shows one too few."""
+"""Timers fire a fraction of a millisecond late, so that the clock, which counts whole
+milliseconds, never shows too few."""
 
 
 class Address(NamedTuple):
@@ -36,7 +36,7 @@ class Address(NamedTuple):
 
 
 class Cluster:
-    """The brokers of a live world, as far as they are in our hands: by default not at all."""
+    """The brokers of a live world, as far as they can be controlled: by default not at all."""
 
     faults: FaultBoard
 
@@ -47,26 +47,26 @@ class Cluster:
         self.addresses = list(addresses)
         """Addresses of the bootstrap brokers."""
         self.nodes = sorted({address.node for address in addresses})
-        """The ids of all brokers, as members' links have them."""
+        """The ids of all brokers, as members' links use them."""
         self.clock = clock
 
     def carry_out(self, verb: Verb) -> Verb | None:
-        """Carry out a verb of the cluster; answers its inverse. Raises ClusterError."""
+        """Carry out a verb of the cluster; return its inverse. Raises ClusterError."""
         raise AssertionError(f"{verb} on brokers that are not ours")
 
     def settle(self) -> None:
-        """The steps after every piece of work done from outside."""
+        """Let the brokers finish after work that was done from outside."""
 
     def seen(self) -> Sight:
-        """The brokers, as a scenario's words see them."""
+        """Return queries about the brokers, for conditions and targets of a scenario."""
         raise AssertionError("brokers that are not ours")
 
     async def stop(self) -> None:
-        """The end."""
+        """Stop the cluster."""
 
 
 class LiveWorld(ClientHosts):
-    """Members on real sockets. To be made on a running loop."""
+    """Members on real sockets. Make it on a running loop."""
 
     def __init__(
         self,
@@ -116,12 +116,12 @@ class LiveWorld(ClientHosts):
                 self._ended.set_exception(error)
 
     def end(self) -> None:
-        """Let the run be over now."""
+        """End the run now."""
         if not self._ended.done():
             self._ended.set_result(None)
 
     async def pass_time(self, until: int) -> None:
-        """Let time pass up to an instant, or to `end`. Raises what went wrong meanwhile."""
+        """Let time pass until an instant, or until `end`. Raises the error that ended the run."""
         left = self._clock.loop_time(until) + _LATER_S - self.loop.time()
         done, _ = await asyncio.wait([self._ended], timeout=max(left, 0))
         for future in done:
@@ -141,7 +141,7 @@ class LiveWorld(ClientHosts):
     # -- members
 
     def call_at(self, member: Client, deadline: int | None) -> None:
-        """Let a member be called at this instant; None: not of its own accord."""
+        """Call a member at this instant; None: never by itself."""
         super().call_at(member, deadline)
         following = self._deadlines.next()
         if following is not None and (self._timer is None or following < self._timer_at):
@@ -165,8 +165,8 @@ class LiveWorld(ClientHosts):
             self._rearm(following)
 
     async def leave(self, within_s: float) -> bool:
-        """Let all members leave their groups; did all in time? What they do now is not logged any
-        more."""
+        """Let all members leave their groups; return True if all did in time. Their actions are
+        no longer logged."""
         self.log = EventLog(seed=self.seed)
         for host in [host for host in self.frozen if isinstance(host, str)]:
             self.thaw(host)
@@ -183,7 +183,7 @@ class LiveWorld(ClientHosts):
     # -- brokers
 
     def transport(self, host: str, highest: Mapping[int, int] | None = None) -> SocketTransport:
-        """The source of connections of the client on a host."""
+        """Return the transport of the client on a host."""
         return SocketTransport(self, host, highest)
 
     def addresses(self) -> Sequence[Address]:
@@ -191,15 +191,15 @@ class LiveWorld(ClientHosts):
         return self.cluster.addresses
 
     def nodes(self) -> Sequence[int]:
-        """The brokers that links lead to."""
+        """Return the brokers that links lead to."""
         return self.cluster.nodes
 
     def carry_out(self, verb: Verb) -> Verb | None:
-        """A verb of the cluster; answers its inverse. Raises ClusterError."""
+        """Carry out a verb of the cluster; return its inverse. Raises ClusterError."""
         return self.cluster.carry_out(verb)
 
     def settle(self) -> None:
-        """The steps after every piece of work of the brokers that was done from outside."""
+        """Let the brokers finish after work that was done from outside."""
         self.cluster.settle()
 
     def seen(self) -> Sight:

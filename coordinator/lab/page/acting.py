@@ -35,11 +35,11 @@ MORE_PARTITIONS: Final = 3
 
 
 class ActionError(ValueError):
-    """An action that cannot be: which, and what would be right."""
+    """An impossible action: which, and what would be right."""
 
 
 def in_world(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
-    """Check an action that is carried out in the world; the scenario stays as it is. Raises
+    """Check an action that is carried out in the world; the scenario stays the same. Raises
     ActionError."""
     kind = action["kind"]
     if kind == "add_partitions":
@@ -50,7 +50,8 @@ def in_world(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
 
 
 def reassignment(scenario: Scenario, action: Plain) -> ReassignPartition:
-    """The verb of an action that lets a partition of the first topic move. Raises ActionError."""
+    """Return the verb of an action that moves a partition of the first topic. Raises
+    ActionError."""
     most = next(iter(scenario.topics.values()))
     partition, replicas = action.get("partition", 0), action.get("replicas")
     if scenario.brokers < 2:
@@ -69,7 +70,7 @@ def reassignment(scenario: Scenario, action: Plain) -> ReassignPartition:
 
 
 def plan(world: World, scenario: Scenario, actions: Sequence[Plain]) -> None:
-    """Put on the world's agenda what is to be done there."""
+    """Put the actions on the world's agenda."""
     topic = next(iter(scenario.topics))
     for action in actions:
         do = _IN_WORLD.get(action["kind"])

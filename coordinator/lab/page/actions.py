@@ -22,7 +22,7 @@ _NEVER_MS: Final = 1 << 40
 
 
 def with_action(scenario: Scenario, action: Plain) -> Scenario:
-    """The scenario with one action more. Raises ActionError."""
+    """Return the scenario with one more action. Raises ActionError."""
     kind, at_ms = action.get("kind"), action.get("at_ms")
     if type(at_ms) is not int or not 0 <= at_ms <= scenario.duration_ms:
         raise ActionError(
@@ -87,7 +87,7 @@ def _usual(key: Key) -> object:
 
 
 _USUAL: Final = {name: _usual(key) for name, key in TABLES["churn"].keys.items()}
-"""The values of a piece of churn where a file says none."""
+"""The default values of a piece of churn."""
 
 
 def _stall(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:
@@ -253,5 +253,5 @@ ACTIONS: Final[dict[str, Callable[[Scenario, Plain, int], Scenario]]] = {
 """The actions at an instant. `member`: the client id. `lasts_ms`: how long the action lasts.
 `down_ms`: after how long a member starts again."""
 OF_SHARE: Final = frozenset({"close", "kill", "freeze", "stall", "lose_answer", "cut"})
-"""The actions on a member of a share group."""
+"""The possible actions on a member of a share group."""
 WITHOUT_MEMBER: Final = frozenset({"join", "move_coordinator", "add_partitions", "reassign"})

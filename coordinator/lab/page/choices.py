@@ -29,7 +29,8 @@ _NOT_CONFIG: Final = frozenset(
 
 
 def choices(text: str, name: str) -> list[dict[str, Any]]:
-    """All choices for a scenario, the first one as it stands. Raises ScenarioError."""
+    """Return all choices for a scenario; the first one is the scenario unchanged. Raises
+    ScenarioError."""
     scenario = read_scenario(text, name)
     if scenario.share_members:  # their coordinator assigns, by one assignor
         return [{"name": "as it stands", "settings": []}]

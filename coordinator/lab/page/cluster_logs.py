@@ -24,7 +24,7 @@ _LONGEST: Final = 600
 
 
 class LogsError(ValueError):
-    """Logs that the page cannot tell."""
+    """Logs that the page cannot diagnose."""
 
 
 def told(files: Sequence[Plain]) -> Plain:

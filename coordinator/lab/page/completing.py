@@ -9,8 +9,8 @@ from ..simulator.files.schema import TABLES
 
 
 def keys() -> dict[str, dict[str, Any]]:
-    """By table, "" for the top of a file: whether there are several, and its keys with what they
-    mean and which words they take."""
+    """Return, by table ("" for the top of a file), whether it is an array, and its keys with
+    their meanings and allowed words."""
     return {
         name: {
             "several": table.several,

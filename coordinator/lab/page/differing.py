@@ -30,9 +30,10 @@ Window = tuple[int, int]
 def compared(
     before: Plain, after: Plain, actions: Sequence[Plain] = (), window_ms: Window | None = None
 ) -> list[str]:
-    """Sentences on what differs, the most important first; of several groups that differ, on the
-    one that differs first. `actions`: what was done, for the reason why nothing differs.
-    `window_ms`: where losses are counted, as above the two pictures; by default in the whole run."""
+    """Return sentences about the differences, the most important first; if several groups
+    differ, about the one that differs first. `actions`: the actions, for the reason why nothing
+    differs. `window_ms`: where losses are counted, as above the two pictures; by default the
+    whole run."""
     now = {group["group"]: group for group in after["groups"]}
     pairs = [(each, now[each["group"]]) for each in before["groups"] if each["group"] in now]
     differing = [(at, pair) for pair in pairs if (at := _first(*pair)) is not None]
@@ -69,7 +70,8 @@ def compared(
 
 
 def lost_ms(group: Plain, window_ms: Window) -> int:
-    """Partition-milliseconds that a group lost in a window, as the number above its picture."""
+    """Return the partition-milliseconds that a group lost in a window, as shown above its
+    picture."""
     low, high = window_ms
     return sum(
         min(end, high) - max(begin, low)

@@ -47,11 +47,8 @@ def play(
     actions: Sequence[Plain] = (),
     script: Sequence[Plain] = (),
 ) -> list[str]:
-    """The lines of the event log. `script`: what a lesson does by itself, before a learner's
-    actions.
-
-    Raises ScenarioError, ActionError.
-    """
+    """Play a scenario and return the lines of its event log. `script`: a lesson's own actions,
+    before a learner's. Raises ScenarioError, ActionError."""
     scenario, done = changed(text, name, settings, actions, script)
     log = EventLog(seed=seed, epoch_ms=EPOCH_MS, kafka_version=scenario.release.number)
     run_scenario(scenario, seed, log, lambda world: plan(world, scenario, done))
@@ -65,7 +62,7 @@ def changed(
     actions: Sequence[Plain] = (),
     script: Sequence[Plain] = (),
 ) -> tuple[Scenario, Sequence[Plain]]:
-    """The scenario as it is played, and all actions. Raises ScenarioError, ActionError."""
+    """Return the scenario as it is played, and all actions. Raises ScenarioError, ActionError."""
     scenario = read_scenario(text, name, tuple(settings))
     if len(actions) > MOST_ACTIONS:
         raise ActionError(f"{len(actions)} actions: at most {MOST_ACTIONS}")
@@ -76,7 +73,7 @@ def changed(
 
 
 def picture_of(lines: Sequence[str], name: str = "log") -> Picture:
-    """A picture of a log's lines of text. Raises LogError."""
+    """Return a picture of a log's lines of text. Raises LogError."""
     return Picture(
         read_lines((line if line.endswith("\n") else line + "\n" for line in lines), name)
     )
@@ -90,7 +87,7 @@ def run_as_test(
     actions: Sequence[Plain] = (),
     script: Sequence[Plain] = (),
 ) -> Plain:
-    """A run as a test; see `as_test`. Raises ScenarioError, ActionError."""
+    """Return a run as a test; see `as_test`. Raises ScenarioError, ActionError."""
     made = scenario_file(text, name, settings, actions, script)
     lines = play(text, name, seed, settings, actions, script)
     return as_test(read_scenario(made["text"], name), lines, made["left_out"])

@@ -21,8 +21,8 @@ _MOST_ROWS: Final = 40
 
 
 def fields_of(line: Line, without: frozenset[str] = frozenset()) -> list[Row]:
-    """Names and values as text, in the order of the line; at most so many that a person reads
-    them. `without`: keys to leave out."""
+    """Return names and values as text, in the order of the line; only as many as a person reads.
+    `without`: keys to leave out."""
     rows: list[Row] = []
     for key, value in line.plain.items():
         if key in _LEFT_OUT or key in without or value is None:

@@ -108,12 +108,12 @@ _RECORDS: Final = frozenset(
         RequestRepeated,
     }
 )
-"""Events of applications with records: too many to step through."""
+"""Events of applications about records: too many to step through."""
 UNAVAILABLE: Final = "coordinator unavailable"
 """The state that is drawn while no broker serves the group."""
 _UUID_LETTERS: Final = 22
 _FIRST_LETTERS: Final = 4
-"""The length of a uuid in base 64, as members of the consumer protocol make them."""
+"""Number of letters to show of a uuid in base 64, as members of the consumer protocol use."""
 _HEARTBEATS: Final = frozenset({"Heartbeat", "ConsumerGroupHeartbeat", "ShareGroupHeartbeat"})
 _MARKED: Final = {
     "join_group": "join",
@@ -128,14 +128,14 @@ _MARKED: Final = {
 _QUIET: Final = frozenset(
     {OffsetsCommitted, OffsetsPending, PendingOffsetsEnded, OffsetsRemoved, MemberPending}
 )
-"""Events of a group that change no owner, which saves a look at every member."""
+"""Events of a group that change no owner, so that members need not be checked."""
 _OF_ONE: Final = frozenset({MemberRejoined, MemberSynced})
 """Events of a group that change their own member alone."""
 
 
 class Replicas(NamedTuple):
-    """A partition's replicas, as broker ids, and their leader. `original`: where it was before it
-    moves. Empty `isr`: not known."""
+    """A partition's replicas, as broker ids, and their leader. `original`: the replicas before a
+    reassignment. Empty `isr`: unknown."""
 
     original: tuple[int, ...]
     replicas: tuple[int, ...]
@@ -145,7 +145,7 @@ class Replicas(NamedTuple):
     leader: int
 
     def plain(self) -> dict[str, Any]:
-        """In the controller's words: AR, OAR, RAR."""
+        """Return JSON values in the controller's words: AR, OAR, RAR."""
         return {
             "all": self.replicas,
             "original": self.original,
@@ -179,15 +179,15 @@ class GroupPicture:
         self._by_member: dict[str, Lane] = {}
 
     def lane_of_client(self, client: str, at_ms: int) -> Lane:
-        """The lane of a process that tells what it does."""
+        """Return the lane of a process that logs its own lines."""
         lane = self._by_client.get(client)
         if lane is None:
             lane = self._by_client[client] = self._new(client, at_ms)
         return lane
 
     def lane_done_to(self, line: Line) -> Lane | None:
-        """The lane of whoever something was done to: of a process that tells what it does, else of
-        the only member of the line's group that has this client id."""
+        """Return the lane that a fault concerns: of a process that logs its own lines, else of
+        the only member of the line's group with this client id."""
         client = client_of(line) or ""
         if client in self._by_client:
             return self._by_client[client]
@@ -197,8 +197,8 @@ class GroupPicture:
         return there[0] if len(there) == 1 else None
 
     def lane_of_member(self, member_id: str, name: str, client: str, at_ms: int) -> Lane:
-        """The lane of a member id: its process's, if that is known by its client id, else its
-        own."""
+        """Return the lane of a member id: its process's, if that is known by its client id, else
+        its own."""
         lane = self._by_member.get(member_id)
         if lane is None:
             lane = self._by_client.get(client) or self._new(name, at_ms, client)
@@ -206,8 +206,9 @@ class GroupPicture:
         return lane
 
     def labels(self) -> list[str]:
-        """The name of each lane: its client id if no other has it, else its name; where that is
-        an id that a client made up itself (KIP-848), the client id and the id's first letters."""
+        """Return the name of each lane: its client id if that is unique, else its name; if that
+        is an id that a client made up itself (KIP-848), the client id and the id's first
+        letters."""
         count = Counter(lane.client for lane in self.lanes)
         return [
             lane.client
@@ -227,7 +228,7 @@ class GroupPicture:
         return text
 
     def by_name(self, view: GroupView) -> dict[str, Lane]:
-        """The lanes by their members' short names."""
+        """Return the lanes by their members' short names."""
         return {
             name: self._by_member[member_id]
             for member_id, name in view.names.items()
@@ -235,16 +236,16 @@ class GroupPicture:
         }
 
     def lane_of_id(self, member_id: str) -> Lane | None:
-        """The lane of a member id, if it has one."""
+        """Return the lane of a member id, or None."""
         return self._by_member.get(member_id)
 
     def known(self, line: Line) -> Lane | None:
-        """The lane a line belongs to, if there is one yet."""
+        """Return the lane of a line, or None if there is none yet."""
         lane = self._by_member.get(line.member or "")
         return self._by_client.get(client_of(line) or "") if lane is None else lane
 
     def bind(self, member_id: str, lane: Lane) -> None:
-        """A process acts under this member id."""
+        """Bind a member id to a process's lane."""
         self._by_member[member_id] = lane
         lane.member_id = member_id
 
@@ -255,7 +256,7 @@ class GroupPicture:
         return lane
 
     def hold(self, lane: Lane, held: frozenset[Key], at_ms: int) -> None:
-        """A lane owns exactly these from now on."""
+        """Let a lane own exactly these partitions from now on."""
         if held != lane.held:
             gone, come = lane.held - held, held - lane.held
             lane.held = held
@@ -265,7 +266,8 @@ class GroupPicture:
 
 
 class Fold:
-    """All groups of a log. `feed` it line by line; `steps` keeps what a reader may step through."""
+    """All groups of a log: call `feed` with each line; `steps` keeps what a reader can step
+    through."""
 
     def __init__(self, steps: Steps | None = None) -> None:
         self._accepted = AcceptedLines()
@@ -279,17 +281,17 @@ class Fold:
         self._leaderless = Leaderless()
         self._believed = Believed(lambda *_: None)
         self.queues = Queues()
-        """The work of share groups on records."""
+        """Share groups' records."""
         self.replicas: dict[Key, Track[Replicas]] = {}
-        """Of partitions that were reassigned, from then on."""
+        """Replicas of reassigned partitions, from the reassignment on."""
         self._placed: dict[str, list[list[int]]] = {}
         """Replicas of each topic's partitions."""
         self._asked: dict[str, tuple[int, str]] = {}
-        """Number and client id of the last request that was seen of each group: who asked for what
-        follows from it."""
+        """Line number and client id of the latest request for each group: its consequences
+        belong to this client."""
 
     def feed_all(self, lines: Iterable[Line]) -> Fold:
-        """Fold many lines; returns itself."""
+        """Read many lines; return itself."""
         for line in lines:
             self.feed(line)
         return self
@@ -665,7 +667,7 @@ _MARKS: Final[Mapping[type, str]] = {
     LeaderElected: "elected",
 }
 _EXPIRING: Final = frozenset({MemberRemoved, ConsumerMemberRemoved})
-"""Removals that may come after a silence."""
+"""Removals that may follow a silence."""
 _REMOVED: Final = frozenset({MemberRemoved, ConsumerMemberRemoved, ShareMemberRemoved})
 _TOLD: Final[Mapping[type, str]] = {
     PartitionsAssigned: "assigned",

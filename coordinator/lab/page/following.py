@@ -31,17 +31,17 @@ from .long_logs import FileSteps
 from .picture import Picture
 
 LONG_BYTES = 32 << 20
-"""From this size on, commits are passed over."""
+"""From this size on, commits are counted instead of folded."""
 MOST_FOLDED = 1_000_000
-"""So many lines of a run at most change its picture: each is drawn. Commits of a long log do not
-count."""
+"""Highest number of lines of a run that change its picture, since each is drawn. Counted commits
+are not included."""
 MOST_LINES = 5_000_000
-"""So many lines a run has at most, with the commits: the page holds the instant of each."""
+"""Highest number of lines of a run, including commits: the page holds the instant of each."""
 _HEADER = HEADER_TYPE.encode()
 MOST_AT_ONCE = 1 << 20
-"""Bytes taken by one poll: a reader who asks for something meanwhile waits for no more than that."""
+"""Bytes read by one poll: other requests wait no longer than that takes."""
 MOST_LINE = 64 << 20
-"""Bytes of one line at most."""
+"""Longest line in bytes."""
 _TELLS = 1.5
 """While a long log is read, waiting readers get a new picture each time that it has grown by
 this factor, because a picture takes time, too."""
@@ -61,7 +61,7 @@ class Follower:
         *,
         grows: bool = True,
     ) -> None:
-        """Read what is there. Raises LogError, OSError."""
+        """Read the file as it is. Raises LogError, OSError."""
         self.path = fspath(path)
         self.called = self.path if called is None else called
         self.name = self.called.rpartition("/")[2]
@@ -250,8 +250,8 @@ class Follower:
             self.version += 1
 
     def plain(self) -> bytes:
-        """The picture as JSON, or the sentence that says why there is none. `reading`: while there
-        is more of the file, how many bytes were read, and of how many."""
+        """Return the picture as JSON, or the sentence that says why there is none. `reading`:
+        the bytes that were read, and their total, while there is more of the file."""
         with self._changed:
             if self._plain[0] != self.version:
                 value: dict[str, Any] = {"error": self.problem}
@@ -283,7 +283,8 @@ class Follower:
             return json.dumps(value, separators=(",", ":")).encode("ascii")
 
     def copy(self, group: str) -> bytes:
-        """A group as a scenario for the simulator, as JSON, or the sentence that says why not."""
+        """Return a group as a scenario for the simulator, as JSON, or the sentence that says why
+        not."""
         with self._changed:
             try:
                 value = self.picture.fold.copier.copy(group)._asdict()
@@ -292,8 +293,8 @@ class Follower:
             return json.dumps(value, separators=(",", ":")).encode("ascii")
 
     def wait(self, version: int, timeout_s: float) -> int:
-        """The version, as soon as it is another one than `version`, or the time is over, or the
-        follower closed."""
+        """Return the version when it differs from `version`, the time is over, or the follower
+        is closed."""
         with self._changed:
             self._changed.wait_for(lambda: self.version != version or self._closed, timeout_s)
             return self.version
@@ -304,7 +305,7 @@ class Follower:
         return self._closed
 
     def close(self) -> None:
-        """Let everybody who waits go."""
+        """Release all waiting readers."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

@@ -58,7 +58,7 @@ def first_actions() -> list[dict[str, Any]]:
 
 
 def home() -> dict[str, Any]:
-    """As JSON values for the page, with the picture of the recorded story."""
+    """Return JSON values for the page, with the picture of the recorded story."""
     picture = picture_of(play(SCENARIO, "home", SEED, script=STORY)).plain()
     return {
         "scenario": SCENARIO,
@@ -71,7 +71,7 @@ def home() -> dict[str, Any]:
 
 
 def forks() -> list[dict[str, Any]]:
-    """As JSON values for the page: each first action with the picture of its run."""
+    """Return JSON values for the page: each first action with the picture of its run."""
     return [
         {
             "action": action,

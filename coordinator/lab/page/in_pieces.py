@@ -12,14 +12,15 @@ _AT_ONCE: Final = 4096
 
 
 class Rows:
-    """A long array: its values are made when they are asked for, once. All are objects, or none is."""
+    """A long array whose values are made when they are asked for, once. Either all are objects
+    or none is."""
 
     def __init__(self, values: Iterable[Any]) -> None:
         self.values = values
 
 
 def whole(value: Any) -> Any:
-    """The value with all its rows."""
+    """Return the value with all rows made."""
     if isinstance(value, Rows):
         return [whole(each) for each in value.values]
     if isinstance(value, dict):
@@ -28,7 +29,7 @@ def whole(value: Any) -> Any:
 
 
 def text(value: Any) -> Iterator[str]:
-    """The value as JSON. Rows stand in objects, or in rows of objects."""
+    """Yield the value as JSON. Rows may stand in objects, or in rows of objects."""
     if isinstance(value, Rows):
         yield from _rows(iter(value.values))
     elif isinstance(value, Mapping):

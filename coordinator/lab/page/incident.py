@@ -52,5 +52,4 @@ how = "crash"
 
 
 def incident() -> str:
-    """The log's text."""
     return "".join(f"{line}\n" for line in play(SCENARIO, "incident", SEED))

@@ -19,21 +19,21 @@ from .tracks import Track
 Key = tuple[str, int]
 """A partition: topic and number."""
 Owned = tuple[tuple[int, ...], bool | str]
-"""The owners' lanes, and whether none of them works on the partition: True if they stand still or
-have gone, or it has no live leader; `SILENT` if its owner may have done nothing."""
+"""The owners' lanes, and whether none of them consumes the partition: True if they stand still
+or are gone, or if it has no live leader; `SILENT` if its owner may have done nothing."""
 OwnerSpan = tuple[int, int, Owned]
-"""From, to, and who owned a partition then."""
+"""From, to, and the owners in that time."""
 SILENT: Final = "silent"
 """Activity of a member between its last sign of life and its expiry: it may have done nothing."""
 GONE: Final = "gone"
 """Activity of a member whose connection has closed: unknown."""
 
 MOST_NAME: Final = 80
-"""A name that is shown has no more letters; a client may choose one of 32 KiB."""
+"""Longest name that is shown; a client may choose one of 32 KiB."""
 
 
 def cut(text: str, most: int) -> str:
-    """A text of at most so many letters; dots stand for the rest."""
+    """Return a text of at most so many letters, with dots for the rest."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
@@ -42,12 +42,12 @@ RUNNING: Final = ("consuming", "stopped", "idle", "stalled", "frozen")
 
 _KINDS: list[str] = []
 _NUMBERS: dict[str, int] = {}
-"""Kinds of marks, numbered as they come."""
+"""Kinds of marks, numbered as they first occur."""
 
 
 class Marks:
-    """The events of a lane: instant and kind of each, in the order of the log. A long log has
-    as many as lines, so each takes nine bytes."""
+    """The events of a lane: instant and kind of each, in the order of the log. A long log has as
+    many as lines, so each takes nine bytes."""
 
     __slots__ = ("_instants", "_kinds")
 
@@ -65,7 +65,7 @@ class Marks:
         self._kinds.append(number)
 
     def plain(self) -> dict[str, Any]:
-        """All of them, in columns: when, and which of the `kinds`."""
+        """Return all marks in columns: instants, and numbers of `kinds`."""
         numbers = {number: at for at, number in enumerate(dict.fromkeys(self._kinds))}
         return {
             "at_ms": self._instants.tolist(),
@@ -107,11 +107,11 @@ class Lane:
         self.marks = Marks()
         self.session_timeout_ms: int | None = None
         self.signs = array("q")
-        """Instants at which its session began anew, as far as the log tells."""
+        """Instants at which its session was renewed, as far as the log shows."""
         self.refresh(at_ms)
 
     def refresh(self, at_ms: int) -> None:
-        """Something changed: what is drawn follows."""
+        """Draw the lane again, because something changed."""
         self.activity.set(self._doing(), at_ms)
         self.membership.set(self.in_group or None, at_ms)
         self.belief.set(
@@ -149,8 +149,8 @@ class Lane:
         self.activity.revise(since_ms, lambda does: SILENT if does == "consuming" else does)
 
     def plain(self, end_ms: int, label: str) -> dict[str, Any]:
-        """As JSON values; spans are `[from, to, what]`. `member_id`: of a member, by which it can
-        be acted on."""
+        """Return JSON values; spans are `[from, to, what]`. `member_id`: for actions on the
+        member."""
         return {
             "index": self.index,
             "name": self.name,
@@ -182,21 +182,22 @@ class Raster:
         self._leaderless: set[Key] = set()
 
     def want(self, topic: str, at_ms: int) -> None:
-        """The group agreed to read a topic: from then on its partitions wait for an owner."""
+        """Note that the group has agreed to read a topic: from then on its partitions wait for
+        an owner."""
         self._wanted.setdefault(topic, at_ms)
 
     def grow(self, topic: str, numbers: Iterable[int], at_ms: int) -> None:
-        """A topic that is read got these partitions."""
+        """Note that a topic which is read got these partitions."""
         self._grown.update(((topic, number), at_ms) for number in numbers)
 
     def add(self, lane: Lane, keys: frozenset[Key], at_ms: int) -> None:
-        """A lane has these now, too."""
+        """Add partitions to a lane."""
         for key in keys:
             self._owners[key] = tuple(sorted({*self._owners.get(key, ()), lane.index}))
             self._draw(key, at_ms)
 
     def remove(self, lane: Lane, keys: frozenset[Key], at_ms: int) -> None:
-        """A lane has these no longer."""
+        """Remove partitions from a lane."""
         for key in keys:
             self._owners[key] = tuple(
                 index for index in self._owners.get(key, ()) if index != lane.index
@@ -204,14 +205,14 @@ class Raster:
             self._draw(key, at_ms)
 
     def refresh(self, lane: Lane, at_ms: int) -> None:
-        """A lane stands still, or goes on."""
+        """Note that a lane stands still, or is resumed."""
         (self._still.add if lane.still else self._still.discard)(lane.index)
         for key in lane.held:
             self._draw(key, at_ms)
 
     def revise(self, lane: Lane, since_ms: int, *, silent: bool) -> None:
-        """A lane's own partitions from `since_ms` on. `silent`: it may have done nothing; else it
-        was at work all the time."""
+        """Change a lane's partitions from `since_ms` on. `silent`: it may have done nothing;
+        otherwise it was consuming all the time."""
 
         def change(owned: Owned) -> Owned:
             owners, still = owned
@@ -224,7 +225,7 @@ class Raster:
                 self._tracks[key].revise(since_ms, change)
 
     def without_leader(self, key: Key, lost: bool, at_ms: int) -> None:
-        """A partition has no live leader from now on, or has one again."""
+        """Note that a partition lost its live leader, or has one again."""
         (self._leaderless.add if lost else self._leaderless.discard)(key)
         if key in self._tracks:
             self._set(key, at_ms)
@@ -265,7 +266,7 @@ class Raster:
         ]
 
     def lost(self, end_ms: int) -> Iterator[tuple[int, int]]:
-        """The spans of `lost_ms`, from and to, partition by partition."""
+        """Yield the spans of `lost_ms`, from and to, partition by partition."""
         for track in self._tracks.values():
             for begin, end, (owners, still) in track.until(end_ms):
                 if still or not owners:
@@ -289,7 +290,7 @@ class Raster:
         )
 
     def silent_ms(self, end_ms: int) -> int:
-        """The part of that which is not sure: the silence of members that expired."""
+        """Return the part of `lost_ms` that is uncertain: the silence of members that expired."""
         return sum(
             end - begin
             for track in self._tracks.values()
@@ -298,8 +299,8 @@ class Raster:
         )
 
     def still_ms(self, end_ms: int) -> int:
-        """The part of that in which it had owners: they stood still, did not poll or had gone, or
-        the partition had no live leader."""
+        """Return the part of `lost_ms` in which partitions had owners: these stood still, did
+        not poll or were gone, or the partition had no live leader."""
         return sum(
             end - begin
             for track in self._tracks.values()

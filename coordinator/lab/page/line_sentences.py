@@ -68,7 +68,7 @@ from coordinator.history.world.views import Change, GroupView, Note, Rebalance, 
 
 _BY_NOTE: Final = (MemberReplaced, GroupLoaded, GroupUnloaded, GroupDeleted)
 _ANSWERED_WITHIN: Final = 2000
-"""Between a generation's begin and the answers to its JoinGroups are at most so many lines."""
+"""Highest number of lines between a generation's beginning and the responses to its JoinGroups."""
 _PROCESS: Final[Mapping[type, str]] = {
     MemberStarted: "{}'s process starts.",
     MemberClosing: "{}'s application closes its consumer.",
@@ -86,7 +86,8 @@ _NOTHING_NEW: Final[Mapping[type, str]] = {
 
 
 class Teller(Reader):
-    """Sentences for some lines of a folded log. `lines`: those, and what they may answer."""
+    """Makes sentences for some lines of a folded log. `lines`: these, and the lines that they
+    refer to."""
 
     def __init__(
         self, timeline: Timeline, lines: dict[int, Line], reassignments: Reassignments | None = None
@@ -100,7 +101,7 @@ class Teller(Reader):
             for step in move.steps:
                 self._moves.setdefault(step.seq, []).append(step.text)
         self.generations: dict[tuple[str, int], Rebalance] = {}
-        """The way to each generation."""
+        """The rebalance that led to each generation."""
         generations = {line.generation for line in lines.values() if line.generation is not None}
         for group in timeline.groups.values():
             for entry in among(group.entries, lines.keys(), generations):
@@ -112,7 +113,7 @@ class Teller(Reader):
                     self._notes[entry.seq] = entry
 
     def sentence(self, line: Line) -> str:
-        """Return what happened in one sentence or two."""
+        """Return what happened in one or two sentences."""
         note = self._notes.get(line.seq)
         if note is not None and (note.sentence or line.kind in _BY_NOTE):
             return told(note)

@@ -29,7 +29,7 @@ WITHIN_S: Final = 10.0
 
 
 class DeedError(ValueError):
-    """An impossible deed, and those possible."""
+    """An impossible action, and the possible ones."""
 
 
 class Target(NamedTuple):
@@ -41,13 +41,13 @@ class Target(NamedTuple):
 
     @property
     def client(self) -> str:
-        """The client id of the member that was chosen."""
+        """The client id of the chosen member."""
         assert self.member is not None
         return self.member.client_id
 
 
 class Call(NamedTuple):
-    """An operation of the table, its body, and the names in its path."""
+    """A call of an operation: its body, and the values for the names in its path."""
 
     operation: str
     body: Plain
@@ -56,9 +56,9 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """`undo`: from what the operation answered, what takes it back; None: it is over at once.
-    `brokers`: it needs so many. `protocols`: groups of these kinds know it. `peopled`: of a group,
-    it needs members."""
+    """An action. `undo`: function from the operation's answer to the call that undoes it; None:
+    it is over at once. `brokers`: number of brokers that it needs. `protocols`: the kinds of
+    groups that it applies to. `peopled`: an action on a group that needs members."""
 
     text: str
     of_member: bool
@@ -174,7 +174,7 @@ class Deeds:
         return secrets.compare_digest(token.encode(), self.token.encode())
 
     def plain(self) -> Plain:
-        """The possible deeds, and those in force."""
+        """Return the possible actions, and those in force."""
         several = len(self.kafka.servers)
         self._forget_spent()
         return {

@@ -28,14 +28,14 @@ _COMMIT: Final = re.compile(
 
 
 _MOST_RECENT: Final = 6000
-"""So many of the newest lines are kept: those that a live picture asks for."""
+"""Number of the newest lines that are kept: those that a live picture asks for."""
 
 
 class Steps(Protocol):
     """The lines that a reader steps through."""
 
     def add(self, line: Line) -> None:
-        """The next one."""
+        """Add the next step."""
 
     def __len__(self) -> int: ...
 
@@ -43,7 +43,7 @@ class Steps(Protocol):
         """Return the instant of each step."""
 
     def read(self, begin: int, end: int) -> list[Line]:
-        """Some of them."""
+        """Return some steps."""
 
 
 class KeptSteps:
@@ -69,8 +69,8 @@ class KeptSteps:
 
 
 class FileSteps:
-    """Steps that stay in their file: 16 bytes each here, and the newest lines. `offset` is where the
-    line stands that is being read; its reader sets it."""
+    """Steps that stay in their file: 16 bytes each here, and the newest lines. `offset`: place
+    of the line that is read now, set by the reader."""
 
     def __init__(self, path: str) -> None:
         self.offset = 0
@@ -84,7 +84,7 @@ class FileSteps:
         self._add(line.at_ms, line)
 
     def pass_over(self, at_ms: int) -> None:
-        """A step whose line was not read."""
+        """Add a step whose line was not read."""
         self._add(at_ms, None)
 
     def _add(self, at_ms: int, line: Line | None) -> None:
@@ -114,7 +114,7 @@ class FileSteps:
             ]
 
     def line_at(self, offset: int) -> Line:
-        """A line that was read before, step or not. Raises LogError, OSError."""
+        """Read a line again, step or not. Raises LogError, OSError."""
         with open(self._path, "rb") as file:
             return self._line(file, offset)
 
@@ -129,7 +129,7 @@ class FileSteps:
 
 
 class Commits:
-    """Lines of commits that are passed over, and what is known of them."""
+    """Lines of commits that are counted, and what is known of them."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -155,7 +155,8 @@ class Commits:
         return True
 
     def tell(self, timeline: Timeline) -> None:
-        """Before a line is folded: what the passed ones mean for members and groups."""
+        """Tell the timeline, before a line is folded, what the counted commits mean for members
+        and groups."""
         for (name, member_id), at_ms in self._last.items():
             group = timeline.groups.get(name.decode("utf-8", "replace"))
             member = (

@@ -29,13 +29,13 @@ from .verdict import verdict
 
 VERSION: Final = 1
 _MOST_WORDS: Final = 1000
-"""A sentence has no more letters: clients choose their names, and some are long."""
+"""Longest sentence in letters: clients choose their names, and some are long."""
 MOST_STEPS_AT_ONCE: Final = 4000
-"""A longer log's sentences are made when they are asked for."""
+"""For a longer log sentences are made on demand."""
 _NOT_OF_A_PULSE: Final = frozenset({"fault", "action", "seat", "cause"})
-"""Fields of a request that was only watched: they tell of the watching."""
+"""Fields of a request that was only observed: they are about the observation."""
 _CONTEXT: Final = 2000
-"""So many steps before the first one are looked at for what it answers."""
+"""Number of steps before the first one that are searched for the request of a response."""
 
 
 class Picture:
@@ -47,12 +47,12 @@ class Picture:
         """Commits that the reader of a long log counted instead of folding."""
 
     def plain(self) -> dict[str, Any]:
-        """Everything that is drawn; the steps too if they are not too many."""
+        """Return everything that is drawn, including the steps if they are not too many."""
         plain: dict[str, Any] = whole(self.values())
         return plain
 
     def values(self) -> dict[str, Any]:
-        """The same, to be written piece by piece."""
+        """Return the same, to be written piece by piece."""
         timeline = self.fold.timeline
         header, end_ms = timeline.header, timeline.end_ms
         began: RunStarted | None = None if header is None else header.event
@@ -83,7 +83,7 @@ class Picture:
         }
 
     def steps(self, begin: int, end: int) -> list[dict[str, Any]]:
-        """Some of the steps, with sentences and fields."""
+        """Return some of the steps, with sentences and fields."""
         steps = self.fold.steps
         before = steps.read(max(0, begin - _CONTEXT), begin)
         lines = steps.read(begin, end)

@@ -25,7 +25,7 @@ from .lanes import MOST_NAME, cut
 
 Plain = dict[str, Any]
 _MOST: Final = 5
-"""So many options a question has."""
+"""Number of options of a question."""
 _LONGEST: Final = 240
 _CURES: Final[Mapping[type | None, str]] = {
     MemberRejoined: "smaller batches of the member that was awaited, or a protocol in which the others go on (cooperative, KIP-848)",
@@ -38,7 +38,7 @@ _BECAME: Final = (
     "it lived and was silent: later it came back with the same member id",
     "it had stopped polling, and its client took it out of the group",
 )
-"""Of a member that expired; the first and the second can be right."""
+"""Fates of a member that expired; the first and the second can be right."""
 
 
 class NothingToAskError(ValueError):

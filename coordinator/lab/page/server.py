@@ -44,12 +44,12 @@ _KINDS: Final = {
 }
 _POLL_S: Final = 0.4
 _TURN_S: Final = 0.005
-"""Between two slices of a long log: who waits for the follower has his turn."""
+"""Pause in s between two slices of a long log, so that other threads can use the follower."""
 _PULSE_S: Final = 15.0
 _MOST_STEPS: Final = 2000
 _MOST_BODY: Final = 1 << 16
 TOKEN: Final = "X-Page-Token"
-"""The header that carries the token. A page elsewhere cannot send it unasked (CORS)."""
+"""The header with the token. A page elsewhere cannot send it unasked (CORS)."""
 POLICY: Final = (
     "default-src 'self'; img-src 'self' data:; script-src 'self' 'wasm-unsafe-eval'; object-src 'none'; base-uri 'none'; "
     "form-action 'none'"
@@ -72,8 +72,8 @@ class Acting(Protocol):
 
 
 class PageServer(ThreadingHTTPServer):
-    """Serves `root`, and a log if there is a `follower`. `start` returns at once; `stop` waits for
-    the threads."""
+    """Serves `root`, and a log if there is a `follower`. `start` returns at once; `stop` waits
+    for the threads."""
 
     daemon_threads = True
     allow_reuse_address = True
@@ -90,8 +90,8 @@ class PageServer(ThreadingHTTPServer):
         address: str = "",
         acting: Acting | None = None,
     ) -> None:
-        """`index` is what `/` shows, `address` where clients may come to be seen. Raises OSError if
-        it cannot listen there."""
+        """`index`: the file for `/`. `address`: the clients' address, to be shown. Raises
+        OSError if it cannot listen."""
         super().__init__((host, port), _Handler)
         self.root = root
         self.index = index
@@ -116,11 +116,12 @@ class PageServer(ThreadingHTTPServer):
 
     @property
     def url_to_act(self) -> str:
-        """The same with the token, if a reader may act: in the fragment, which no browser sends."""
+        """The URL with the token, if a reader may act: in the fragment, which browsers do not
+        send."""
         return self.url + (f"#act={self.acting.token}" if self.acting is not None else "")
 
     def start(self) -> None:
-        """Serve, and follow the log, in threads of their own."""
+        """Serve, and follow the log, in threads."""
         self._running = [Thread(target=self.serve_forever, args=(0.1,), daemon=True)]
         if self.follower is not None:
             self._running.append(Thread(target=self._follow, daemon=True))
@@ -146,7 +147,7 @@ class PageServer(ThreadingHTTPServer):
             thread.join()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A browser that goes away in the midst of an answer is no error of ours."""
+        """Ignore a browser that disconnects during an answer."""
 
 
 def assets() -> Traversable:
@@ -162,7 +163,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = 60
 
     def setup(self) -> None:
-        """A connection comes."""
+        """Note a new connection."""
         super().setup()
         self.server.connections.add(self.connection)
 
@@ -172,7 +173,7 @@ class _Handler(BaseHTTPRequestHandler):
         super().finish()
 
     def do_GET(self) -> None:
-        """Answer a request; the same without a body for HEAD."""
+        """Answer a request; for HEAD without a body."""
         if not self._is_named():
             return
         parts = urlsplit(self.path)
@@ -335,4 +336,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Requests of a page are no news."""
+        """Log nothing."""

@@ -29,7 +29,7 @@ class Track(Generic[V]):
         return self._value
 
     def set(self, value: V | None, at_ms: int) -> None:
-        """From `at_ms` on, another value. A span without length is left out."""
+        """Change the value at `at_ms`. A span without length is left out."""
         if value == self._value:
             return
         if self._value is not None and at_ms > self._since:
@@ -52,7 +52,7 @@ class Track(Generic[V]):
             self._value = change(self._value)
 
     def until(self, end_ms: int) -> list[tuple[int, int, V]]:
-        """All spans, the last one drawn to `end_ms`."""
+        """Return all spans; the last one ends at `end_ms`."""
         if self._value is None or end_ms < self._since:
             return self.rows
         return [*self.rows, (self._since, end_ms, self._value)]

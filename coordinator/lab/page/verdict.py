@@ -107,7 +107,7 @@ _STILL: Final = (SILENT, GONE, "frozen", "stalled")
 
 
 class Cost:
-    """Partition-milliseconds lost up to an instant, of spans in which partitions were lost."""
+    """Partition-milliseconds lost up to an instant, from spans in which partitions were lost."""
 
     def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
         ends = sorted(

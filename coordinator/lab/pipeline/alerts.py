@@ -26,7 +26,7 @@ WATCHED: Final = STATE_TYPES | {
     RequestRefused,
     PartitionChanged,
 }
-"""Classes of the events that a watch takes notice of."""
+"""Classes of the events that a watch reads."""
 _ENDED: Final = (PartitionChange.REASSIGNMENT_COMPLETED, PartitionChange.REASSIGNMENT_CANCELLED)
 
 
@@ -34,9 +34,10 @@ class Limits(NamedTuple):
     """Limits beyond which an alarm is raised. Durations in milliseconds."""
 
     storm: int = 5
-    """So many rebalances of a group within `window_ms`."""
+    """Number of rebalances of a group within `window_ms`."""
     flapping: int = 3
-    """A member (by its client id or group instance id) that joined so often within `window_ms`."""
+    """Number of times that a member (by its client id or group instance id) joined within
+    `window_ms`."""
     window_ms: int = 60_000
     stuck_join_ms: int = 60_000
     stuck_reassignment_ms: int = 300_000
@@ -80,7 +81,7 @@ class Watch:
         overdue."""
 
     def saved(self) -> str:
-        """The state."""
+        """Return the state as text."""
         return json.dumps(
             {
                 "generation": self.group.generation,
@@ -92,8 +93,8 @@ class Watch:
         )
 
     def see(self, line: Line, wall_ms: int) -> Iterator[Alert]:
-        """A line of this group. `wall_ms`: the wall clock now, from which on what begins here may
-        take its time."""
+        """Handle a line of this group. `wall_ms`: the present wall clock, at which steps that
+        begin here start their time."""
         if line.kind in STATE_TYPES:
             self.group.follow(line)
             if self.group.state != PREPARING:
@@ -117,7 +118,7 @@ class Watch:
                 self._pending.pop(f"{topic}-{partition}", None)
 
     def due(self) -> int | None:
-        """The wall clock at which something is overdue; None: nothing is awaited."""
+        """Return the wall clock at which something is overdue; None if nothing is awaited."""
         return min((entry[3] for entry in self._pending.values()), default=None)
 
     def expired(self, wall_ms: int) -> Iterator[Alert]:
@@ -162,8 +163,8 @@ class Watch:
 def live_page(
     groups: Mapping[str, tuple[str, int, int]], alerts: list[Alert], lines: int, every_s: int
 ) -> str:
-    """A small page of the present state: each group's state, generation and recent rebalances; the
-    latest alerts. It reloads itself."""
+    """Return a small page of the present state: each group's state, generation and recent
+    rebalances; the latest alerts. It reloads itself."""
     from html import escape
 
     from .page import table

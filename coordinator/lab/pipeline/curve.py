@@ -23,7 +23,7 @@ PROTOCOLS: Final[Mapping[str, tuple[str, ...]]] = {
     "static members, range": ("assignor=range", "static=true"),
     "KIP-848, uniform": ("protocol=consumer", "assignor=uniform"),
 }
-"""The ways to rebalance, and the settings of the members that use each."""
+"""The rebalance protocols, and the settings of the members that use each."""
 WINDOWS: Final[Begins] = (
     ("join", 0),
     ("leave", "churn 1"),
@@ -41,14 +41,14 @@ EVENTS: Final = {
 TOPICS: Final = 10
 _STEPS = 5
 _DEFAULT_IS_ENOUGH: Final = 2000
-"""Members of the largest group whose generation is stored under Kafka's message.max.bytes, whatever
-the protocol."""
+"""Members of the largest group whose generation fits into Kafka's message.max.bytes, with any
+protocol."""
 _LARGE_RECORDS: Final = "brokers.config.message.max.bytes=10485760"
 
 
 class Measured(NamedTuple):
-    """A column of table `windows` that becomes a curve. `scale`: what its unit is in that of the
-    page and the plots."""
+    """A column of table `windows` that becomes a curve. `scale`: factor from its unit to that of
+    the page and the plots."""
 
     column: str
     title: str
@@ -76,7 +76,7 @@ class CurvePoint(NamedTuple):
 
 
 def curve_settings(protocol: str, members: int) -> tuple[str, ...]:
-    """The settings of the scenario for a size: two partitions for each member, in ten topics.
+    """Return the scenario's settings for a size: two partitions for each member, in ten topics.
     `members` is at least 10."""
     rolling = members // 10
     rest = members - rolling
@@ -99,7 +99,7 @@ def curve_settings(protocol: str, members: int) -> tuple[str, ...]:
 def curve_sweep(
     text: str, sizes: Sequence[int], seeds: int, protocols: Sequence[str] = tuple(PROTOCOLS)
 ) -> Sweep:
-    """The simulations of the curve: sizes from 10 on, seeds 1 to `seeds`. `text`: the
+    """Return the sweep of the curve: sizes from 10 on, seeds 1 to `seeds`. `text`: the
     scenario's."""
     variants = tuple(
         Variant(f"{protocol}: {size}", curve_settings(protocol, size))

@@ -27,7 +27,7 @@ class LiveRun(NamedTuple):
 
 
 def read_live(text: str) -> list[LiveRun]:
-    """The rows of a live.csv. Raises ValueError for a file that is none."""
+    """Read the rows of a live.csv. Raises ValueError for another file."""
     lines = list(csv.reader(text.splitlines()))
     if (
         not lines
@@ -49,7 +49,7 @@ def read_live(text: str) -> list[LiveRun]:
 
 
 def live_text(rows: Iterable[LiveRun]) -> str:
-    """A live.csv: by members and run."""
+    """Return a live.csv, ordered by members and run."""
     out = StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(LIVE_COLUMNS)

@@ -13,8 +13,8 @@ _Points = Mapping[tuple[str, int, str, str], CurvePoint]
 
 
 def curve_page(points: Sequence[CurvePoint], command: str, live: Sequence[LiveRun] = ()) -> str:
-    """The report in Markdown; the plots stand beside it, `EVENT-MEASURE.svg`. `live`: what was
-    measured beside the simulation."""
+    """Return the report in Markdown; the plots stand beside it, `EVENT-MEASURE.svg`. `live`:
+    live measurements."""
     sizes = sorted({point.members for point in points})
     protocols = list(dict.fromkeys(point.protocol for point in points))
     by_key: _Points = {point[:4]: point for point in points}

@@ -61,7 +61,7 @@ class RunFigures(NamedTuple):
 
 
 def read_runs(text: str) -> list[RunFigures]:
-    """The figures in a runs.csv. Raises ValueError for a file that is none."""
+    """Read the figures in a runs.csv. Raises ValueError for another file."""
     lines = list(csv.reader(text.splitlines()))
     if (
         not lines
@@ -88,7 +88,7 @@ def read_runs(text: str) -> list[RunFigures]:
 
 
 def runs_text(runs: Iterable[RunFigures]) -> str:
-    """A runs.csv: by members, protocol, seed and event."""
+    """Return a runs.csv, ordered by members, protocol, seed and event."""
     protocols, events = list(PROTOCOLS), list(EVENTS)
 
     def place(run: RunFigures) -> tuple[int, int, int, int]:
@@ -116,7 +116,7 @@ def known_of(runs: Iterable[RunFigures], sweep: Sweep) -> tuple[list[RunFigures]
 
 
 def points_of(runs: Sequence[RunFigures]) -> Iterator[CurvePoint]:
-    """The estimates: by protocol, members, event and measure."""
+    """Yield the estimates by protocol, members, event and measure."""
     values: dict[tuple[str, int, str, str], list[float]] = {}
     for run in runs:
         for measure, value in zip(MEASURED, run.values, strict=True):
@@ -139,7 +139,7 @@ def points_of(runs: Sequence[RunFigures]) -> Iterator[CurvePoint]:
 
 
 def curve_text(points: Iterable[CurvePoint]) -> str:
-    """A curve.csv: the columns of runs.csv in the same units, a row for each statistic."""
+    """Return a curve.csv: the columns of runs.csv in the same units, a row for each statistic."""
     every: dict[tuple[str, int, str], dict[str, CurvePoint]] = {}
     for point in points:
         every.setdefault(point[:3], {})[point.measure] = point

@@ -13,7 +13,7 @@ QUANTILES: Final = (0.5, 0.9, 0.99)
 
 
 class Measure(NamedTuple):
-    """A measure of one run: less is better. `of` gives None where the run has none."""
+    """A measure of one run: less is better. `of` returns None if the run has none."""
 
     name: str
     title: str
@@ -76,11 +76,11 @@ MEASURES: Final[Mapping[str, Measure]] = {measure.name: measure for measure in _
 DETECTION: Final = ("detection_s", "false_expiries")
 PRICE: Final = ("unavailable_partition_s", "moved_between_processes")
 COST: Final = "unavailable_partition_s"
-"""The measure by which a report says first what a variant costs."""
+"""The measure that a report names first as the cost of a variant."""
 HEADLINES: Final = ("unavailable_partition_s", "rebalancing_s", "moved_between_processes")
-"""Measures whose least a report says first."""
+"""Measures for which a report first names the best variant."""
 _DECIDE_DETECTION: Final = ("session", "heartbeat", "max.poll.interval")
-"""Parts of the names of settings that decide how soon a crash is noticed."""
+"""Parts of the names of settings that decide how soon a crash is detected."""
 
 
 class Summary(NamedTuple):
@@ -111,7 +111,7 @@ class Difference(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A variant between two measures (medians), and whether no other beats it."""
+    """A variant with two measures (medians), and whether no other variant beats it."""
 
     variant: str
     x: float
@@ -120,7 +120,7 @@ class Point(NamedTuple):
 
 
 def summarise(variant: str, runs: Sequence[Run]) -> list[Summary]:
-    """The quantiles of every measure over a variant's runs."""
+    """Return the quantiles of every measure over a variant's runs."""
     found: list[Summary] = []
     for measure in MEASURES.values():
         values = [value for value in map(measure.of, runs) if value is not None]
@@ -133,8 +133,7 @@ def summarise(variant: str, runs: Sequence[Run]) -> list[Summary]:
 def compare(
     variant: str, runs: Sequence[Run], against: str, base: Sequence[Run]
 ) -> list[Difference]:
-    """A variant's excess or lack against the first one: differences of runs with the same
-    seed."""
+    """Return a variant's differences from the first one, of runs with the same seed."""
     found = []
     for measure in MEASURES.values():
         difference = paired(_by_seed(measure, base), _by_seed(measure, runs))
@@ -149,15 +148,15 @@ def _by_seed(measure: Measure, runs: Iterable[Run]) -> dict[int, float]:
 
 
 def weighed(variants: Iterable[str]) -> tuple[str, str]:
-    """The two measures that a frontier weighs against each other: how soon a crash is noticed
-    against false alarms, if the variants differ in a setting that decides it, else what rebalances
-    cost. An assignor notices no crash."""
+    """Return the two measures that a frontier compares: the time to detect a crash and false
+    alarms, if the variants differ in a setting that decides them, else the cost of rebalances.
+    An assignor detects no crash."""
     named = any(setting in variant for variant in variants for setting in _DECIDE_DETECTION)
     return DETECTION if named else PRICE
 
 
 def frontier_of(summaries: Iterable[Summary], measures: tuple[str, str]) -> list[Point]:
-    """Each variant that has both measures, in the order given."""
+    """Return each variant that has both measures, in the given order."""
     medians: dict[str, dict[str, float]] = {}
     for each in summaries:
         if each.quantile == 0.5 and each.measure in measures:

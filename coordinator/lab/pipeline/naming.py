@@ -16,15 +16,15 @@ _PREFIX: Final = re.compile(r"^members\.[^.=]+\.(config\.)?")
 
 
 class Names(NamedTuple):
-    """The names of variants, by the whole ones; and the settings that all of them have."""
+    """The names of variants, by their full names, and the settings that all of them have."""
 
     of: dict[str, str]
     common: list[str]
 
 
 def names_of(variants: Sequence[str]) -> Names:
-    """Return names that say what differs: `static=true` for
-    `duration=4m members.app.static=true`. Whole names stay where shorter ones were not different."""
+    """Return names that say what differs: `static=true` for `duration=4m
+    members.app.static=true`. A full name stays if shorter ones would not be unique."""
     parts = {variant: _parts(variant) for variant in variants}
     every = list(parts.values())
     common = [part for part in every[0] if all(part in each for each in every)] if every[1:] else []

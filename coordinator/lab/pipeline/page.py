@@ -48,7 +48,8 @@ class Worst(NamedTuple):
 
 
 def grouped(worst: Iterable[Worst], variant_of: Mapping[str, str], most: int) -> list[Worst]:
-    """The worst first, each rebalance of a variant once, whatever the seed. `variant_of`: by run."""
+    """Return the worst rebalances first, each rebalance of a variant once, whatever the seed.
+    `variant_of`: by run."""
     found: dict[tuple[str, str, int | None], Worst] = {}
     for each in worst:
         key = variant_of.get(each.run_id, each.run_id), each.group, each.generation
@@ -73,9 +74,9 @@ class Facts(NamedTuple):
     verdicts: Sequence[Sequence[Any]]
     quarantine: Sequence[Sequence[Any]]
     plots: Mapping[str, tuple[str, str]]
-    """By the name of its file: a caption and the SVG."""
+    """Caption and SVG by the name of the plot's file."""
     common: Sequence[str] = ()
-    """Settings that all variants have, which are no part of their names."""
+    """Settings of all variants that are no part of their names."""
 
 
 RUN_COLUMNS = (
@@ -119,7 +120,7 @@ def page(facts: Facts) -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], numbers: Iterable[int] = ()) -> str:
-    """A table; the columns `numbers` are aligned to the right. Cells are escaped."""
+    """Return a table; the columns `numbers` are aligned to the right. Cells are escaped."""
     right = frozenset(numbers)
 
     def cells(kind: str, row: Sequence[Any]) -> str:

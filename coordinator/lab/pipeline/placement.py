@@ -25,11 +25,9 @@ def chunk_count(weights: Sequence[int], slots: int) -> int:
 
 
 def bins(weights: Sequence[float], count: int) -> list[list[int]]:
-    """The numbers of pieces of work in `count` bins, by the longest-processing-time rule; the
-    heaviest bin first.
-
-    Within a bin they keep their order. The same weights give the same bins.
-    """
+    """Distribute pieces of work over `count` bins by the longest-processing-time rule; the
+    heaviest bin comes first. Within a bin they keep their order. The same weights give the same
+    bins."""
     if count < 1:
         return []
     heap = [(0.0, number) for number in range(count)]

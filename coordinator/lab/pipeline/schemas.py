@@ -524,7 +524,7 @@ TABLES: Final[Mapping[str, Table]] = {table.name: table for table in _TABLES}
 
 
 def documentation() -> str:
-    """docs/tables.md, as the tables are declared."""
+    """Return docs/tables.md."""
     parts = [_HEAD.format(version=SCHEMA_VERSION)]
     for table in TABLES.values():
         parts.append(

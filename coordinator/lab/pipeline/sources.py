@@ -21,19 +21,17 @@ from coordinator.events.reader import HEADER_BYTES, run_begun_by
 
 SUFFIXES: Final = (".jsonl", ".jsonl.gz", ".jsonl.zst", ".jsonl.zstd")
 _UNPACKED: Final = 12
-"""About how many times as large a log is unpacked."""
+"""Typical factor by which a compressed log grows."""
 
 
 class SourceError(ValueError):
-    """Logs that cannot be had: which, why, and what would be right."""
+    """Logs that cannot be read: which, why, and what would be right."""
 
 
 class Piece(NamedTuple):
-    """A part of a file: bytes `begin` to `end` (None: to its end), whose first line has the number
-    `line`. `weight`: about its bytes.
-
-    `earlier`: how many runs of the same name stand before it in the file.
-    """
+    """A part of a file: bytes `begin` to `end` (None: to its end), whose first line has the
+    number `line`. `weight`: about its bytes. `earlier`: number of runs with the same name before
+    it in the file."""
 
     path: str
     begin: int
@@ -44,12 +42,9 @@ class Piece(NamedTuple):
 
 
 def log_files(given: Iterable[str]) -> list[str]:
-    """The files that are meant: files as given, directories as the logs in them (`.jsonl`, also
-    `.gz`, `.zst`), at any depth, sorted.
-
-    Raises SourceError for what is not there, for what is no file (a pipe), for a directory without
-    logs, and if one file is named twice, under whatever paths.
-    """
+    """Return the log files: files as given, and all logs in directories at any depth (`.jsonl`,
+    also `.gz`, `.zst`), sorted. Raises SourceError for a path that does not exist or is no file
+    (a pipe), for a directory without logs, and for a file that is named twice under any paths."""
     files: list[str] = []
     for each in given:
         if not each:
@@ -91,7 +86,7 @@ def _files_of(given: str, path: Path) -> list[str]:
 
 
 def pieces(path: str) -> list[Piece]:
-    """A file's pieces, in order. Raises SourceError if it cannot be opened."""
+    """Return a file's pieces, in order. Raises SourceError if it cannot be opened."""
     try:
         size = os.path.getsize(path)
         if _packing(path) is not None:
@@ -134,7 +129,7 @@ def _newlines(text: mmap.mmap, begin: int, end: int, step: int = 1 << 24) -> int
 
 
 class Text(NamedTuple):
-    """A line of a file: its number, its offset, and itself, with its newline if it has one."""
+    """A line of a file: its number, its offset, and its text, with its newline if it has one."""
 
     number: int
     offset: int
@@ -142,7 +137,8 @@ class Text(NamedTuple):
 
 
 def texts(piece: Piece) -> Iterator[Text]:
-    """The lines of a piece. Raises OSError, and EOFError for a packed file that was cut short."""
+    """Yield the lines of a piece. Raises OSError, and EOFError for a compressed file that was
+    cut short."""
     with _opened(piece.path) as file:
         offset, number = piece.begin, piece.line
         if offset:

@@ -44,19 +44,19 @@ KEEPS: Final[Mapping[str, Collection[str]]] = {
     "logs": _OF_METRICS,
     "windows": ("runs", "windows", "cells"),
 }
-"""The tables of a sweep, by what it keeps. Where there are no verdicts, runs are held to what their
-scenario says must hold alone."""
+"""The tables of a sweep, by the value of `keep`. Without verdicts, runs are judged only by what
+their scenario says must hold."""
 _CHOICES: Final = ("metrics", "tables", "logs")
 """Values of `keep` in a sweep file. "windows" alone has no metrics, which `analyse` and `report` need: the
 curve uses it."""
 _MOST_CELLS = 1_000_000
 _MOST_COMBINATIONS = 1 << 62
 _Axis = list[tuple[str, list[str]]]
-"""The values of one key: how each is named, and what it sets."""
+"""The values of one key: the name of each, and its settings."""
 
 
 class SweepError(ValueError):
-    """A sweep that cannot be: where, what, and what would be right."""
+    """An invalid sweep: where, what, and what would be right."""
 
 
 class Variant(NamedTuple):
@@ -77,7 +77,7 @@ class Sweep(NamedTuple):
     keep: str
     windows: Begins = ()
     note: str = ""
-    """A note on it for whoever wrote the file."""
+    """A note for the author of the file."""
 
 
 class Cell(NamedTuple):
@@ -92,7 +92,7 @@ class Cell(NamedTuple):
 
 
 def read_sweep(path: str) -> Sweep:
-    """The sweep in a file. Raises SweepError."""
+    """Read a sweep file. Raises SweepError."""
     try:
         raw = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -289,7 +289,8 @@ def _chosen(path: str, grid: int, sample: object, seeds: int) -> tuple[Sequence[
 
 
 def plan_of(sweep: Sweep) -> dict[str, Any]:
-    """A sweep's facts in its directory, as JSON values: one that goes on has to be the same."""
+    """Return the facts of a sweep that stand in its directory, as JSON values; a sweep that goes
+    on must have the same."""
     plan: dict[str, Any] = {
         "version": __version__,
         "schema_version": SCHEMA_VERSION,
@@ -303,7 +304,7 @@ def plan_of(sweep: Sweep) -> dict[str, Any]:
 
 
 def cells(sweep: Sweep) -> list[Cell]:
-    """Every simulation of a sweep, in order: variant by variant, seed by seed."""
+    """Return every simulation of a sweep, in order: variant by variant, seed by seed."""
     found: list[Cell] = []
     for variant in sweep.variants:
         scenario = read_scenario(sweep.text, sweep.scenario, variant.settings)
@@ -331,11 +332,9 @@ def run_cell(
     windows: Begins = (),
     tables: Collection[str] = TABLES,
 ) -> None:
-    """Simulate, judge and fold one cell; emits the rows of its run and its own of table `cells`.
-
+    """Simulate, judge and fold one cell; emit the rows of its run and its own of table `cells`.
     A simulation that ends in an error is a cell with status `failed`. `log_path`: write the log
-    there, too. Raises OSError for that. `tables`: those whose rows are wanted, as of KEEPS.
-    """
+    there, too; raises OSError. `tables`: the tables to emit, as in KEEPS."""
     began = time.process_time()
     run_id: str | None = f"{cell.cell_id}#{cell.seed:x}"
     staged: list[tuple[str, Row]] = []
@@ -413,8 +412,7 @@ class _Folding:
         self._failure: Exception | None = None
 
     def take(self, line: Line) -> None:
-        """The next line. What goes wrong with it is not the affair of whoever wrote it: `finish`
-        tells."""
+        """Handle the next line. An error is kept for `finish`, because it is not the writer's."""
         if self._kept is not None:
             self._kept.append(line)
         if self._failure is None:
@@ -424,7 +422,7 @@ class _Folding:
                 self._failure = error
 
     def finish(self) -> None:
-        """The simulation is over. Raises what went wrong with a line."""
+        """Handle the end of the simulation. Raises the error of a line."""
         if self._failure is not None:
             raise self._failure
         self._fold.finish()
@@ -441,7 +439,7 @@ def _write_log(path: str, lines: Sequence[Line]) -> None:
 
 
 def replay_command(scenario: str, settings: Sequence[str], seed: int) -> Iterator[str]:
-    """The words of the command that repeats a simulation and writes its log."""
+    """Yield the words of the command that repeats a simulation and writes its log."""
     yield from ("coordinator", "simulate", scenario, "--seed", str(seed))
     for setting in settings:
         yield from ("--set", setting)

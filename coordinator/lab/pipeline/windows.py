@@ -28,18 +28,18 @@ if TYPE_CHECKING:
     from ..simulator.world import World
 
 Windows = tuple[tuple[str, int], ...]
-"""Names and when each begins (ms), in order of time."""
+"""Names of windows and their beginnings in ms, in order of time."""
 Begins = tuple[tuple[str, int | str], ...]
-"""Names and when each begins: so many milliseconds after the beginning, or when a piece of churn
-happens first, such as "churn 1", by its number from 1 on."""
+"""Names of windows and their beginnings: ms after the beginning of the run, or the first instant
+of a piece of churn, such as "churn 1", by its number from 1 on."""
 QUIET_MS: Final = 30_000
 _CHURN: Final = re.compile(r"churn ([1-9][0-9]{0,4})")
 """Pieces of churn in a sweep file's windows."""
 
 
 def churn_number(begin: int | str) -> int | None:
-    """The place of the piece of churn, from 0 on, with which a window begins; None for an instant,
-    and for what is neither."""
+    """Return the index, from 0 on, of the piece of churn with which a window begins; None for
+    anything else."""
     found = _CHURN.fullmatch(begin) if isinstance(begin, str) else None
     return None if found is None else int(found[1]) - 1
 
@@ -55,7 +55,7 @@ def windows_in(begins: Begins, scenario: Scenario, seed: int) -> Windows:
 
 
 class Traffic:
-    """Looks at how many bytes were sent, at the instants that the windows need. `watch` is for
+    """Reads the number of bytes sent at the instants that the windows need. `watch` is for
     `run_scenario`."""
 
     def __init__(self, windows: Windows) -> None:
@@ -64,7 +64,7 @@ class Traffic:
         self._world: World | None = None
 
     def watch(self, world: World) -> None:
-        """Put the looks on the world's agenda."""
+        """Put the readings on the world's agenda."""
         self._world = world
         for _, begin in self._windows:
             for instant in {begin, max(begin - QUIET_MS, 0)}:
@@ -84,13 +84,13 @@ class Traffic:
         return self._world.sent_bytes()
 
     def quiet_rate(self, begin: int) -> float:
-        """Bytes a millisecond in the quiet time before an instant; 0 where there is none."""
+        """Return bytes per ms in the quiet time before an instant; 0 if there is none."""
         before = max(begin - QUIET_MS, 0)
         return self.sent(before, begin) / (begin - before) if begin > before else 0.0
 
 
 class WindowCounts(Observer):
-    """The events in the windows of a run that lasts until `end_ms`. `rows` after `finish`."""
+    """The events in the windows of a run that lasts until `end_ms`. Call `rows` after `finish`."""
 
     def __init__(self, windows: Windows, end_ms: int) -> None:
         self._begins = [begin for _, begin in windows]
@@ -105,11 +105,11 @@ class WindowCounts(Observer):
         self._history.gaps(self._unavailable)
 
     def looks_at(self, line: Line) -> bool:
-        """All lines of streams `group` and `member`."""
+        """Return True for lines of streams `group` and `member`."""
         return line.stream in ("group", "member")
 
     def see(self, line: Line) -> None:
-        """Fold the line."""
+        """Handle the line."""
         self._history.see(line)
 
     def finish(self) -> None:
@@ -159,7 +159,7 @@ class _Window:
         self._rebalances = self._epochs = self._settling_ms = self._moved = 0
 
     def rebalanced(self, one: Span) -> None:
-        """A rebalance began in it."""
+        """Note a rebalance that began in this window."""
         self._rebalances += 1
         self._moved += one.moved.by_member
         if one.stored_ms is not None:
@@ -167,7 +167,7 @@ class _Window:
             self._calm_ms = max(self._calm_ms, one.stored_ms)
 
     def bumped(self, started_ms: int, settled_ms: int | None, moved: int) -> None:
-        """A group epoch began in it."""
+        """Note a group epoch that began in this window."""
         self._epochs += 1
         self._moved += moved
         if settled_ms is not None:

@@ -65,8 +65,9 @@ def _of(
 def costs(
     variants: Sequence[str], summaries: Iterable[Summary], differences: Iterable[Difference]
 ) -> str:
-    """Return what choosing one variant rather than another costs, in partition-seconds without an
-    owner, and whether the runs can tell; "" where there is one variant only."""
+    """Return a sentence about the cost of choosing one variant rather than another, in
+    partition-seconds without an owner, and whether the runs are enough to tell; "" if there is
+    only one variant."""
     medians = {
         each.variant: each.value
         for each in summaries

@@ -20,7 +20,7 @@ _FRACTION_BITS: Final = 16
 
 
 class Draws:
-    """The draws of one purpose for one party, in order."""
+    """The draws of one purpose for one client or other party, in order."""
 
     __slots__ = ("_counter", "_keyed")
 
@@ -40,11 +40,11 @@ class Draws:
         return int.from_bytes(keyed.digest(), "big")
 
     def skip(self, count: int) -> None:
-        """Leave out so many draws, as if they had been made."""
+        """Skip so many draws, as if they had been made."""
         self._counter += count
 
     def between(self, low: int, high: int) -> int:
-        """A whole number from `low` to `high`, both included."""
+        """Return a whole number from `low` to `high`, both included."""
         number = self._counter
         self._counter = number + 1
         keyed = self._keyed.copy()
@@ -52,13 +52,15 @@ class Draws:
         return low + (int.from_bytes(keyed.digest(), "big") * (high - low + 1) >> 64)
 
     def between_after(self, count: int, low: int, high: int) -> int:
-        """The value of `between` after so many other draws; nothing is drawn yet."""
+        """Return the value that `between` would return after so many other draws, without
+        drawing."""
         keyed = self._keyed.copy()
         keyed.update((self._counter + count).to_bytes(8, "big"))
         return low + (int.from_bytes(keyed.digest(), "big") * (high - low + 1) >> 64)
 
     def unit(self) -> float:
-        """From 0 on, below 1; the quotient of two integers, which floats hold exactly."""
+        """Return a number from 0 on, below 1; a quotient of two integers that floats represent
+        exactly."""
         return (self.bits() >> 11) / (1 << 53)
 
     def choice(self, options: Sequence[T]) -> T:
@@ -66,7 +68,7 @@ class Draws:
         return options[self.between(0, len(options) - 1)]
 
     def exponential_ms(self, mean_ms: int) -> int:
-        """The time between two events of a Poisson process, at least 1 ms."""
+        """Return the time in ms between two events of a Poisson process, at least 1 ms."""
         return max(1, mean_ms * _minus_log2(self.bits() >> 32 or 1) * _LN2 >> _FRACTION_BITS + 32)
 
 
@@ -85,7 +87,8 @@ def _minus_log2(bits: int) -> int:
 
 
 class KeyedRandom(Random):
-    """The source of brokers' ids and placements: Python's interface over `Draws`."""
+    """The source of brokers' ids and placements: the interface of Python's `Random` over
+    `Draws`."""
 
     def __init__(self, seed: int, purpose: str, who: str) -> None:
         self._draws = Draws(seed, purpose, who)

@@ -18,7 +18,7 @@ _UNIT_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 
 class Kind(Enum):
-    """The value looked at."""
+    """The value that a condition checks."""
 
     LAG_ABOVE = "lag above"
     LAG_BELOW = "lag below"
@@ -31,7 +31,7 @@ class Kind(Enum):
 
 
 OF_MEMBERS: Final = frozenset({Kind.NOT_READY, Kind.NOT_POLLING})
-"""States of single members, which last for some time; the others are a group's."""
+"""States of single members, which last for some time; the others are states of a group."""
 OF_LAG: Final = frozenset({Kind.LAG_ABOVE, Kind.LAG_BELOW})
 PATTERN: Final = (
     r"(lag|members) (above|below) [0-9]{1,12}|not (ready|polling) for [0-9]{1,9}(ms|s|m|h)"
@@ -48,7 +48,7 @@ class Condition(NamedTuple):
 
 
 def condition(when: str) -> Condition | None:
-    """The state that the words of `when` mean; None: they are no state's."""
+    """Return the state that the words of `when` mean, or None if they mean an event."""
     if re.fullmatch(PATTERN, when) is None:
         return None
     found = _WORDS.fullmatch(when)

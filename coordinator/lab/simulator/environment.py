@@ -29,37 +29,37 @@ class Surroundings(Agenda, Protocol):
     frozen: set[str | int]
 
     def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
-        """Call `action` at `instant`. `pipe`: as an `Agenda` takes it."""
+        """Call `action` at `instant`. `pipe`: see `Agenda`."""
 
     def link(self, host: str, node: int, *, up: bool) -> Link:
-        """The link from a member's host to a broker (`up`), or back."""
+        """Return the link from a member's host to a broker (`up`), or back."""
 
     def transport(self, host: str, highest: Mapping[int, int] | None = None) -> Transport:
-        """The maker of connections for the client on a host. `highest`: as a `Channel` takes it."""
+        """Return the transport of the client on a host. `highest`: see `Channel`."""
 
     def arm(self, member: Any) -> None:
-        """A member's next deadline may have changed."""
+        """Note that a member's next deadline may have changed."""
 
     def new_process(self, host: str) -> str:
-        """The unique mark of a process that starts on a host now."""
+        """Return a unique mark for a process that starts on a host now."""
 
     def wall_ms(self, host: str) -> int:
-        """The wall clock of instant 0 by a member's host, in Unix milliseconds: it may
-        have jumped."""
+        """Return the Unix milliseconds at instant 0 by the wall clock of a member's host, which
+        may have jumped."""
 
     def gone(self, member: Any) -> None:
-        """A member has ended."""
+        """Note that a member has ended."""
 
 
 class Rights(Protocol):
     """Users and their rights in a world (`rights.SimulatedRights`)."""
 
     def connection(self, broker: Broker, client: str, **options: Any) -> Connection:
-        """The broker's side of a client's connection."""
+        """Return the broker's side of a client's connection."""
 
     def change(self, change: Any) -> Callable[[], None]:
-        """Make ACLs, or delete them (`files.security_keys.AclChange`); answers what brings back what
-        was before."""
+        """Create or delete ACLs (`files.security_keys.AclChange`); return a function that undoes
+        that."""
 
 
 class Environment(Surroundings, Protocol):
@@ -71,10 +71,10 @@ class Environment(Surroundings, Protocol):
     accepted: dict[Any, None]
 
     def peer_name(self) -> str:
-        """The address of a new connection, as brokers see it."""
+        """Return the address of a new connection, as brokers see it."""
 
     def settle(self) -> None:
-        """The brokers have done some work."""
+        """Let the brokers finish after some work."""
 
     @property
     def anybody_quiet(self) -> bool:
@@ -85,8 +85,8 @@ class Environment(Surroundings, Protocol):
         other than the one that sent it, so their heartbeats cannot be skipped beyond now."""
 
     def wake(self, member: Any) -> None:
-        """A member is quiet no longer: bring it to where it is."""
+        """End a member's quiet: bring it to its present state."""
 
     def at_earlier(self, instant: int) -> AbstractContextManager[None]:
-        """Work out what happened at an earlier instant. Nothing that happened since may depend on
-        it."""
+        """Return a context in which the world's time is an earlier instant. What is computed
+        there must not change anything that happened since."""

@@ -16,7 +16,7 @@ _BYTES: Final = (bytes, bytearray)
 
 
 class Agenda(Protocol):
-    """The world, as links need it: its time, and to be called later."""
+    """The world as links need it: its time, and calls at later instants."""
 
     pipes: int
     """The number of pipes made so far."""
@@ -29,8 +29,8 @@ class Agenda(Protocol):
         """Milliseconds since the world's zero."""
 
     def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
-        """Call `action` at `instant`. `pipe`: the number of the pipe that it delivers from, if it
-        does nothing else."""
+        """Call `action` at `instant`. `pipe`: the number of the pipe that it delivers from, if
+        it does nothing else."""
 
 
 class Link:
@@ -55,12 +55,12 @@ class Link:
         self.pipes: dict[Pipe, None] = {}
 
     def delay_after(self, messages: int) -> int:
-        """The delay of the message after so many others; nothing is sent yet."""
+        """Return the delay of the message after so many others, without sending."""
         low, high = self.delay_ms
         return low if low == high else self._draws.between_after(messages, low, high)
 
     def skip(self, messages: int, size: int) -> None:
-        """So many messages of this size were sent, and have arrived."""
+        """Note that so many messages of this size were sent and have arrived."""
         self._skip(messages)
         self.sent_bytes += messages * size
 
@@ -82,7 +82,7 @@ class Link:
         return -(-self._busy_until_us // 1000) + delay
 
     def cut(self) -> None:
-        """Let nothing arrive until `heal`, which has to be called as often as this."""
+        """Cut the link until `heal`, which must be called as often as this."""
         self._cuts += 1
         self.is_cut = True
 
@@ -96,8 +96,8 @@ class Link:
             pipe.go_on()
 
     def slow_down(self, bytes_per_second: int) -> object:
-        """Let so much pass until `speed_up` gets what this answers. Where several last, the one
-        that began last counts."""
+        """Limit the bandwidth until `speed_up` is called with the result. Of several limits the
+        latest counts."""
         slowed = object()
         self._slowed[slowed] = self.bytes_per_second = bytes_per_second
         return slowed
@@ -141,7 +141,7 @@ class Pipe:
         agenda.at(arrives, self.go_on, self.number)
 
     def go_on(self) -> None:
-        """Deliver what has arrived by now, unless something is in the way."""
+        """Deliver what has arrived by now, unless the link is cut or the host paused."""
         queue, agenda, link = self._queue, self._agenda, self._link
         while (
             queue
@@ -153,25 +153,25 @@ class Pipe:
 
     @property
     def is_empty(self) -> bool:
-        """Is nothing on its way?"""
+        """Return True if nothing is in flight."""
         return not self._queue
 
     @property
     def link(self) -> Link:
-        """The link that it is a part of."""
+        """The link of the pipe."""
         return self._link
 
     def unsend(self) -> None:
-        """Take back what was sent at this very instant: its sender was killed before it could send
-        it."""
+        """Take back what was sent at this very instant: its sender was killed before it could
+        send it."""
         while self._queue and self._queue[-1][1] == self._agenda.now:
             self._queue.pop()
 
     def take_back(self) -> None:
-        """The last sending has arrived otherwise."""
+        """Drop the last message, because it was delivered in another way."""
         self._queue.pop()
 
     def close(self) -> None:
-        """Nothing more will arrive."""
+        """Deliver nothing more."""
         self._queue.clear()
         self._link.pipes.pop(self, None)

@@ -59,7 +59,7 @@ class Nemesis:
         self._pauses: Counter[str] = Counter()
         """The number of pauses of each member's host that last now."""
         self._reset_meanwhile: set[str] = set()
-        """The paused whose connections were reset."""
+        """Paused hosts whose connections were reset."""
         self.over_at = 0
         """The instant at which the last fault is undone or, if it is not, began."""
         for number, plan in enumerate(scenario.faults):

@@ -33,13 +33,13 @@ class SimulatedRights:
         acl_changes.create(self._broker, self.authorizer, rights.acls, world.now)
 
     def connection(self, broker: Broker, client: str, **options: Any) -> Connection:
-        """The broker's side of a client's connection."""
+        """Return the broker's side of a client's connection."""
         made = SecuredConnection(broker, self._security, _LISTENER, **options)
         made.is_known_as(self._rights.principal(client), self._world.now)
         return made
 
     def change(self, change: AclChange) -> Callable[[], None]:
-        """Make ACLs, or delete them; answers what brings back what was before."""
+        """Create or delete ACLs; return a function that undoes that."""
         known = set(self.authorizer.acls)
         if change.grants:
             new = [acl for acl in change.acls if acl not in known]

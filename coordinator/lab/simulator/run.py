@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from coordinator.events import EventLog
 
 _ALLOCATIONS: Final = 5_000_000
-"""So many more objects have come than gone between two looks of the garbage collector; usually 700.
-"""
+"""Surplus of allocations after which Python's garbage collector runs; the default is 700."""
 _CONSUMER_SESSION_MS: Final = 45_000  # group.consumer.session.timeout.ms
 _SHARE_SESSION_MS: Final = 45_000  # group.share.session.timeout.ms
 _HEARTBEAT_MS: Final = 5_000  # group.consumer.heartbeat.interval.ms, and of share groups
@@ -46,7 +45,7 @@ _LOCK_MS: Final = 30_000
 _DELIVERIES: Final = "group.share.delivery.count.limit"
 _DELIVERY_LIMIT: Final = 5
 _QUEUED_BYTES: Final = 1 << 16
-"""So much of a member's waits at most for the bandwidth of its link when it falls silent."""
+"""Bytes of a member that may at most wait for the bandwidth of its link when it falls silent."""
 STREAMS: Final = frozenset({"group", "wire", "member", "fault", "data", "transaction"})
 """The streams that a simulation's log has, even if it has no line of them."""
 
@@ -59,12 +58,9 @@ def run_scenario(
     *,
     skips: bool = True,
 ) -> World:
-    """Let the scenario's time pass; the log is flushed. The same scenario and seed write the same
-    log.
-
-    `begin` is called with the world before time passes; it may put on the agenda what looks, or
-    what no file can say. `skips`: as `World` takes it; the log is the same.
-    """
+    """Run a scenario and flush the log. The same scenario and seed write the same log. `begin`
+    is called with the world before time passes; it may put readings, or what no file can
+    express, on the agenda. `skips`: see `World`; the log is the same."""
     log.data = True
     world = World(
         seed=seed,
@@ -104,8 +100,8 @@ def run_scenario(
 
 
 def grace_of(scenario: Scenario) -> Grace:
-    """The time judges' grace for a scenario's run under virtual time: the delays of its links, and
-    the longest time between two heartbeats of one member."""
+    """Return the tolerance of judges of time for a scenario under virtual time: the delays of
+    its links, and the longest time between two heartbeats of one member."""
     bandwidth = scenario.wires.least_bandwidth
     queue_ms = _QUEUED_BYTES * 1000 // bandwidth if bandwidth else 0
     heartbeats_ms = [
@@ -197,12 +193,12 @@ def _of_virtual_time(scenario: Scenario, grace: Grace) -> dict[type[Judge], Call
 
 
 LATE_MS = 1_000
-"""Clients of the classic protocol learn of topics from metadata, which they ask for when they are
-old, and are answered over their links. In the consumer protocol the coordinator looks itself."""
+"""Clients of the classic protocol learn of topics by a refresh of metadata, when these are old,
+over their links. In the consumer protocol the coordinator knows at once."""
 
 
 def bounds_of(scenario: Scenario) -> list[Callable[[], Judge]]:
-    """The makers of the judges of a scenario's bounds."""
+    """Return the makers of the judges of a scenario's bounds."""
     chosen: list[Callable[[], Judge]] = [partial(NoMemberFails, scenario.may_fail)]
     if scenario.stable_within_ms is not None:
         learns_ms = _learns_ms(scenario)
@@ -222,7 +218,8 @@ def _learns_ms(scenario: Scenario) -> int:
 
 
 def judges_of_members(scenario: Scenario) -> list[Callable[[], Judge]]:
-    """The makers of the judges of what members say alone, for runs on brokers that write no log."""
+    """Return the makers of the judges of members' own lines, for runs on brokers that write no
+    log."""
     chosen: list[Callable[[], Judge]] = [OwnedOnce]
     if scenario.stable_within_ms is not None:
         chosen.append(partial(SettledWithin, scenario.stable_within_ms, _learns_ms(scenario)))
@@ -236,6 +233,6 @@ def verdicts(
     grace: Grace | None = None,
     also: Sequence[Callable[[], Judge]] = (),
 ) -> list[Verdict]:
-    """The judges' verdicts on a scenario's log. `streams`: those that the log has. `grace`: as
-    of `judges_of`. `also`: what makes further judges."""
+    """Return the judges' verdicts on a scenario's log. `streams`: the streams of the log.
+    `grace`: see `judges_of`. `also`: makers of further judges."""
     return judge(lines, [*judges_of(scenario, grace), *also], streams=streams)

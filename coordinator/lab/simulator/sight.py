@@ -23,7 +23,7 @@ class Sight:
         self._reach = Reach(lambda: list(brokers.brokers.values()), brokers.network.running, now)
 
     def group(self, group_id: str) -> GroupSnapshot | None:
-        """The group as its coordinator has it; None while none serves it."""
+        """Return the group as its coordinator has it; None while no broker coordinates it."""
         if self._reach.nobody():
             return None
         broker = self._reach.coordinator_of(group_id)
@@ -50,7 +50,7 @@ class Sight:
         return None if seen is None else len(seen.members)
 
     def leader(self, group_id: str) -> str:
-        """The client id of a group's leader."""
+        """Return the client id of a group's leader."""
         seen = self.group(group_id)
         if seen is None:
             raise ClusterError(f"leader of {group_id}: no coordinator serves the group")
@@ -60,14 +60,14 @@ class Sight:
         return leader.client_id
 
     def coordinator(self, group_id: str) -> int:
-        """The broker that coordinates a group."""
+        """Return the broker that coordinates a group."""
         broker = None if self._reach.nobody() else self._reach.coordinator_of(group_id)
         if broker is None:
             raise ClusterError(f"coordinator of {group_id}: no broker that runs is it")
         return broker.node_id
 
     def partition_leader(self, topic: str, index: int) -> int:
-        """The broker that leads a partition."""
+        """Return the broker that leads a partition."""
         found = (
             None
             if self._reach.nobody()

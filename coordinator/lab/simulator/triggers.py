@@ -57,7 +57,7 @@ WHEN_OF_PRODUCERS: Final = ("delivery",)
 
 
 class Client(Protocol):
-    """A member or a producer, as probes see it."""
+    """A member or a producer, as conditions see it."""
 
     @property
     def ready(self) -> bool:
@@ -69,7 +69,7 @@ class Client(Protocol):
 
 
 class Watched(Protocol):
-    """The world whose states are looked at."""
+    """The world whose states are checked."""
 
     frozen: set[str | int]
 
@@ -82,16 +82,16 @@ class Watched(Protocol):
         """Members and producers by name."""
 
     def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
-        """Put something on the agenda."""
+        """Call an action at an instant."""
 
     def seen(self) -> Sight:
-        """The brokers, as a scenario's words see them."""
+        """Return queries about the brokers, for conditions and targets of a scenario."""
 
 
 class Trigger(NamedTuple):
-    """Wait for the `nth` time of something, then `after_ms` longer. `of`: a group, or a member by
-    its client id; "": anybody. `again`: how often a state counts once more, each time at least
-    `pause_ms` later."""
+    """Wait for the `nth` occurrence of something, then `after_ms` longer. `of`: a group, or a
+    member by its client id; "": any. `again`: how often a state counts once more, each time at
+    least `pause_ms` later."""
 
     when: str
     of: str
@@ -111,8 +111,8 @@ class Triggers:
         self._asked: list[tuple[str, Trigger, list[int]]] = []
 
     def wait(self, trigger: Trigger, action: Action, what: str = "") -> None:
-        """Call `action` when it is time: once, or for a state as often as the trigger says. `what`:
-        which piece of the scenario it is, for `unseen`."""
+        """Call `action` at the trigger: once, or for a state as often as the trigger says.
+        `what`: the piece of the scenario, for `unseen`."""
         seen = [0]
         self._asked.append((what, trigger, seen))
         state = condition(trigger.when)
@@ -195,7 +195,7 @@ class _Watch:
         self._seen = seen
         self._action = action
         self._since: dict[str, int] = {}
-        """Members that are so, and since when."""
+        """The instant since which each member has been in the state."""
         self._last: dict[str, int] = {}
         """The instant at which the state was last seen, by member; "" stands for the group."""
         world.at(world.now + LOOK_MS, self._look)

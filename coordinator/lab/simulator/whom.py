@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .clients.client_hosts import ClientHosts
 
 IT: Final = "it"
-"""The member that `when` was seen of."""
+"""The word for the member for which `when` was seen."""
 _OF_MEMBER: Final = re.compile(r"leader of (.+)")
 _OF_BROKER: Final = re.compile(r"coordinator of (.+)|leader of (.+)-([0-9]+)")
 WORDS_OF_MEMBERS: Final = "'leader of GROUP', 'it' (whom when was seen of)"
@@ -30,14 +30,14 @@ def listed(value: Any) -> list[Any]:
 
 
 def group_led(word: str) -> str | None:
-    """The group whose leader a word means; None: it means no leader."""
+    """Return the group whose leader a word means, or None."""
     found = _OF_MEMBER.fullmatch(word)
     return None if found is None else found[1]
 
 
 def broker_of(word: str) -> tuple[str, str, int] | None:
-    """A broker word's question: ("group", GROUP, 0) or ("partition", TOPIC, NUMBER); None: it
-    is no such word."""
+    """Return ("group", GROUP, 0) or ("partition", TOPIC, NUMBER) for a word that means a broker,
+    or None."""
     found = _OF_BROKER.fullmatch(word)
     if found is None:
         return None
@@ -77,7 +77,7 @@ def _clients(world: ClientHosts, word: str, subject: str, kinds: frozenset[str])
 
 
 def brokers(world: ClientHosts, whom: Any) -> Iterator[int]:
-    """The ids of the brokers that are meant."""
+    """Yield the ids of the targeted brokers."""
     for each in listed(whom):
         asked = broker_of(each) if isinstance(each, str) else None
         if asked is None:

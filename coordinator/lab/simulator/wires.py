@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class KindWires(NamedTuple):
-    """Of the clients of a kind. `delay_ms` and `bandwidth` None: as all others."""
+    """Links of the clients of a kind. `delay_ms` and `bandwidth` None: as all others."""
 
     zone: str = ""
     delay_ms: tuple[int, int] | None = None
@@ -21,8 +21,8 @@ class KindWires(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Wires:
-    """The links of a scenario. `zones`: of the brokers, in turn; `between_zones_ms` None: as within
-    one."""
+    """The links of a scenario. `zones`: the brokers' zones, in turn. `between_zones_ms` None: as
+    within a zone."""
 
     delay_ms: tuple[int, int]
     bandwidth: int
@@ -31,7 +31,7 @@ class Wires:
     kinds: Mapping[str, KindWires] = field(default_factory=dict)
 
     def of(self, host: str, node: int) -> tuple[tuple[int, int], int]:
-        """The delay and the bandwidth of the links between a client's host and a broker."""
+        """Return the delay and the bandwidth of the links between a client's host and a broker."""
         kind = self._kind(host)
         delay = kind.delay_ms or self.delay_ms
         if self.between_zones_ms is not None and kind.zone and kind.zone != self.of_broker(node):
@@ -39,11 +39,11 @@ class Wires:
         return delay, self.bandwidth if kind.bandwidth is None else kind.bandwidth
 
     def of_broker(self, node: int) -> str:
-        """The zone of a broker; "" if there are none."""
+        """Return the zone of a broker, or ""."""
         return self.zones[(node - 1) % len(self.zones)] if self.zones else ""
 
     def of_client(self, host: str) -> str:
-        """The zone of a client; "" for none."""
+        """Return the zone of a client, or ""."""
         return self._kind(host).zone
 
     def _kind(self, host: str) -> KindWires:
@@ -64,8 +64,8 @@ class Wires:
     def parted(
         self, zone: str, hosts: Iterable[str], nodes: Iterable[int]
     ) -> tuple[list[tuple[str, int]], list[tuple[int, int]]]:
-        """The pairs of clients and brokers, and of brokers, of which one is in a zone and the other
-        is not. Clients without a zone are outside."""
+        """Return the pairs of clients and brokers, and of brokers, of which one is in the zone
+        and the other is not. Clients without a zone are outside."""
         nodes = list(nodes)
         inside = [node for node in nodes if self.of_broker(node) == zone]
         outside = [node for node in nodes if node not in inside]

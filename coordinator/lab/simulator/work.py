@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from coordinator.members.record_batches import ReadRecord
 
 QUANTILES: Final = {"least": 0, "p50": 500, "p90": 900, "p99": 990, "most": 1000}
-"""The keys of a distribution: of a thousand records so many take at most that long."""
+"""The keys of a distribution: the number of records, of a thousand, that take at most so long."""
 _HANGS_MS: Final = 366 * 86_400_000
 _STEP: Final = 1 << 53
 
@@ -42,7 +42,7 @@ class WorkPlan:
 
     @property
     def longest_ms(self) -> int:
-        """A record's longest time, its partition aside."""
+        """A record's longest time in ms, without the partition's addition."""
         return self.quantiles[-1][1]
 
 
@@ -72,13 +72,13 @@ class Work:
         return takes + self._slow_ms.get(partition, 0)
 
     def fate(self, partition: TopicPartition, record: ReadRecord) -> Fate:
-        """The outcome of one who works on a record."""
+        """Return what happens to the member that processes a record."""
         every = self._plan.poison
         return self._plan.fate if every and record.offset % every == every - 1 else Fate.NONE
 
 
 def at_quantile(quantiles: tuple[tuple[int, int], ...], draw: int) -> int:
-    """The milliseconds at a draw, which is from 0 on and below 2**53."""
+    """Return the milliseconds for a draw from 0 on, below 2**53."""
     place = draw * 1000
     for (low, low_ms), (high, high_ms) in pairwise(quantiles):
         if place < high * _STEP:

@@ -43,7 +43,8 @@ _MOST_STEPS_AT_ONCE = 1_000_000
 
 
 def racks_of(zones: Sequence[str], brokers: int) -> list[str | None]:
-    """The racks of so many brokers that are in zones in turn; no zones: no racks."""
+    """Return the racks of so many brokers, which are in the zones in turn; without zones there
+    are no racks."""
     return [zones[node % len(zones)] if zones else None for node in range(brokers)]
 
 
@@ -112,11 +113,11 @@ class World(ClientHosts):
     # -- time
 
     def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
-        """Put something on the agenda. `pipe`: as `links.Agenda` takes it."""
+        """Call an action at an instant. `pipe`: see `links.Agenda`."""
         heappush(self._agenda, (instant, self.now, pipe, next(self._serial), action))
 
     def run(self, until: int) -> None:
-        """Let time pass up to an instant, which belongs to it. Raises ContradictionError where the
+        """Let time pass up to and including an instant. Raises ContradictionError if the
         simulation, a broker or a member contradicts itself."""
         try:
             self._run(until)
@@ -200,8 +201,8 @@ class World(ClientHosts):
     # -- heartbeats that are skipped
 
     def arm(self, member: Client) -> None:
-        """A member's next deadline may have changed. If it is quiet, it is called when it has
-        something else to do than to heartbeat."""
+        """Note that a member's next deadline may have changed. A quiet member is called when it
+        has something else to do than to send heartbeats."""
         if self._quiet and isinstance(member, SimulatedMember) and member in self._quiet:
             # quiet since this very instant, at which something else has happened to it: it has lost
             # one of its connections, then another
@@ -223,8 +224,8 @@ class World(ClientHosts):
         return bool(self._quiet)
 
     def catch_up(self) -> list[SimulatedMember]:
-        """Something happens that may concern quiet members: bring them to where they are. Answers
-        who they are."""
+        """Bring quiet members to their present state, because something happens that may concern
+        them. Return these members."""
         return self._catch_up(self.now) if self._quiet else []
 
     def _catch_up(self, sent_before: int) -> list[SimulatedMember]:
@@ -237,18 +238,18 @@ class World(ClientHosts):
         return list(ended)
 
     def wake(self, member: SimulatedMember) -> None:
-        """A member is quiet no longer: bring it to where it is."""
+        """End a member's quiet: bring it to its present state."""
         self._quiet.pop(member).end(self._place, self.now)
         self.call_at(member, member.next_deadline())
         self._worked = True
 
     def at_earlier(self, instant: int) -> Earlier:
-        """Work out what happened at an earlier instant. Nothing that happened since may depend on
-        it."""
+        """Return a context in which the world's time is an earlier instant. What is computed
+        there must not change anything that happened since."""
         return Earlier(self, instant)
 
     def settle(self) -> None:
-        """The steps after every piece of work of the brokers."""
+        """Let the brokers finish after some work."""
         self.brokers.run_resumable(self.now)
         for node, broker in self.brokers.brokers.items():
             while broker.postponed and self.brokers.network.running(node):
@@ -263,7 +264,7 @@ class World(ClientHosts):
         return list(self.brokers.brokers)
 
     def carry_out(self, verb: Verb) -> Verb | None:
-        """A verb of the cluster; answers its inverse. Raises ClusterError."""
+        """Carry out a verb of the cluster; return its inverse. Raises ClusterError."""
         return perform(self.hosts, verb, self.now)
 
     def seen(self) -> Sight:
@@ -273,11 +274,11 @@ class World(ClientHosts):
         return Sight(self.brokers, lambda: self.now)
 
     def transport(self, host: str, highest: Mapping[int, int] | None = None) -> HostTransport:
-        """The maker of connections for the client on a host."""
+        """Return the transport of the client on a host."""
         return HostTransport(self, host, highest)
 
     def peer_name(self) -> str:
-        """The address of a new connection, as brokers see it."""
+        """Return the address of a new connection, as brokers see it."""
         return f"10.0.0.1:{next(self._ports)}"
 
     def _host_changed(self, node: int, state: HostState) -> None:

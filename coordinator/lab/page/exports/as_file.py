@@ -30,8 +30,8 @@ def scenario_file(
     actions: Sequence[Plain] = (),
     script: Sequence[Plain] = (),
 ) -> Plain:
-    """`text`, and `left_out`: the kinds of actions that exist on the page alone. Raises
-    ScenarioError."""
+    """Return the file's `text`, and `left_out`: the kinds of actions that only the page has.
+    Raises ScenarioError."""
     raw, places = raw_of(text, name)
     for setting in settings:
         set_value(raw, setting, places)
@@ -165,4 +165,4 @@ _TABLES: Final[dict[str, Callable[[Plain, Plain], tuple[str, Plain]]]] = {
     "reassign": _reassign,
     "add_partitions": _add_partitions,
 }
-"""An action's form in a file: the table, and its row."""
+"""The form of each action in a file: the table, and its row."""

@@ -44,9 +44,9 @@ Step = tuple[int, list[str]]
 
 
 def as_test(scenario: Scenario, lines: Sequence[str], left_out: Sequence[str]) -> Plain:
-    """`test`: its text, or "" and in `only_here` what exists in the simulator alone; `not_in_it`:
-    what of the run a test does without. `lines`: the run's log; `left_out`: kinds of actions that
-    the scenario lacks."""
+    """Return `test`: the test's text, or "" if there is none because of `only_here`, a list of
+    what only the simulator has; and `not_in_it`: what the test leaves out. `lines`: the run's
+    log. `left_out`: kinds of actions that the scenario lacks."""
     none = {"test": "", "left_out": list(left_out), "not_in_it": []}
     if left_out:
         return {**none, "only_here": ", ".join(left_out)}
@@ -327,8 +327,8 @@ def _shares(members: list[Plain]) -> Iterator[str]:
 
 
 _BY_NAME: Final = frozenset({"range", "roundrobin"})
-"""Assignors whose result follows from the beginnings of member ids, which are client ids; of others
-it depends on the ids that are drawn."""
+"""Assignors whose result follows from the beginnings of member ids, which are client ids; the
+result of others depends on the ids that are drawn."""
 
 
 def _counts(members: list[Plain]) -> Iterator[str]:

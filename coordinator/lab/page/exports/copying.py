@@ -23,7 +23,7 @@ from .toml import table
 
 MOST_MEMBERS: Final = 200
 _NEVER_MS: Final = 366 * 86_400_000
-"""The longest that a scenario may say, and longer than any run lasts."""
+"""The longest duration that a scenario may have; longer than any run."""
 _SETTINGS: Final = ("group.", "offsets.topic.num.partitions")
 _NOT_SETTINGS: Final = frozenset(
     {"group.consumer.assignors", "group.coordinator.rebalance.protocols", "group.version"}
@@ -35,14 +35,14 @@ class CopyError(ValueError):
 
 
 class Copied(NamedTuple):
-    """A scenario file's text, and what in it was guessed, in sentences."""
+    """A scenario file's text, and the guesses in it, as sentences."""
 
     scenario: str
     guessed: list[str]
 
 
 class Copier(Reader):
-    """All groups of a log: `feed` it the lines, `copy` one group."""
+    """All groups of a log: call `feed` with each line, then `copy` with a group."""
 
     def __init__(self) -> None:
         self._config: dict[str, str] = {}
@@ -52,7 +52,7 @@ class Copier(Reader):
         self._end_ms = 0
 
     def feed(self, line: Line) -> None:
-        """Take one line; most mean nothing here."""
+        """Read one line."""
         self._end_ms = line.at_ms
         self._lives.see(line)
         self.see(line)
@@ -76,7 +76,7 @@ class Copier(Reader):
     # -- the copy
 
     def copy(self, group: str) -> Copied:
-        """A group as a scenario. Raises CopyError."""
+        """Return a group as a scenario. Raises CopyError."""
         lives = list(self._lives.of.get(group, {}).values())
         if not lives:
             raise CopyError(

@@ -11,7 +11,7 @@ _ESCAPED = re.compile(r'[\x00-\x1f"\\\x7f\ud800-\udfff]')
 
 
 def text(given: str) -> str:
-    """A basic string. Lone surrogates, which no file can hold, become U+FFFD."""
+    """Return a basic string. Lone surrogates, which no file can contain, become U+FFFD."""
     return f'"{_ESCAPED.sub(_escape, given)}"'
 
 
@@ -23,7 +23,7 @@ def _escape(found: re.Match[str]) -> str:
 
 
 def value(given: Any) -> str:
-    """A number, text, list or inline table."""
+    """Return a number, text, list or inline table."""
     if isinstance(given, str):
         return text(given)
     if isinstance(given, Mapping):
@@ -38,7 +38,8 @@ def value(given: Any) -> str:
 
 
 def table(header: str, rows: Mapping[str, Any]) -> str:
-    """A table with its header, such as `[topics]`; without one, keys at the top of a file."""
+    """Return a table with its header, such as `[topics]`; without a header, keys for the top of
+    a file."""
     lines = [
         f"{key if re.fullmatch(r'[A-Za-z_]+', key) else text(key)} = {value(each)}"
         for key, each in rows.items()

@@ -29,11 +29,11 @@ from ...simulator.files.model import Scenario
 from ...simulator.files.share_kinds import ShareKind
 
 MOST_WRITTEN: Final = 500
-"""A test writes no more records."""
+"""Highest number of records that a test writes."""
 
 
 class OnlyHereError(ValueError):
-    """A step no test can do, whatever the group."""
+    """A step that no test can have, whatever the group."""
 
 
 def is_one(scenario: Scenario, group: str) -> bool:
@@ -41,8 +41,8 @@ def is_one(scenario: Scenario, group: str) -> bool:
 
 
 def steps(scenario: Scenario, log: Sequence[Line]) -> Iterator[tuple[int, list[str]]]:
-    """A test's steps for its share groups: it configures them, and writes what they read when it
-    was written in the run. Raises OnlyHereError."""
+    """Yield a test's steps for its share groups: their configuration, and the records that they
+    read, written at their instants in the run. Raises OnlyHereError."""
     if not scenario.share_members:
         return
     for group, settings in scenario.groups.items():
@@ -62,7 +62,7 @@ def steps(scenario: Scenario, log: Sequence[Line]) -> Iterator[tuple[int, list[s
 
 
 def peer(kind: ShareKind, name: str, settings: str) -> str:
-    """A member, as a call."""
+    """Return the call that starts a member."""
     given = [f"{kind.group!r}", f"{list(kind.topics)!r}"]
     words = {
         "processing_ms": kind.work.processing_ms,
@@ -76,7 +76,7 @@ def peer(kind: ShareKind, name: str, settings: str) -> str:
 
 
 def asserted(group: str, log: Sequence[Line]) -> Iterator[str]:
-    """The outcome of a share group."""
+    """Yield the lines that assert the outcome of a share group."""
     stays = ShareStays(lambda key, stay: None)
     again = archived = 0
     for line in log:  # the test counts all lines, too

@@ -20,7 +20,7 @@ from ..lanes import MOST_NAME, Lane, cut
 from ..tracks import Track
 
 MOST_STAYS: Final = 20_000
-"""So many states of ranges of records are drawn of a share partition: the latest."""
+"""Number of states of ranges that are drawn for a share partition, the latest."""
 
 
 class Queue:
@@ -45,7 +45,7 @@ class Queues:
         self._stays = ShareStays(self._ended)
         self._queues: dict[Key, Queue] = {}
         self._hands: Counter[tuple[str, str]] = Counter()
-        """Of how many share partitions a member holds records, by its group and its id."""
+        """Number of share partitions in which a member holds records, by group and member id."""
 
     def see(self, line: Line) -> dict[str, bool]:
         """Read the next line. Return, by member id, the members that got records or lost some,
@@ -79,8 +79,8 @@ class Queues:
     def plain(
         self, group: str, lane_of: Callable[[str], Lane | None], end_ms: int
     ) -> list[dict[str, Any]]:
-        """As JSON values: `stays` are `[from, to, first, last, state, lane, delivery count]`, where
-        `lane` is that of the member who holds the records."""
+        """Return JSON values: `stays` are `[from, to, first, last, state, lane, delivery
+        count]`, where `lane` belongs to the member that holds the records."""
         return [
             {
                 "topic": key[1],

@@ -64,7 +64,7 @@ class Transactions(Subject):
         self._over(event.transactional_id, None)
 
     def finish(self) -> None:
-        """Transactions that are still open."""
+        """Emit the transactions that are still open."""
         for name in list(self._open):
             self._over(name, None)
 
@@ -100,7 +100,7 @@ _ENDED: Final = {
 
 
 class Reassignments(Subject):
-    """Table `reassignments`: partitions on their way to other replicas."""
+    """Table `reassignments`."""
 
     tables = ("reassignments",)
 
@@ -182,18 +182,18 @@ _compact: Final = _encoder()
 
 
 def detail(line: Line) -> str:
-    """Return an event's own fields as JSON: those that have no column of their own."""
+    """Return an event's own fields as JSON: those without a column of their own."""
     own = {key: value for key, value in line.plain.items() if key not in _NOT_OWN}
     return _compact(own) if own else "{}"
 
 
 class Faults(Subject):
-    """Table `faults`: lines of stream `fault`, but for the end of a simulation."""
+    """Table `faults`: lines of stream `fault`, except the end of a simulation."""
 
     tables = ("faults",)
 
     def looks_at(self, line: Line) -> bool:
-        """Lines of stream `fault`, also those of types that this version does not know."""
+        """Return True for lines of stream `fault`, including unknown types."""
         return line.stream == "fault" and line.kind is not RunEnded
 
     def see(self, line: Line) -> None:

@@ -22,7 +22,8 @@ _UNSAID = frozenset({"released", "lock ended", "taken back"})
 
 
 class Deliveries(Subject):
-    """Each delivery when it ends, and how many there were of each number at the end."""
+    """Emits each delivery when it ends and, at the end, the number of deliveries by delivery
+    count."""
 
     tables = ("deliveries", "delivery_counts")
 
@@ -36,7 +37,7 @@ class Deliveries(Subject):
         return line.kind in Ended.handlers
 
     def see(self, line: Line) -> None:
-        """Fold the line."""
+        """Handle the line."""
         self._deliveries.see(line)
 
     def finish(self) -> None:

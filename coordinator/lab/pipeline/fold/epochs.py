@@ -12,7 +12,7 @@ from .observer import Emit, Subject
 
 
 class Epochs(Subject):
-    """Each epoch, when it is over."""
+    """Emits each epoch when it is over."""
 
     tables = ("epochs",)
 
@@ -21,15 +21,15 @@ class Epochs(Subject):
         self._settlings = Settlings(self._row, history.consumer_groups(), history.moves())
 
     def looks_at(self, line: Line) -> bool:
-        """All lines of groups: each may settle an epoch."""
+        """Return True for all lines of groups: each may settle an epoch."""
         return line.stream == "group"
 
     def see(self, line: Line) -> None:
-        """Fold the line."""
+        """Handle the line."""
         self._settlings.see(line)
 
     def finish(self) -> None:
-        """The last epoch of each group."""
+        """Emit the last epoch of each group."""
         self._settlings.finish()
 
     def _row(self, one: Settling) -> None:

@@ -24,8 +24,8 @@ _AT: Final = {
 
 
 class Metrics:
-    """Table `metrics`. `take` every row of the other tables, but for events, of which each `event`
-    is a line; then `finish`."""
+    """Table `metrics`. Call `take` with every row of the other tables, except events, for which
+    `event` gets the line; then `finish`."""
 
     def __init__(self) -> None:
         self._sums = dict.fromkeys(TABLES["metrics"].names()[1:], 0)
@@ -37,13 +37,13 @@ class Metrics:
         self._expired: list[tuple[str, str, int]] = []
 
     def take(self, table: str, row: Row) -> None:
-        """A row of another table."""
+        """Count a row of another table."""
         count = _COUNTS.get(table)
         if count is not None:
             count(self, row, _AT[table])
 
     def event(self, line: Line) -> None:
-        """A row of table `events`, as the line that it is made of."""
+        """Count a row of table `events`, by its line."""
         self._events += 1
         if line.kind is MemberCrashed and line.member:
             self._crashed[line.group, line.member] = line.at_ms

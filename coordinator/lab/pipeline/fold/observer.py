@@ -12,19 +12,20 @@ from coordinator.history.world.reader import History
 from ..schemas import Row
 
 Emit = Callable[[str, Row], None]
-"""Takes a table's name and a row without its `run_id`, which is the same for the whole run."""
+"""Function that takes a table's name and a row without its `run_id`, which is the same for the
+whole run."""
 
 
 class Observer(Reader):
     """A reader of one run. `see` each line that counts and that it looks at, then `finish` once."""
 
     def looks_at(self, line: Line) -> bool:
-        """Return whether lines of this line's stream and class mean anything here. By default those
-        with a handler do."""
+        """Return True if lines of this line's stream and class matter here; by default those
+        with a handler."""
         return line.kind in self.handlers
 
     def finish(self) -> None:
-        """The log has ended: emit what was still open."""
+        """Handle the end of the log: emit what is still open."""
 
 
 class Subject(Observer):

@@ -37,7 +37,7 @@ class Ownership(Subject):
         self._believed.see(line)
 
     def finish(self) -> None:
-        """The rows held at the end."""
+        """Emit the ownership that lasts at the end."""
         self._given.finish()
         self._told.finish()
         self._believed.finish()
@@ -50,7 +50,7 @@ class Ownership(Subject):
 
 
 class Members(Subject):
-    """Each membership, when it is over."""
+    """Emits each membership when it is over."""
 
     tables = ("members",)
 
@@ -63,7 +63,7 @@ class Members(Subject):
         return line.kind in Memberships.handlers
 
     def see(self, line: Line) -> None:
-        """Fold the line."""
+        """Handle the line."""
         self._memberships.see(line)
 
     def finish(self) -> None:

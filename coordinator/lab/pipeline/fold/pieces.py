@@ -23,7 +23,7 @@ _SHOWN = 200
 
 
 class Counts(NamedTuple):
-    """Lines of a piece, by what became of them."""
+    """Numbers of a piece's lines, by their outcome."""
 
     lines: int = 0
     events: int = 0
@@ -33,11 +33,11 @@ class Counts(NamedTuple):
     runs: int = 0
 
     def plus(self, other: Counts) -> Counts:
-        """Both together."""
+        """Return the sum of both."""
         return Counts(*(mine + its for mine, its in zip(self, other, strict=True)))
 
     def add_up(self) -> bool:
-        """Is every line accounted for?"""
+        """Return True if every line is accounted for."""
         return self.lines == self.events + self.quarantined + self.blank + self.cut_short
 
 
@@ -70,7 +70,7 @@ def fold_texts(
     emit: Callable[[str, Row], None],
     about: Mapping[str, str] | None = None,
 ) -> Counts:
-    """The same from lines of text, such as those of a log in memory."""
+    """Fold lines of text, such as those of a log in memory."""
     fold, offset = _PieceFold(log, emit, about), 0
     for number, text in enumerate(lines, 1):
         fold.line(Text(number, offset, text))
@@ -134,7 +134,7 @@ class _PieceFold:
             self._events += 1
 
     def unreadable(self, last: Text, error: Exception) -> None:
-        """The file itself ended in an error after a line."""
+        """Note that reading the file ended in an error after a line."""
         end = last.offset + len(last.text.encode())
         self._emit(
             "quarantine",

@@ -56,11 +56,12 @@ class Rebalances(Subject):
         return line.kind in Generations.handlers
 
     def see(self, line: Line) -> None:
-        """Fold the line, after the timeline has seen it."""
+        """Handle the line, after the timeline has seen it."""
         self._generations.see(line)
 
     def finish(self) -> None:
-        """All rebalances, group by group: their time without an owner may grow until the end."""
+        """Emit all rebalances, group by group: their time without an owner may grow until the
+        end."""
         self._generations.finish()
         for name, view in self._timeline.groups.items():
             for number, rebalance in enumerate(view.rebalances, 1):

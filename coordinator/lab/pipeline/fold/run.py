@@ -100,8 +100,8 @@ class RunFold:
         self.lines = 0
 
     def feed(self, line: Line) -> None:
-        """Fold one line. Raises one of UNFIT for a line that lacks what its type has; it is no
-        event then, and emits nothing."""
+        """Read one line. Raises one of UNFIT for a line that lacks a field of its type; such a
+        line is no event and emits nothing."""
         self._staged.clear()
         accepted, gaps = self._accepted, self._accepted.gaps
         counted = accepted.see(line)
@@ -160,7 +160,7 @@ class RunFold:
         )
 
     def finish(self, *, quarantined: int = 0, cut_short: bool = False) -> None:
-        """The run's log has ended."""
+        """Handle the end of the run's log."""
         self._staged.clear()
         damage = []
         for observer in self._observers:
@@ -200,8 +200,8 @@ class RunFold:
         self._seeing.clear()
 
     def verdicts(self, streams: frozenset[str]) -> list[Verdict]:
-        """After `finish`: what all judges say, those of the tables first. `streams`: those that the
-        log is known to have."""
+        """Return the verdicts of all judges, those of the tables first. Call it after `finish`.
+        `streams`: the streams that the log is known to have."""
         return self._verdicts.verdicts(streams)
 
     def _emit(self, table: str, row: tuple[Any, ...]) -> None:

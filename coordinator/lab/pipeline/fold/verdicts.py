@@ -14,8 +14,8 @@ JudgeMaker = Callable[[], Judge]
 
 
 class Verdicts(Observer):
-    """Tables `verdicts` and `findings`: what `coordinator.history.judges.judge` says, line by line.
-    `beside`: judges whose word is in no table."""
+    """Tables `verdicts` and `findings`: the verdicts of `coordinator.history.judges.judge`, line
+    by line. `beside`: judges whose verdicts are in no table."""
 
     tables = ("verdicts", "findings")
 
@@ -27,7 +27,7 @@ class Verdicts(Observer):
         self._panel = Panel([*judges, *beside])
 
     def looks_at(self, line: Line) -> bool:
-        """Every line: who judges it is the panel's affair."""
+        """Return True for every line: the panel selects the judges."""
         return True
 
     def see(self, line: Line) -> None:
@@ -35,7 +35,7 @@ class Verdicts(Observer):
         self._panel.show(line)
 
     def gap(self) -> None:
-        """Lines before the next one are missing."""
+        """Note that lines before the next one are missing."""
         self._panel.gap()
 
     def finish(self) -> None:
@@ -55,6 +55,6 @@ class Verdicts(Observer):
                 self.emit("findings", (verdict.judge, finding.seq, finding.at_ms, finding.text))
 
     def verdicts(self, streams: frozenset[str]) -> list[Verdict]:
-        """All judges' verdicts, those of no table last. `streams`: those that the log is known to
-        have."""
+        """Return all judges' verdicts, those that are in no table last. `streams`: the streams
+        that the log is known to have."""
         return list(self._panel.verdicts(streams=streams))

@@ -43,7 +43,7 @@ class ClientHosts:
     pipes: int = 0
     epoch_ms: int = 0
     faults: FaultBoard
-    """Faults of requests. There is none in a world whose brokers are not ours."""
+    """Faults of requests. Missing in a world whose brokers are not ours."""
 
     def __init__(
         self,
@@ -60,11 +60,11 @@ class ClientHosts:
         self.rights: Rights | None = None
         """Users and their rights; None: everybody may do everything."""
         self.wires: Wires | None = None
-        """The kinds of links, where they are not all alike."""
+        """Kinds of links, if they are not all alike; else None."""
         self.members: dict[str, Client] = {}
         """Members and producers by name."""
         self.on_death: Callable[[str], None] = lambda name: None
-        """Called with the name of who ended by an error of its own."""
+        """Called with the name of a client that ended by an error of its own."""
         self.frozen: set[str | int] = set()
         """Paused hosts: members by name, brokers by id."""
         self._clocks_ahead_ms: dict[str, int] = {}
@@ -72,10 +72,11 @@ class ClientHosts:
         self._deadlines: Deadlines[Client] = Deadlines()
         self._links: dict[tuple[str, int, bool], Link] = {}
         self._began: dict[str, tuple[int, int]] = {}
-        """Host -> when a process began there last, and how many did at that instant."""
+        """For each host the instant at which a process last began there, and the number of
+        processes that began at that instant."""
 
     def new_process(self, host: str) -> str:
-        """The unique mark of a process that starts on a host now."""
+        """Return a unique mark for a process that starts on a host now."""
         instant, count = self._began.get(host, (self.now, 0))
         count = count + 1 if instant == self.now else 1
         self._began[host] = self.now, count
@@ -84,49 +85,49 @@ class ClientHosts:
     # -- what each world has in its own way
 
     def at(self, instant: int, action: Callable[[], None], pipe: int = 0) -> None:
-        """Put something on the agenda. `pipe`: as `links.Agenda` takes it."""
+        """Call an action at an instant. `pipe`: see `links.Agenda`."""
         raise NotImplementedError
 
     def transport(self, host: str, highest: Any = None) -> Any:
-        """The maker of connections for the client on a host."""
+        """Return the transport of the client on a host."""
         raise NotImplementedError
 
     def nodes(self) -> Sequence[int]:
-        """The brokers that links lead to."""
+        """Return the brokers that links lead to."""
         raise NotImplementedError
 
     def carry_out(self, verb: Verb) -> Verb | None:
-        """A verb of the cluster; answers its inverse. Raises ClusterError."""
+        """Carry out a verb of the cluster; return its inverse. Raises ClusterError."""
         raise NotImplementedError
 
     def settle(self) -> None:
-        """The steps after every piece of work of the brokers."""
+        """Let the brokers finish after some work."""
         raise NotImplementedError
 
     def seen(self) -> Sight:
-        """The brokers, as a scenario's words see them: only where they are ours."""
+        """Return queries about the brokers, if they are ours."""
         raise NotImplementedError
 
     # -- members
 
     def add(self, member: Client) -> None:
-        """A member has come."""
+        """Add a member."""
         if not member.ended:
             self.members[member.name] = member
 
     def arm(self, member: Client) -> None:
-        """A member's next deadline may have changed."""
+        """Note that a member's next deadline may have changed."""
         self.call_at(member, member.next_deadline())
 
     def call_at(self, member: Client, deadline: int | None) -> None:
-        """Let a member be called at this instant; None: not of its own accord."""
+        """Call a member at this instant; None: never by itself."""
         if deadline is None:
             self._deadlines.cancel(member)
         else:
             self._deadlines.arm(member, deadline)
 
     def gone(self, member: Client) -> None:
-        """A member has ended."""
+        """Note that a member has ended."""
         self._deadlines.cancel(member)
         if self.members.get(member.name) is member:
             del self.members[member.name]
@@ -138,7 +139,7 @@ class ClientHosts:
         self.frozen.add(host)
 
     def thaw(self, host: str | int) -> None:
-        """Let a paused host go on: first with what came meanwhile."""
+        """Resume a paused host: first it handles what arrived meanwhile."""
         self.frozen.discard(host)
         for (name, node, up), link in list(self._links.items()):  # who goes on may open a link
             if host == (node if up else name):
@@ -149,13 +150,13 @@ class ClientHosts:
             member.due()
 
     def wall_ms(self, host: str) -> int:
-        """The wall clock of instant 0 by a member's host, in Unix milliseconds: it may
-        have jumped."""
+        """Return the Unix milliseconds at instant 0 by the wall clock of a member's host, which
+        may have jumped."""
         return self.epoch_ms + self._clocks_ahead_ms.get(host, 0)
 
     def jump_clock(self, host: str, by_ms: int) -> None:
-        """Let the wall clock of a member's host jump; its timers go on as they were. Raises
-        ClusterError where it cannot."""
+        """Move the wall clock of a member's host; its timers are unchanged. Raises ClusterError
+        if that is impossible."""
         refusal = jump_refusal(by_ms, self.wall_ms(host) + self.now + by_ms)
         if refusal:
             raise ClusterError(f"{host}: {refusal}")
@@ -167,7 +168,7 @@ class ClientHosts:
     # -- links
 
     def link(self, host: str, node: int, *, up: bool) -> Link:
-        """The link from a member's host to a broker (`up`), or back."""
+        """Return the link from a member's host to a broker (`up`), or back."""
         key = (host, node, up)
         found = self._links.get(key)
         if found is None:
@@ -181,11 +182,11 @@ class ClientHosts:
         return found
 
     def links_of(self, host: str, nodes: Iterable[int], direction: str) -> list[Link]:
-        """A member's links to brokers: `direction` is both, to_broker or from_broker."""
+        """Return a member's links to brokers. `direction`: both, to_broker or from_broker."""
         return [self.link(host, node, up=up) for node in nodes for up in DIRECTIONS[direction]]
 
     def links_to(self, host: str, broker: int | None, direction: str) -> list[Link]:
-        """A member's links to one broker; None: to all."""
+        """Return a member's links to one broker; None: to all."""
         return self.links_of(host, self.nodes() if broker is None else [broker], direction)
 
     def sent_bytes(self) -> int:

@@ -63,7 +63,7 @@ class ClientSide:
         self._is_open = False
         self._ended = False
         self.links = world.link(host, node, up=True), world.link(host, node, up=False)
-        """To the broker and back, as are the pipes."""
+        """The links to the broker and back, in the order of the pipes."""
         self._up = Pipe(world, self.links[0], self._at_broker, node)
         self._down = Pipe(world, self.links[1], self._at_client, host)
         self.pipes = self._up, self._down
@@ -73,13 +73,14 @@ class ClientSide:
     # -- the client's side
 
     def ask(self, message: Request, context: Any) -> None:
-        """Send a request, or keep it until there is a connection. Raises Unsupported, WireError."""
+        """Send a request, or keep it until the connection is open. Raises Unsupported,
+        WireError."""
         self.channel.ask(message, context)
         self._flush()
 
     @property
     def is_idle(self) -> bool:
-        """Is it open, and nothing on its way or waited for?"""
+        """Return True if the connection is open and nothing is in flight or unanswered."""
         return (
             self._is_open
             and not self._ended
@@ -96,7 +97,7 @@ class ClientSide:
             self._up.send(Sign.END)
 
     def reset(self) -> None:
-        """The network ends it for both sides."""
+        """Reset the connection for both sides."""
         if not self._ended:
             self._up.send(Sign.END)
             self._fail("the connection was reset")

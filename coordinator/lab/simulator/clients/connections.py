@@ -29,8 +29,8 @@ _CONSUMER_HEARTBEAT: Final = ConsumerGroupHeartbeatRequest.api_key
 
 
 def concerns_its_sender_alone(what: bytes | Sign) -> bool:
-    """Is this no request that could change what another member's heartbeat is answered, topics that
-    it makes aside?"""
+    """Return True if this is no request that could change the response to another member's
+    heartbeat, apart from topics that it creates."""
     if isinstance(what, Sign):
         return True
     size, key = _KEY.unpack_from(what)
@@ -146,7 +146,7 @@ class ClientConnection(ClientSide):
         self._forget()
 
     def broker_ended(self, *, crashed: bool) -> None:
-        """The broker's process has ended."""
+        """Note that the broker's process has ended."""
         if self._broker_side is not None:
             if crashed:
                 self._down.unsend()

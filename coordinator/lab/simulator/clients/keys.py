@@ -13,7 +13,7 @@ from ..chance import Draws
 
 
 class Keys(NamedTuple):
-    """So many `keys`, 0 for none; `hot` of them have `hot_share` per cent of the records."""
+    """A number of `keys`, 0 for none; `hot` of them have `hot_share` per cent of the records."""
 
     keys: int = 0
     hot: int = 0
@@ -22,8 +22,8 @@ class Keys(NamedTuple):
     def picking(
         self, partitions: Sequence[TopicPartition], draws: Draws
     ) -> Callable[[int], tuple[TopicPartition, bytes]] | None:
-        """The picker of a record's partition and key by its number; None: there are no keys. Topics
-        take turns."""
+        """Return the function from a record's number to its partition and key, or None if there
+        are no keys. Topics take turns."""
         if not self.keys:
             return None
         topics: dict[str, list[TopicPartition]] = {}

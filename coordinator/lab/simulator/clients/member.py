@@ -48,7 +48,7 @@ from .reported import event_of
 
 CLOSE_TIMEOUT_MS = 5_000
 _NOBODY: Final = -1
-"""The number of requests whose answer the member does not wait for."""
+"""The number of requests whose response is ignored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ class SimulatedMember:
             self.member.beats_late(Draws(world.seed, "late", self.name).between(*late_ms))
         self.ended = False
         self.fault: MemberFault | None = None
-        """The error that ended the application or its way out."""
+        """The error that ended the application, or that of its closing."""
         self.died = False
         """It ended by an error of its own."""
         self.application: Application | None = None
@@ -138,14 +138,14 @@ class SimulatedMember:
     # -- what is done to it
 
     def close(self) -> None:
-        """The application closes its consumer: it commits and leaves."""
+        """Close the application's consumer: it commits and leaves."""
         if not self.ended and not self._closing:
             self.log(MemberClosing)
             self._close()
             self.turn()
 
     def leave(self) -> None:
-        """Close it; a static member, too, leaves for good."""
+        """Close the consumer so that a static member leaves for good, too."""
         if not self.ended and not self._closing:
             self._close(leave=True)
             self.turn()
@@ -156,29 +156,28 @@ class SimulatedMember:
         self._client.close(self.world.now, CLOSE_TIMEOUT_MS, leave=leave)
 
     def crash(self) -> None:
-        """The process is killed; its host closes its connections."""
+        """Kill the process; its host closes its connections."""
         self._end(MemberCrashed)
 
     def stall(self) -> None:
-        """The application does not poll until `resume`; it leaves after max.poll.interval.ms
-        (CLI-14)."""
+        """Stop polling until `resume`; the member leaves after max.poll.interval.ms (CLI-14)."""
         self._polling = False
         self._arm()
 
     def resume(self) -> None:
-        """The application polls again."""
+        """Poll again."""
         if not self.ended:
             self._polling = True
             self.turn()
 
     def reset_connections(self) -> None:
-        """The network ends its connections."""
+        """Reset the member's connections."""
         self._driver.reset()
         self._producer_driver.reset()
 
     def clock_jumped(self) -> None:
-        """The wall clock of its host has jumped: what a pipeline writes from now on is dated by
-        it."""
+        """Note that the wall clock of its host has jumped: records that it writes are dated by
+        it from now on."""
         if self._producer is not None:
             self._producer.wall_ms = self.world.wall_ms(self.name)
 
@@ -199,8 +198,8 @@ class SimulatedMember:
     # -- its driver
 
     def turn(self) -> None:
-        """After anything that happened: let the application go on, carry out what the member wants,
-        see when to come back."""
+        """Let the application continue after an event, carry out the member's effects, and set
+        the next deadline."""
         if self.ended:
             return
         now = self.world.now
@@ -318,7 +317,7 @@ class SimulatedMember:
         self._unread_since = sent_at
 
     def catch_up_reading(self) -> None:
-        """Read as far as when it was polled last, if that was skipped."""
+        """Read up to the last poll, if that was skipped."""
         if self._unread_since is not None:
             self.read(self._unread_since)
 
@@ -369,8 +368,7 @@ class SimulatedMember:
         self._write(event, partition)
 
     def log(self, kind: type[MemberEvent], **fields: Any) -> None:
-        """Write a line of stream `member` of this class, with the fields beside client and member
-        epoch."""
+        """Write a line of stream `member`, with these fields and client and member epoch."""
         self._write(kind(client=self.name, member_epoch=self._epoch, **fields), None)
 
     @property

@@ -82,7 +82,7 @@ class SimulatedProducer:
     # -- what is done to it
 
     def close(self) -> None:
-        """The application stops sending; what it has sent is still delivered."""
+        """Stop sending; records in flight are still delivered."""
         if not self.ended:
             self._closing = True
             self._write(ProducerClosing(self.name))
@@ -92,28 +92,28 @@ class SimulatedProducer:
             self.turn()
 
     def leave(self) -> None:
-        """As `close`: a producer is in no group."""
+        """The same as `close`, because a producer is in no group."""
         self.close()
 
     def crash(self) -> None:
-        """The process is killed."""
+        """Kill the process."""
         self._end(ProducerCrashed)
 
     def stall(self) -> None:
-        """The application does nothing until `resume`."""
+        """Stall the application until `resume`."""
         self._sends = False
 
     def resume(self) -> None:
-        """The application goes on."""
+        """Resume the application."""
         self._sends = True
         self.turn()
 
     def reset_connections(self) -> None:
-        """The network ends its connections."""
+        """Reset the producer's connections."""
         self._driver.reset()
 
     def clock_jumped(self) -> None:
-        """The wall clock of its host has jumped: the records to come are dated by it."""
+        """Note that the wall clock of its host has jumped: later records are dated by it."""
         self.producer.wall_ms = self.world.wall_ms(self.name)
 
     @property
@@ -129,7 +129,7 @@ class SimulatedProducer:
     # -- its driver
 
     def turn(self) -> None:
-        """After anything that happened."""
+        """Continue after an event."""
         if self.ended:
             return
         now = self.world.now

@@ -21,9 +21,10 @@ from coordinator.wire.messages.share_fetch import ShareFetchRequest, ShareFetchR
 from coordinator.wire.schema import Response
 
 _FIRST: Final = -1_000_000_000
-"""Numbers of repeated requests begin here and go down: no other request has them."""
+"""Numbers of repeated requests go down from here: no other request has them."""
 Told = Callable[[str, int, int], None]
-"""The callback for the answer to a repeated request: the API, when it was sent, and its error."""
+"""Function that is called for the response to a repeated request with the API, the instant of
+sending, and the error."""
 
 
 class RepeatingConsumer(ShareConsumer):
@@ -39,12 +40,12 @@ class RepeatingConsumer(ShareConsumer):
         self._now = 0
 
     def tick(self, now: int) -> None:
-        """As of ShareConsumer."""
+        """See ShareConsumer."""
         self._now = now
         super().tick(now)
 
     def take(self) -> list[Effect]:
-        """As of ShareConsumer, with what is repeated behind it."""
+        """See ShareConsumer; repeated requests follow."""
         effects: list[Effect] = []
         for effect in super().take():
             effects.append(effect)
@@ -63,7 +64,7 @@ class RepeatingConsumer(ShareConsumer):
         return self._seen % self._every == 0
 
     def receive(self, number: int, response: Response, now: int) -> bool:
-        """As of ShareConsumer."""
+        """See ShareConsumer."""
         if number > _FIRST:
             return super().receive(number, response, now)
         sent = self._sent.pop(number, None)
@@ -72,7 +73,7 @@ class RepeatingConsumer(ShareConsumer):
         return False
 
     def failed(self, number: int, now: int) -> None:
-        """As of ShareConsumer."""
+        """See ShareConsumer."""
         if number > _FIRST:
             super().failed(number, now)
         self._sent.pop(number, None)

@@ -33,8 +33,8 @@ from coordinator.members.applications.reports import (
 def event_of(
     report: Report, client: str, member_epoch: int | None
 ) -> tuple[Event, TopicPartition | None]:
-    """Return the event of a report by the application of a client, and the partition that it is
-    about (None: none). `member_epoch`: None for members of the classic protocol and producers."""
+    """Return the event for a report by a client's application, and its partition, or None.
+    `member_epoch`: None for members of the classic protocol and producers."""
     match report:
         case Reset(partition, offset, why):
             return PositionReset(client, member_epoch, offset, why), partition

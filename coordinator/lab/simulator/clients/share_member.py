@@ -90,36 +90,36 @@ class SimulatedShareMember:
     # -- what is done to it
 
     def close(self) -> None:
-        """The application closes its consumer, which gives back what it has and leaves."""
+        """Close the application's consumer, which releases its records and leaves."""
         if not self.ended and not self._closing:
             self.log(MemberClosing)
             self._close()
             self.turn()
 
     def leave(self) -> None:
-        """As `close`: there are no static members."""
+        """The same as `close`, because there are no static members."""
         self.close()
 
     def crash(self) -> None:
-        """The process is killed; its host closes its connections."""
+        """Kill the process; its host closes its connections."""
         self._end(MemberCrashed)
 
     def stall(self) -> None:
-        """The application does nothing until `resume`: the locks of what it has end."""
+        """Stall the application until `resume`: the locks of its records end."""
         self.application.stalled = True
         self._arm()
 
     def resume(self) -> None:
-        """The application goes on."""
+        """Resume the application."""
         self.application.stalled = False
         self.turn()
 
     def reset_connections(self) -> None:
-        """The network ends its connections."""
+        """Reset the member's connections."""
         self._driver.reset()
 
     def clock_jumped(self) -> None:
-        """Nothing that it does is dated."""
+        """Do nothing: nothing that it does is dated."""
 
     @property
     def ready(self) -> bool:
@@ -134,8 +134,8 @@ class SimulatedShareMember:
     # -- its driver
 
     def turn(self) -> None:
-        """After anything that happened: let the application go on, carry out what it wants, see
-        when to come back."""
+        """Let the application continue after an event, carry out its effects, and set the next
+        deadline."""
         if self.ended:
             return
         now = self.world.now
@@ -206,8 +206,8 @@ class SimulatedShareMember:
     def log(
         self, kind: type[MemberEvent], partition: TopicPartition | None = None, **fields: Any
     ) -> None:
-        """Write a line of stream `member` of this class, with the fields beside client and member
-        epoch; `partition`: that it is about."""
+        """Write a line of stream `member` for a partition, with these fields and client and
+        member epoch."""
         member = self.consumer.member
         epoch = member.member_epoch if member.member_epoch != JOIN_EPOCH else None
         topic, index = (None, None) if partition is None else partition

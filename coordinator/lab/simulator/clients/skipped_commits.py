@@ -32,7 +32,7 @@ the number of its pipe."""
 
 
 class Beat(NamedTuple):
-    """A heartbeat of a quiet member: when it is sent, arrives and is answered."""
+    """A heartbeat of a quiet member: the instants of sending, arrival and response."""
 
     sent_at: int
     arrives: int
@@ -46,7 +46,7 @@ def send_for_real(
     at: int,
     arrives: int | None,
 ) -> None:
-    """Let a member send what was due at an instant, and is on its way, or whose answer is, if it
+    """Let a member send what was due at an instant and is in flight, or whose response is, if it
     has arrived."""
     with world.at_earlier(at):
         member.due()
@@ -63,7 +63,8 @@ def skip_heartbeats(
     count: int,
     last: Beat,
 ) -> None:
-    """So many heartbeats were sent, the last one at these instants, and answered well."""
+    """Note that so many heartbeats were sent, the last one at these instants, and answered
+    without error."""
     skip_messages(connection, heartbeat, answer, count)
     member.skip_heartbeats(count, last.sent_at, last.answered)
 
@@ -71,7 +72,7 @@ def skip_heartbeats(
 def skip_messages(
     connection: ClientConnection, heartbeat: Heartbeat, answer: Response, count: int
 ) -> None:
-    """So many heartbeats went over a connection, and their answers."""
+    """Note that so many heartbeats and their responses went over a connection."""
     up, down = connection.links
     size, answer_size = connection.channel.heartbeat_sizes(heartbeat, answer)
     up.skip(count, size)
@@ -80,12 +81,10 @@ def skip_messages(
 
 
 class Commits:
-    """The commits of one quiet time. `arrived` is called when one has, which may have kept the
-    member's session alive.
-
-    `beat_arrived` and `beat_answered` are called for the heartbeat that was on its way when one was
-    sent: when it has been sent for real and has arrived, and when it has been answered.
-    """
+    """The commits of one quiet time. `arrived` is called when a commit has arrived, which may
+    have renewed the member's session. `beat_arrived` and `beat_answered` are called for the
+    heartbeat that was in flight when a commit was sent: when it has been sent for real and has
+    arrived, and when it has been answered."""
 
     def __init__(
         self,
@@ -114,8 +113,8 @@ class Commits:
         because both name the same partitions."""
 
     def send(self, now: int, beat: Beat | None) -> Commit:
-        """The member commits all its positions now. `beat`: its heartbeat that is not answered yet,
-        if there is one."""
+        """Commit all positions of the member now. `beat`: its unanswered heartbeat, if there is
+        one."""
         self.member.read(now)
         positions = self._machine.positions
         for key, row in zip(self._keys, self._rows, strict=True):
@@ -137,7 +136,7 @@ class Commits:
         return commit
 
     def handle(self, now: int) -> OffsetCommitResponse:
-        """The coordinator gets the request, as `broker.exchange` gives it to its handler."""
+        """Let the coordinator handle the request, as `broker.exchange` calls its handler."""
         world, message, name, side = (
             self.world,
             self.message,
@@ -171,8 +170,8 @@ class Commits:
 
 
 class Commit:
-    """A commit of a quiet member: when it is sent, arrives and is answered. `beat`: as
-    `Commits.send` takes it."""
+    """A commit of a quiet member: the instants of sending, arrival and response. `beat`: see
+    `Commits.send`."""
 
     __slots__ = (
         "_beat",
@@ -205,8 +204,8 @@ class Commit:
             commits.world.wake(commits.member)
 
     def end(self, world: Environment, member: SimulatedMember, place: Place) -> bool:
-        """Bring the member to where it is at `place`; False: the request or its answer is on its
-        way then."""
+        """Bring the member to its state at `place`. Return False if the request or its response
+        is in flight then."""
         self._is_over = True
         commits, response, beat = self._commits, self._response, self._beat
         connection = commits.connection

@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 _REFRESH: Final = "refresh"
 _MOST_KEPT: Final = 128
-"""Answers to Metadata that a broker keeps; beyond that, those to refreshes are not kept a second
-time."""
+"""Number of responses to Metadata that a broker keeps; beyond that, those to refreshes are not
+kept as well."""
 
 
 class Refresh(NamedTuple):
-    """A member asks for metadata that have not changed, now: what is sent, and when it arrives and
-    is answered."""
+    """A member's refresh of metadata that have not changed: the request, and the instants of its
+    arrival and its response."""
 
     connection: ClientConnection
     sizes: tuple[int, int]
@@ -44,19 +44,19 @@ class Refresh(NamedTuple):
     answered: int
 
     def is_over(self, place: Place) -> bool:
-        """Has it been answered at `place`?"""
+        """Return True if it has been answered at `place`."""
         return (self.answered, self.arrives, self.connection.pipes[1].number) < place
 
     def skip(self, count: int) -> None:
-        """So many like it were sent and answered."""
+        """Note that so many like it were sent and answered."""
         up, down = self.connection.links
         up.skip(count, self.sizes[0])
         down.skip(count, self.sizes[1])
         self.connection.channel.skip(count)
 
     def end(self, world: Environment, member: SimulatedMember, place: Place) -> bool:
-        """Bring the member to where it is at `place`; False: the question or its answer is on its
-        way then."""
+        """Bring the member to its state at `place`. Return False if the request or its response
+        is in flight then."""
         if self.is_over(place):
             self.skip(1)
             member.skip_metadata(self.asked_at, self.answered)
@@ -75,8 +75,8 @@ class Refresh(NamedTuple):
 
 
 class Planned(NamedTuple):
-    """A refresh that follows another one. `beats`: how many heartbeats are sent between the two, at
-    least one, each of which is answered before this one begins."""
+    """A refresh that follows another one. `beats`: number of heartbeats sent between the two, at
+    least one; each is answered before this refresh begins."""
 
     beats: int
     refresh: Refresh
@@ -85,8 +85,8 @@ class Planned(NamedTuple):
 def refresh_now(
     world: Environment, member: SimulatedMember, machine: GroupMember
 ) -> Refresh | None:
-    """The refresh of a member's metadata that begins now, if they are the same as before and arrive
-    before its next heartbeat is due."""
+    """Return the refresh of a member's metadata that begins now, if these are unchanged and
+    arrive before its next heartbeat is due; else None."""
     connection, question, now = member.any_link, machine.metadata_question(), world.now
     if not isinstance(connection, ClientConnection) or question is None or question.topics is None:
         return None
@@ -112,8 +112,8 @@ def refresh_now(
 def plan(
     machine: GroupMember, coordinator: ClientConnection, first: Refresh, most: int
 ) -> list[Planned]:
-    """The refreshes that follow one that begins now, at most so many, up to the first that might meet
-    something else: a heartbeat, its answer, or a commit."""
+    """Return the refreshes that follow one that begins now, at most so many, up to the first
+    that might coincide with a heartbeat, its response, or a commit."""
     planned: list[Planned] = []
     (up, down), others = first.connection.links, machine.offsets_due
     shared = up is coordinator.links[0]
@@ -164,8 +164,8 @@ def _metadata(
 
 
 def is_open(connection: ClientConnection) -> bool:
-    """Is nothing on a connection, and does each message arrive by its delay alone, which is some
-    time?"""
+    """Return True if nothing is in flight on a connection, and each message arrives after a
+    positive delay alone."""
     up, down = connection.links
     return (
         not (
@@ -181,6 +181,6 @@ def is_open(connection: ClientConnection) -> bool:
 
 
 def longest_ms(connection: ClientConnection) -> int:
-    """The longest that a question and its answer take."""
+    """Return the longest time in ms that a request and its response take."""
     up, down = connection.links
     return up.delay_ms[1] + down.delay_ms[1]

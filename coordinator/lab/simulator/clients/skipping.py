@@ -47,15 +47,15 @@ if TYPE_CHECKING:
 
 _FIRST_PLANNED: Final = 5
 _MOST_PLANNED: Final = 80
-"""So many refreshes are planned at once, and twice as many each time: what disturbs a member makes the
-rest of a plan useless."""
+"""Number of refreshes that are planned at once, at most; each time twice as many, because a
+disturbance makes the rest of a plan useless."""
 _NEVER: Final = 1 << 62
 _ALL_IS_WELL: Final = HeartbeatResponse()
 
 
 class Renewing(NamedTuple):
-    """Effect of each heartbeat of a quiet member at its coordinator: its session ends so much
-    later. `answer`: what it is answered."""
+    """Effect of each heartbeat of a quiet member at its coordinator: its session is renewed.
+    `answer`: the response."""
 
     heartbeat: Heartbeat
     answer: Response
@@ -65,8 +65,8 @@ class Renewing(NamedTuple):
 
 
 class Quiet:
-    """A member's quiet time, which may begin with a refresh of its metadata, and go on with others.
-    `until`: when the member has something else to do."""
+    """A member's quiet time, which may begin with a refresh of its metadata and contain others.
+    `until`: the instant at which the member has something else to do."""
 
     __slots__ = (
         "_commits",
@@ -99,7 +99,7 @@ class Quiet:
         self._interval_ms = member.member.beat_interval_ms
         self._part: Refresh | Commit | None = None
         self._planned: list[Planned] = []
-        """The refreshes that follow `_part`, which is one then."""
+        """The refreshes that follow `_part`, if that is a refresh."""
         self._reach = _FIRST_PLANNED
         self._commits: Commits | None = None
         self._held = renewing.timers.get(renewing.session)
@@ -118,7 +118,7 @@ class Quiet:
         self.until = due if others is None else min(due, others)
 
     def end(self, place: Place, sent_before: int) -> None:
-        """Bring the member and its coordinator to where they are at `place`; heartbeats due before
+        """Bring the member and its coordinator to their state at `place`; heartbeats due before
         `sent_before` have been sent."""
         self._end(place, sent_before)
         self._member.catch_up_reading()
@@ -195,10 +195,10 @@ class Quiet:
         return Beat(sent_at, arrives, arrives + down.delay_after(nth - 1))
 
     def go_on(self, now: int) -> bool:
-        """Let the member do what it has to do now, commit or ask for metadata, and be quiet further
-        on. False: it has to be brought to where it is. So it is if anything else is on its way, or
-        could be before this is answered, and if several brokers store a commit.
-        """
+        """Let the member do what it has to do now (commit, or ask for metadata) and stay quiet.
+        Return False if it cannot be skipped: something else is in flight, or may be before the
+        response, or several brokers store a commit. Then its state must be computed step by
+        step."""
         machine, world, part = self._member.member, self._world, self._part
         if part is None:
             self._let_go()
@@ -247,8 +247,7 @@ class Quiet:
         return True
 
     def hold(self) -> None:
-        """The member may have shown that it lives: then its session ends later. It does not end
-        while the member is quiet."""
+        """Keep the session of a quiet member from ending; a sign of life may have renewed it."""
         timers, session = self._renewing.timers, self._renewing.session
         ends = timers.get(session)
         if ends != _NEVER:
@@ -286,12 +285,9 @@ class Quiet:
 
 
 def begin(world: Environment, member: SimulatedMember, *, refreshes: bool = False) -> Quiet | None:
-    """The quiet time of a member that begins now; None if it is not quiet, or has other things to
-    do before its next heartbeat.
-
-    `refreshes`: its metadata are due now; None, too, if they have changed, or if a heartbeat is due
-    before they would be answered.
-    """
+    """Return the quiet time of a member that begins now; None if it is not quiet, or has other
+    things to do before its next heartbeat. `refreshes`: its metadata are due now; then also None
+    if they have changed, or if a heartbeat is due before the response."""
     if member.application is not None:
         return None
     machine, connection = member.member, member.only_link

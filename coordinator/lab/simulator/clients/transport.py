@@ -13,8 +13,7 @@ from .connections import ClientConnection
 
 
 class HostTransport:
-    """Connections of one client, whose name is its host's too. `highest`: as a `Channel` takes
-    it."""
+    """Connections of one client, whose name is also its host's. `highest`: see `Channel`."""
 
     def __init__(
         self, world: Environment, host: str, highest: Mapping[int, int] | None = None
@@ -28,13 +27,13 @@ class HostTransport:
         return self._world.now
 
     def soon(self, action: Callable[[], None]) -> None:
-        """Later at this instant."""
+        """Call an action later at this instant."""
         self._world.at(self._world.now, action)
 
     def connect(
         self, node: Node | None, turn: int, answered: Answered, lost: Lost
     ) -> ClientConnection:
-        """A connection to a broker; None: to the `turn`-th of all, around and around."""
+        """Open a connection to a broker; None: to the `turn`-th of all, in a circle."""
         broker = node.node_id if node is not None else turn % len(self._world.brokers.brokers) + 1
         return ClientConnection(
             self._world, self._host, self._host, broker, answered, lost, self._highest

@@ -16,8 +16,8 @@ _ROW, _LEFT, _WIDTH, _RIGHT, _TOP = 22, 260, 360, 150, 46
 
 
 def svg(title: str, measures: Sequence[str], variants: Mapping[str, Sequence[Estimate]]) -> str:
-    """A picture. `variants`: of each variant, an estimate for each of `measures`, in their
-    order."""
+    """Return the picture. `variants`: for each variant an estimate for each of `measures`, in
+    their order."""
     block = _ROW * (len(variants) + 2)
     height, width = _TOP + block * len(measures), _LEFT + _WIDTH + _RIGHT
     lines = [

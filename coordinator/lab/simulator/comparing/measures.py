@@ -45,14 +45,12 @@ NAMES = (
 
 
 def measure(lines: Iterable[Line]) -> Measures:
-    """The costs of all groups of a run together. `rebalances`: those that began. `rebalancing_s`:
-    the time from each RebalanceStarted to the GenerationStored after it.
-
-    A consumer group rebalances from the bump of its epoch until all are reconciled. `moved`: by
-    member id, and by client id; `moved_needlessly`: between processes, beyond what shares of the
-    new sizes would have needed (`moves`). `duplicates`: records that a group's
-    applications processed again, each time counted; what members only pretend to read is not known.
-    """
+    """Return the costs of all groups of a run together. `rebalances`: number that began.
+    `rebalancing_s`: time from each RebalanceStarted to the next GenerationStored; for a consumer
+    group from each new epoch until all members have reached it. `moved`: partitions moved by
+    member id, and by client id. `moved_needlessly`: moves between processes beyond those that
+    the new sizes of shares needed. `duplicates`: records that a group's applications processed
+    again, each time counted; members that only pretend to read are left out."""
     history, repeated, gaps_ms = History(), Repeated(), list[int]()
     moves, rests = history.moves(), Rests(history.consumer_groups())
     history.gaps(lambda since_ms, to_ms: gaps_ms.append(to_ms - since_ms))

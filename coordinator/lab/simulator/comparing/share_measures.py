@@ -49,11 +49,10 @@ NAMES: Final = (
 
 
 def measure_shares(lines: Iterable[Line]) -> ShareMeasures:
-    """Of all share groups together. `redelivered`: deliveries of records that had been delivered
-    before. `given_up`: records that were rejected, or released after their last delivery.
-    `locks_ended`: records that were taken back because their lock ended. `seconds_to_accept`: from
-    when a record was written until it was accepted, on average; `slowest_s`: at most.
-    """
+    """Return the measures of all share groups together. `redelivered`: deliveries of records
+    that had been delivered before. `given_up`: records that were rejected, or released after
+    their last delivery. `locks_ended`: records whose lock ended. `seconds_to_accept`: average
+    time from writing a record to its acceptance; `slowest_s`: the longest."""
     outcome = _Outcome()
     for line in accepted(lines):
         outcome.see(line)
@@ -129,12 +128,12 @@ class _Written:
         self._at_ms: list[int] = []
 
     def append(self, offset: int, at_ms: int) -> None:
-        """A batch was, which begins at an offset."""
+        """Note a batch that begins at an offset."""
         self._offsets.append(offset)
         self._at_ms.append(at_ms)
 
     def instants(self, of: AcknowledgedRange) -> Iterator[int]:
-        """Of each record of a range."""
+        """Yield the instant at which each record of a range was written."""
         for offset in range(of.first_offset, of.last_offset + 1):
             batch = bisect_right(self._offsets, offset) - 1
             if batch >= 0:
