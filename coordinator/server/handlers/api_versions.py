@@ -39,7 +39,9 @@ _KEPT = "api_versions"
 
 
 def handle(broker: Broker, call: Call) -> Result:
-    """Answer at once; the response is the same for every client and encoded once for each version."""
+    """Handle an ApiVersions; the response is the same for every client and encoded once for each
+    version.
+    """
     request = call.message
     assert isinstance(request, ApiVersionsRequest)
     if call.version >= _FIRST_WITH_SOFTWARE:

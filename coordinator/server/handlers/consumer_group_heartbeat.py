@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answer at once. A v0 member without a member id gets one drawn here (K8-HB-1 step 3)."""
+    """Handle a ConsumerGroupHeartbeat. A v0 member without a member id gets one drawn here (K8-HB-1
+    step 3).
+    """
     request = call.message
     assert isinstance(request, ConsumerGroupHeartbeatRequest)
     if not is_enabled(broker):

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once; each topic grows or is refused independently. Topics named twice come first,
-    refused.
+    """Handle a CreatePartitions; each topic grows or is refused independently. Topics named twice
+    come first, refused.
     """
     request = call.message
     assert isinstance(request, CreatePartitionsRequest)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once; each topic is created or refused independently."""
+    """Handle a CreateTopics; each topic is created or refused independently."""
     request = call.message
     assert isinstance(request, CreateTopicsRequest)
     names = Counter(topic.name for topic in request.topics)

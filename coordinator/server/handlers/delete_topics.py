@@ -38,7 +38,7 @@ _DISABLED = "Topic deletion is disabled."
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once; each topic is deleted or refused independently."""
+    """Handle a DeleteTopics; each topic is deleted or refused independently."""
     return Sliced(_delete_all(broker, call))
 
 

@@ -48,8 +48,8 @@ _KINDS = frozenset(ResourceType)
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once, each resource independently; a resource of an unknown type refuses all of
-    them.
+    """Handle a DescribeConfigs, each resource independently; a resource of an unknown type refuses
+    all of them.
     """
     return Sliced(_describe(broker, call))
 

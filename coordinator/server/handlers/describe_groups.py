@@ -24,8 +24,8 @@ _OF_CONFIGS = 1 << 10 | 1 << 11
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once, one entry for each id; a group named twice is described once and shown twice
-    (DSC-*).
+    """Handle a DescribeGroups: one entry for each id; a group named twice is described once and
+    shown twice (DSC-*).
     """
     return Sliced(_describe(broker, call))
 

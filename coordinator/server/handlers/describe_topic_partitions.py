@@ -32,8 +32,8 @@ _MOST: Final = 2**31 - 1
 
 
 def handle(broker: Broker, call: Call) -> Response:
-    """Answer at once. An invalid cursor refuses every topic with 42; an empty name without a cursor
-    with -1.
+    """Handle a DescribeTopicPartitions. An invalid cursor refuses every topic with 42; an empty
+    name without a cursor with -1.
     """
     request = call.message
     assert isinstance(request, DescribeTopicPartitionsRequest)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def consumer_group_describe(broker: Broker, call: Call) -> Sliced:
-    """Answer at once, one entry for each group."""
+    """Handle a ConsumerGroupDescribe: one entry for each group."""
     request = call.message
     assert isinstance(request, ConsumerGroupDescribeRequest)
     if serves_consumers(broker):
@@ -30,7 +30,7 @@ def consumer_group_describe(broker: Broker, call: Call) -> Sliced:
 
 
 def share_group_describe(broker: Broker, call: Call) -> Sliced:
-    """Answer at once, one entry for each group."""
+    """Handle a ShareGroupDescribe: one entry for each group."""
     request = call.message
     assert isinstance(request, ShareGroupDescribeRequest)
     if serves_shares(broker):

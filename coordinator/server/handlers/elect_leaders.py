@@ -33,8 +33,8 @@ _PREFERRED, _UNCLEAN = 0, 1
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once. A timeout of 0 or less, or an unknown kind of election, refuses the whole
-    request.
+    """Handle an ElectLeaders. A timeout of 0 or less, or an unknown kind of election, refuses the
+    whole request.
     """
     request = call.message
     assert isinstance(request, ElectLeadersRequest)

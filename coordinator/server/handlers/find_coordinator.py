@@ -37,8 +37,8 @@ _FIRST_WITH_SHARE = 6
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answer at once, one entry for each key in the order of the request, repeated keys included
-    (FC-4).
+    """Handle a FindCoordinator: one entry for each key in the order of the request, repeated keys
+    included (FC-4).
     """
     request = call.message
     assert isinstance(request, FindCoordinatorRequest)

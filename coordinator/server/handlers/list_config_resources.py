@@ -31,7 +31,9 @@ _ALL = (
 
 
 def handle(broker: Broker, call: Call) -> ListConfigResourcesResponse:
-    """Answer at once. No types mean all; an unknown type refuses the whole request (35)."""
+    """Handle a ListConfigResources. No types mean all; an unknown type refuses the whole request
+    (35).
+    """
     request = call.message
     assert isinstance(request, ListConfigResourcesRequest)
     if call.version == 0:

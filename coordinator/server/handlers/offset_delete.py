@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> Sliced:
-    """Answer at once. If any partition is refused, each topic occurs once in the response: its
-    refused partitions, then the coordinator's (OD-3).
+    """Handle an OffsetDelete. If any partition is refused, each topic occurs once in the response:
+    its refused partitions, then the coordinator's (OD-3).
     """
     return Sliced(_delete(broker, call))
 

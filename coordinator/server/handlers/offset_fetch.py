@@ -34,8 +34,8 @@ _TOPICS = 1
 
 
 def handle(broker: Broker, call: Call) -> Result | Sliced:
-    """Answer at once, groups in the order of the request (OF-9). A repeated entry is looked up once
-    and shown as often as requested.
+    """Handle an OffsetFetch: groups in the order of the request (OF-9). A repeated entry is looked
+    up once and shown as often as requested.
     """
     request = call.message
     assert isinstance(request, OffsetFetchRequest)

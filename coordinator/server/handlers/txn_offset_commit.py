@@ -37,7 +37,7 @@ _FIRST_WITH_IDS = 6
 
 
 def handle(broker: Broker, call: Call) -> TxnOffsetCommitResponse:
-    """Answer at once. A topic's refused partitions come first, then the coordinator's."""
+    """Handle a TxnOffsetCommit. A topic's refused partitions come first, then the coordinator's."""
     request = call.message
     assert isinstance(request, TxnOffsetCommitRequest)
     missing: MissingPartitions[TxnOffsetCommitRequestTopic, TxnOffsetCommitResponseTopic] = (

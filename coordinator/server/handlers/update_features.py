@@ -38,7 +38,7 @@ _FAILED = "The update failed for all features since the following feature had an
 
 
 def handle(broker: Broker, call: Call) -> UpdateFeaturesResponse:
-    """Answer at once; the first refusal refuses all."""
+    """Handle an UpdateFeatures; the first refusal refuses all."""
     request = call.message
     assert isinstance(request, UpdateFeaturesRequest)
     if not broker.reaches_controller:
