@@ -196,7 +196,7 @@ class SettledWithin(Judge):
         if self._ended_at < self._quiet.since + self._bound_ms:
             return
         for line in self._late[:1]:
-            what = "is given" if line.kind is PartitionsAssigned else "loses"
+            what = "is assigned" if line.kind is PartitionsAssigned else "loses"
             text = f"{line.event.client} of group {line.group} {what} partitions"
             self.blame(line, f"{text}, although nothing was done since {self._quiet.since} ms")
         for group, seen in self._seen.items():
@@ -205,7 +205,9 @@ class SettledWithin(Judge):
             for place, line in seen.items():
                 owners = self._owners.of(group, place)
                 if len(owners) != 1:
-                    whose = " and ".join(sorted(owners)) or "nobody"
-                    text = f"{place[0]}-{place[1]} is {whose}'s in group {group}"
+                    owned = (
+                        f"is owned by {' and '.join(sorted(owners))}" if owners else "has no owner"
+                    )
+                    text = f"{place[0]}-{place[1]} {owned} in group {group}"
                     self.blame(line, f"{text}, {self._bound_ms} ms after the last churn or fault")
                     break

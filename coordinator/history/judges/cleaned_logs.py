@@ -130,7 +130,7 @@ class LogsAreCleanedAsConfigured(Judge):
         log = self._log(line)
         if event.reason == _LOG_START and not self._by_hand:
             text = f"segments of {_told(line)} went as its start had moved"
-            self.blame(line, f"{text}, and nobody has deleted records")
+            self.blame(line, f"{text}, and no client has deleted records")
         for fault in (
             *self._of_age(line, event),
             *self._of_settings(line, event),

@@ -224,6 +224,7 @@ class RebalancesAreHeardOf(Judge):
             group, member = key
             self.blame(
                 owes.line,
-                f"{member} of group {group} has not heard of it at {now_ms} ms: no heartbeat of it was refused, and it has not joined",
+                f"{member} of group {group} has not learned of the rebalance at {now_ms} ms: "
+                "no heartbeat of it was refused, and it has not joined",
             )
         self.due_ms = min((owes.due_ms for owes in self._owes.values()), default=NEVER)

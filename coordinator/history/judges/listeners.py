@@ -49,21 +49,21 @@ class ListenersAreTold(Judge):
             own.clear()  # another process of that name, of whose beginning nothing was told
             self._ids[whose] = line.member
         named = set(event.partitions)
-        self._wrong(line, whose, named & own, "is given", "which it has")
+        self._wrong(line, whose, named & own, "is assigned", "which it has already")
         own |= named
 
     @on(PartitionsRevoked, PartitionsLost)
     def _taken(self, line: Line, event: PartitionsRevoked | PartitionsLost) -> None:
         whose = line.group or "", event.client
         own, named = self._own.setdefault(whose, set()), set(event.partitions)
-        self._wrong(line, whose, named - own, "is told that it loses", "which it has not")
+        self._wrong(line, whose, named - own, "loses", "which it does not have")
         own -= named
         number = event.member_epoch if line.generation is None else line.generation
         is_member = number is not None and number > 0
         if isinstance(event, PartitionsRevoked) and named and not is_member:
             self.blame(
                 line,
-                f"{whose[1]} of group {whose[0]} is told that its partitions are revoked, although it is no member any more: they are lost",
+                f"{whose[1]} of group {whose[0]} is called with revoked partitions, although it is no member any more: they are lost",
             )
 
     def _wrong(self, line: Line, whose: _Key, named: set[_Place], told: str, why: str) -> None:

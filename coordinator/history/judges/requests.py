@@ -122,7 +122,7 @@ class AnsweredOnce(Judge):
         if leaves is not None and not (changed or errors or leaves.group in self._loaded):
             self.blame(
                 line,
-                f"{leaves.member} has left group {leaves.group}, and nobody was taken out",
+                f"{leaves.member} has left group {leaves.group}, and no member was removed",
             )
         if commit is not None and not (changed or errors):
             self.blame(
@@ -236,7 +236,7 @@ class AnsweredOnce(Judge):
             line, request = self._waits[seq]
             self.blame(
                 line,
-                f"the {request.api} of {request.client} has no answer at {now_ms} ms, and waits for nobody",
+                f"the {request.api} of {request.client} is not answered at {now_ms} ms, and waits for no other member",
             )
             self._forget([seq])
         self.due_ms = min(self._due.values(), default=NEVER - 1) + 1

@@ -222,7 +222,7 @@ class SessionsEnd(Judge):
         )
         if by_hand and not self._by_hand:
             text = f"the session of {event.member_id} in group {group} was ended by hand, it says"
-            self.blame(line, f"{text}, and nobody does that here")
+            self.blame(line, f"{text}, and no test or person does that here")
         elif event.reason == Removal.SESSION_EXPIRED and not by_hand:
             self._expired(line, group, event.member_id)
 

@@ -255,7 +255,9 @@ class Settled(Reader):
             if only is not None and partition not in only:
                 continue
             if partition[0] in topics and partition not in owned and made_ms <= since_ms:
-                yield Unsettled(line, f"nobody in group {group} has {partition[0]}-{partition[1]}")
+                yield Unsettled(
+                    line, f"{partition[0]}-{partition[1]} has no owner in group {group}"
+                )
                 break
 
 

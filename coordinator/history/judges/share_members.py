@@ -285,7 +285,7 @@ class ReleasedComeAgain(Judge):
                 since = max(self._quiet_since, line.at_ms)
                 due_ms = since + self._bound_ms
                 if due_ms < self._now and any(self._had_time(client, due_ms) for client in well):
-                    text = f"offset {at} of {told(line)} was given back, and to nobody since"
+                    text = f"offset {at} of {told(line)} was released, and has been delivered to no member since"
                     self.blame(line, text)
                     break
 

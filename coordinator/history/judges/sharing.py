@@ -183,7 +183,7 @@ class OneHolder(JudgeOfShares):
         if expected <= last:
             self.blame(
                 line,
-                f"{member} acknowledges offset {expected} of {told(line)}, which nobody holds",
+                f"{member} acknowledges offset {expected} of {told(line)}, which no member holds",
             )
 
 

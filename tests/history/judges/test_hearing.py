@@ -47,7 +47,8 @@ def test_a_refused_heartbeat_in_time_is_enough() -> None:
         found = log.blamed(JUDGE)
         assert len(found) == late_ms
         assert all(
-            text.startswith("m of group g has not heard of it at 105201 ms") for text in found
+            text.startswith("m of group g has not learned of the rebalance at 105201 ms")
+            for text in found
         )
 
 

@@ -100,7 +100,7 @@ def test_a_request_that_is_forgotten() -> None:
     log = Log()
     _joins(log, excuse="")
     assert log.blamed(AnsweredOnce) == [
-        "the join_group of c has no answer at 100000 ms, and waits for nobody"
+        "the join_group of c is not answered at 100000 ms, and waits for no other member"
     ]
 
 
@@ -128,7 +128,7 @@ def _leaves(*, removed: bool = False, loaded: bool = False, error: bool = False)
 
 
 def test_who_leaves_is_taken_out() -> None:
-    assert _leaves() == ["m has left group g, and nobody was taken out"]
+    assert _leaves() == ["m has left group g, and no member was removed"]
     assert _leaves(removed=True) == _leaves(loaded=True) == _leaves(error=True) == []
 
 
@@ -426,11 +426,11 @@ def test_at_rest_applications_have_what_they_were_given_and_all_is_given() -> No
     assert _rests(told=(0,)) == ["c of group g was not told that it has t-1"]
     assert _rests(told=(0, 1), given=(0,)) == [
         "c of group g was not told that it lost t-1",
-        "nobody in group g has t-1",
+        "t-1 has no owner in group g",
     ]
-    assert _rests(made=3) == ["nobody in group g has t-2"]
+    assert _rests(made=3) == ["t-2 has no owner in group g"]
     assert _rests(made=3, excuse="replaced") == [], "who was to join once more joined as another"
-    assert _rests(made=3, excuse="replaced, then stored anew") == ["nobody in group g has t-2"]
+    assert _rests(made=3, excuse="replaced, then stored anew") == ["t-2 has no owner in group g"]
     assert (
         _rests(told=(0,), excuse="busy")
         == _rests(told=(0,), excuse="slow")

@@ -181,7 +181,7 @@ def test_a_session_is_ended_by_hand_where_hands_are() -> None:
     for line in (ended, share):
         assert found(line, by=SessionsEnd) == []
         (text,) = found(line, by=partial(SessionsEnd, by_hand=False))
-        assert text.endswith("was ended by hand, it says, and nobody does that here")
+        assert text.endswith("was ended by hand, it says, and no test or person does that here")
 
 
 def test_who_has_joined_or_synced_is_not_removed_as_one_that_did_not() -> None:
@@ -256,7 +256,7 @@ def test_a_log_starts_later_where_somebody_deletes_records() -> None:
     }
     by = partial(LogsAreCleanedAsConfigured, by_hand=False)
     assert found(moved, by=by) == [
-        "segments of t-0 went as its start had moved, and nobody has deleted records"
+        "segments of t-0 went as its start had moved, and no client has deleted records"
     ]
     assert found(moved, by=LogsAreCleanedAsConfigured) == []
     assert found(asked("delete_records"), moved, by=by) == []

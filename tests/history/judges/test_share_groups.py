@@ -444,7 +444,9 @@ def _is_done(at_ms: int, offset: int, word: str = "accept") -> dict[str, Any]:
 def test_a_worker_that_is_busy_with_one_batch_takes_nothing() -> None:
     """The only worker of a group works for minutes on what it has: nobody is to blame that what was
     given back waits."""
-    waits = ["offset 0 of t-0 of share group g was given back, and to nobody since"]
+    waits = [
+        "offset 0 of t-0 of share group g was released, and has been delivered to no member since"
+    ]
     assert _at_work() == waits, "a worker that has nothing to do"
     assert _at_work(_polls(20_000, 9)) == []
     assert _at_work(_polls(20_000, 9), _is_done(299_000, 9)) == []

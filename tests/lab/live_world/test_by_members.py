@@ -107,7 +107,7 @@ def test_partitions_that_nobody_was_told_of_are_found() -> None:
 
     found = _found('assignor = "range"', told_nothing)
     assert (
-        "is nobody's in group app, 60000 ms after the last churn or fault"
+        "has no owner in group app, 60000 ms after the last churn or fault"
         in (found["settled_within"][0])
     )
 
