@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from coordinator.lab.page.lessons import Lesson, LessonError
+from coordinator.lab.page.lessons import Lesson, LessonError, load
 from coordinator.lab.page.lessons.conditions import broken, read_conditions
 from coordinator.lab.page.lessons.own import read_files
 from coordinator.lab.page.lessons.places import Places
@@ -83,6 +83,17 @@ def test_of_two_lines_of_one_instant_the_later_one_comes_after(run: Run) -> None
     assert facts["began"].raw == facts["removed"].raw == facts["before"].raw
     assert not broken(read_conditions({"began": {"after": "removed"}}, AT, facts), facts)
     assert broken(read_conditions({"began": {"before": "removed"}}, AT, facts), facts)
+
+
+def test_a_member_of_the_consumer_protocol_is_found_by_its_client_id() -> None:
+    """Its member id is drawn, and only the line of its subscription has both."""
+    ours = load("13_no_barrier")
+    run = Run(ours.lines, ours.window_ms)
+    subscribed = {"type": "ConsumerMemberSubscribed", "member": "c-1"}
+    shown = ask(read_query({**subscribed, "field": "member", "as": "client"}, AT, []), run, {}, AT)
+    assert shown.shown == "c-1"
+    epoch = {"type": "ConsumerMemberReconciled", "member": "c-1", "count": True}
+    assert ask(read_query(epoch, AT, []), run, {}, AT).raw >= 1
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from coordinator.history.explain.formatting import duration, listed
 
 from ...named import client_of as client_in_line
 from .places import LessonError, Places, nearest
-from .runs import Run, client_of, is_of, s
+from .runs import Run, s
 
 Plain: TypeAlias = dict[str, Any]
 
@@ -81,19 +81,15 @@ class Span:
 Query: TypeAlias = Lines | Span
 
 
-def _instant(value: Any) -> Any:
-    return s(value)
+def _clients(run: Run, value: Any) -> str:
+    return listed([run.client(each) for each in ([value] if isinstance(value, str) else value)])
 
 
-def _clients(value: Any) -> str:
-    return listed([client_of(each) for each in ([value] if isinstance(value, str) else value)])
-
-
-_SHOWN: Final[Mapping[str, tuple[tuple[type, ...], str, Callable[[Any], Any]]]] = {
-    "instant": ((int,), "an instant in ms", _instant),
-    "duration": ((int,), "a number of ms", duration),
+_SHOWN: Final[Mapping[str, tuple[tuple[type, ...], str, Callable[[Run, Any], Any]]]] = {
+    "instant": ((int,), "an instant in ms", lambda _, value: s(value)),
+    "duration": ((int,), "a number of ms", lambda _, value: duration(value)),
     "client": ((str, list), "a member id, or several", _clients),
-    "number": ((list, dict), "an array", len),
+    "number": ((list, dict), "an array", lambda _, value: len(value)),
 }
 """Ways to show a field: which values can be shown so, in words, and how."""
 
@@ -266,7 +262,7 @@ def _ask_lines(query: Lines, run: Run, facts: Mapping[str, Value], at: At) -> Va
     found = [
         line
         for line in of_type
-        if (query.member is None or is_of(line, query.member))
+        if (query.member is None or run.is_of(line, query.member))
         and all(_has(line, field, value) for field, value in query.where.items())
         and (after is None or _place(line, after) > after)
         and (before is None or _place(line, before) < before)
@@ -286,7 +282,7 @@ def _ask_lines(query: Lines, run: Run, facts: Mapping[str, Value], at: At) -> Va
     kinds, meant, show = _SHOWN[query.shown_as]
     if type(raw) not in kinds:
         raise at.error(f"{query.field} is {raw!r}; {query.shown_as!r} shows {meant}", "as")
-    shown = show(raw)
+    shown = show(run, raw)
     compared = raw if query.shown_as in ("instant", "duration") else shown
     return Value(compared, shown, query.shown_as == "instant", line)
 

@@ -132,6 +132,12 @@ class Run:
         self.texts = tuple(lines)
         """The lines as the log has them."""
         self.lines: list[Line] = list(read_lines((line + "\n" for line in lines), "lesson"))
+        self.clients = {
+            line.member: line.event.client_id
+            for line in self.lines
+            if line.member and "client_id" in line.type.expected
+        }
+        """Client ids by member id: a member id of the consumer protocol says nothing of its client."""
         self.window_ms = window_ms
         self.actions = actions
         """What was done in it: the lesson's own script, then what the try adds."""
@@ -148,15 +154,28 @@ class Run:
         generation: int | None = None,
     ) -> list[Happened[E]]:
         """Return the lines of a class of events, or those of them with this client id, API and
-        generation. `client` also matches the beginning of a member id."""
+        generation (see `is_of`)."""
         return [
             Happened(line, line.event)
             for line in self.lines
             if line.kind is kind
-            and (client is None or is_of(line, client))
+            and (client is None or self.is_of(line, client))
             and api in (None, api_of(line))
             and generation in (None, line.generation)
         ]
+
+    def is_of(self, line: Line, client: str) -> bool:
+        """Return whether a line is of a client: it names the client, or a member id of it."""
+        member = line.member or ""
+        return (
+            line_client(line) == client
+            or member.startswith(f"{client}-")
+            or self.clients.get(member) == client
+        )
+
+    def client(self, member_id: str) -> str:
+        """Return the client id of a member id."""
+        return self.clients.get(member_id) or client_of(member_id)
 
     def first(
         self,
@@ -238,7 +257,3 @@ class Run:
             for begin, end, owners, stands in row["spans"]
             if (stands or not owners) and still in (None, stands) and begin < high and end > low
         )
-
-
-def is_of(line: Line, client: str) -> bool:
-    return line_client(line) == client or (line.member or "").startswith(f"{client}-")
