@@ -371,7 +371,7 @@ class Lost:
         elif kind in ("StartBroker", "BrokerUnfenced"):
             self._down.discard(line["broker"])
         elif kind == "GenerationStarted":
-            self._agree(self._topics)
+            self._agree(line["subscribed_topics"] or self._topics)
         elif kind == "TargetAssigned":
             self._agree({row["topic"] for each in line["targets"] for row in each["topics"]})
         elif line["stream"] in ("member", "fault"):
