@@ -22,6 +22,7 @@ from coordinator.events.members import (
     PartitionsRevoked,
 )
 
+from ..world.ownership.owners import Believed, Held, Place
 from .base import NEVER, Judge, Line
 from .disturbances import Disturbances
 from .quiet import Quiet
@@ -30,41 +31,22 @@ from .running_members import RunningMembers
 _HEARS_MS: Final = 15_000
 """Time in ms after a disturbance within which a member learns whether it is still a member."""
 
-_Place = tuple[str, int]
 
-
-class _Owners:
-    """The clients that own each partition of a group, each with the generation or epoch since
-    which it does."""
+class _Owners(Believed):
+    """Owners by the members' own word. A process that starts, or begins to close, owns nothing."""
 
     def __init__(self) -> None:
-        self._has: dict[tuple[str, str], dict[_Place, int]] = {}
+        super().__init__(lambda *_: None)
 
-    def see(self, group: str, line: Line, event: MemberEvent) -> None:
-        whose = group, event.client
-        match event:
-            case (
-                MemberStarted()
-                | MemberClosing()
-                | MemberClosed()
-                | MemberCrashed()
-                | MemberFailed()
-            ):
-                self._has.pop(whose, None)
-            case PartitionsAssigned(partitions=places):
-                since = line.generation if event.member_epoch is None else event.member_epoch
-                self._has.setdefault(whose, {}).update(dict.fromkeys(places, since or 0))
-            case PartitionsRevoked(partitions=places) | PartitionsLost(partitions=places):
-                for place in places:
-                    self._has.get(whose, {}).pop(place, None)
+    @on(MemberStarted, MemberClosing)
+    def _owns_nothing(self, line: Line, event: MemberStarted | MemberClosing) -> None:
+        self._let_go(line, event.client)
 
-    def of(self, group: str, place: _Place) -> dict[str, int]:
-        """Return the clients that own a partition, each with its generation or epoch."""
-        return {
-            client: has[place]
-            for (other, client), has in self._has.items()
-            if other == group and place in has
-        }
+
+def _since(held: Held) -> int:
+    """Return the epoch, or the generation of a classic group, with which a member got a partition;
+    0 if it is not known."""
+    return (held.generation if held.epoch is None else held.epoch) or 0
 
 
 class OwnedOnce(Judge):
@@ -85,7 +67,7 @@ class OwnedOnce(Judge):
         self._running = RunningMembers()
         self._disturbances = Disturbances()
         self._ids: dict[tuple[str, str], str] = {}
-        self._doubles: list[tuple[Line, str, _Place, str, int]] = []
+        self._doubles: list[tuple[Line, str, Place, str, int]] = []
         """Partitions that two members got in one generation: line of the second, group,
         partition, the first member and its generation. In order of time."""
 
@@ -102,13 +84,14 @@ class OwnedOnce(Judge):
             self._ids[group, event.client] = line.member
         if isinstance(event, PartitionsAssigned):
             self._given(line, group, event)
-        self._owners.see(group, line, event)
+        self._owners.see(line)
         self._running.told(group, line.member, event)
 
     def _given(self, line: Line, group: str, event: PartitionsAssigned) -> None:
         now = line.generation if event.member_epoch is None else event.member_epoch
         for place in event.partitions:
-            for other, since in self._owners.of(group, place).items():
+            for other, held in self._owners.owners_of(group, place).items():
+                since = _since(held)
                 if other == event.client:
                     continue
                 if event.member_epoch is None and since == now:
@@ -118,15 +101,15 @@ class OwnedOnce(Judge):
                     self._accuse(line, group, place, other, "and has not given it up")
                     return
 
-    def _accuse(self, line: Line, group: str, place: _Place, other: str, how: str) -> None:
+    def _accuse(self, line: Line, group: str, place: Place, other: str, how: str) -> None:
         text = f"{line.event.client} of group {group} is given {place[0]}-{place[1]}"
         self.blame(line, f"{text}, which {other} was given {how}")
 
     def passed(self, now_ms: int) -> None:
         while self._doubles and self._doubles[0][0].at_ms + _HEARS_MS <= now_ms:
             line, group, place, other, since = self._doubles.pop(0)
-            has = self._owners.of(group, place)
-            both = has.get(other) == since and line.event.client in has
+            has = self._owners.owners_of(group, place)
+            both = other in has and _since(has[other]) == since and line.event.client in has
             if both and self._is_well(now_ms, group, other):
                 self._accuse(line, group, place, other, f"in generation {since}, too")
         self.due_ms = self._doubles[0][0].at_ms + _HEARS_MS if self._doubles else NEVER
@@ -159,7 +142,7 @@ class SettledWithin(Judge):
         self._quiet = Quiet(learns_ms)
         self._owners = _Owners()
         self._running: dict[str, set[str]] = {}
-        self._seen: dict[str, dict[_Place, Line]] = {}
+        self._seen: dict[str, dict[Place, Line]] = {}
         """For each group the partitions that a member owned, with the last line about each."""
         self._late: list[Line] = []
         """Lines after the bound by which members got or lost partitions, if nothing was
@@ -187,7 +170,7 @@ class SettledWithin(Judge):
                 seen.update(dict.fromkeys(event.partitions, line))
                 if event.partitions and line.at_ms > self._quiet.since + self._bound_ms:
                     self._late.append(line)
-        self._owners.see(group, line, event)
+        self._owners.see(line)
 
     def passed(self, now_ms: int) -> None:
         self._ended_at = now_ms
@@ -203,7 +186,7 @@ class SettledWithin(Judge):
             if not self._running.get(group):
                 continue
             for place, line in seen.items():
-                owners = self._owners.of(group, place)
+                owners = self._owners.owners_of(group, place)
                 if len(owners) != 1:
                     owned = (
                         f"is owned by {' and '.join(sorted(owners))}" if owners else "has no owner"

@@ -54,6 +54,9 @@ class Held(NamedTuple):
     generation: int | None
     seq: int
     at_ms: int
+    epoch: int | None = None
+    """Member epoch with which the member's listener was called; None in a classic group, and for
+    what the coordinator assigned."""
 
 
 Ended = Callable[[str, Place, Held, Line | None], None]
@@ -154,7 +157,9 @@ class Believed(Reader):
         held = self._held.setdefault((line.group or "", event.client), {})
         for place in event.partitions:
             self._end(held, place, line)
-            held[place] = Held(line.member or "", line.generation, line.seq, line.at_ms)
+            held[place] = Held(
+                line.member or "", line.generation, line.seq, line.at_ms, event.member_epoch
+            )
 
     @on(PartitionsRevoked, PartitionsLost)
     def _given_up(self, line: Line, event: PartitionsRevoked | PartitionsLost) -> None:
@@ -166,19 +171,30 @@ class Believed(Reader):
     def _process_ended(
         self, line: Line, event: MemberCrashed | MemberClosed | MemberFailed
     ) -> None:
-        held = self._held.pop((line.group or "", event.client), {})
-        for place in list(held):
-            self._end(held, place, line)
+        self._let_go(line, event.client)
 
     def held_by(self, group: str, client: str) -> frozenset[Place]:
         """Return the partitions that this client believes to own now."""
         return frozenset(self._held.get((group, client), ()))
+
+    def owners_of(self, group: str, place: Place) -> dict[str, Held]:
+        """Return the clients of the group that take a partition for their own now."""
+        return {
+            client: held[place]
+            for (other, client), held in self._held.items()
+            if other == group and place in held
+        }
 
     def finish(self) -> None:
         """Report the partitions that have an owner at the end."""
         for (group, _), held in self._held.items():
             for place, one in held.items():
                 self._ended(group, place, one, None)
+
+    def _let_go(self, line: Line, client: str) -> None:
+        held = self._held.pop((line.group or "", client), {})
+        for place in list(held):
+            self._end(held, place, line)
 
     def _end(self, held: dict[Place, Held], place: Place, line: Line) -> None:
         one = held.pop(place, None)
