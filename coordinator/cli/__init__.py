@@ -63,7 +63,8 @@ def _number(text: str) -> float:
 
 
 class CommandParser(argparse.ArgumentParser):
-    """A command's parser: an option it does not know is its own error, beside its own usage."""
+    """A command's parser. An unknown option is reported as this command's error, with this
+    command's usage."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -71,8 +72,8 @@ class CommandParser(argparse.ArgumentParser):
         self.register("type", float, _number)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """As argparse does, but nothing unknown is handed on to the parser of `coordinator`
-        itself."""
+        """As argparse does, except that unknown arguments are not handed on to the parser of
+        `coordinator` itself."""
         known, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
@@ -83,15 +84,15 @@ class Command(Protocol):
     """The functions of a command's module."""
 
     def add_parser(self, subparsers: Subparsers) -> None:
-        """Describe the command's options."""
+        """Declare the command's options."""
 
     def run(self, args: argparse.Namespace) -> int:
         """Run the command; return the exit status."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; the exit status. Wrong usage: 2; Ctrl-C where a command does not answer
-    it: 130."""
+    """Run a command line and return the exit status: 2 for wrong usage, 130 after Ctrl-C in a
+    command that does not handle it."""
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
         return _carry_out(argv)

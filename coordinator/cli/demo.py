@@ -25,7 +25,7 @@ CLIENTS = {"kafka": "kafka-python", "aiokafka": "aiokafka", "confluent_kafka": "
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `demo`."""
+    """Declare the options of `demo`."""
     parser = subparsers.add_parser(
         "demo",
         help="watch three client libraries share a topic, and why",
@@ -41,7 +41,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Perform. Raises UsageError if a client library is missing or the log cannot be written."""
+    """Perform the demo. Raises UsageError if a client library is missing or the log cannot be
+    written."""
     missing = [package for module, package in CLIENTS.items() if find_spec(module) is None]
     if missing:
         raise UsageError(

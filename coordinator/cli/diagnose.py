@@ -29,7 +29,7 @@ _DAY_MS = 86_400_000
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `diagnose`."""
+    """Declare the options of `diagnose`."""
     parser = subparsers.add_parser(
         "diagnose",
         help="tell from logs of brokers and clients why a group rebalanced",
@@ -118,7 +118,7 @@ def _window(args: Namespace) -> Callable[[int | None, int | None], bool] | None:
 
 
 def run(args: Namespace) -> int:
-    """Diagnose; 0, or 2 if no file could be read."""
+    """Diagnose; return 0, or 2 if no file could be read."""
     from coordinator.clusters.diagnosis import diagnose
     from coordinator.clusters.output.frame import as_plain, quoted
     from coordinator.clusters.output.html_page import html_page
@@ -216,7 +216,7 @@ class _Progress:
         self.shown = True
 
     def end(self) -> None:
-        """Clear the line."""
+        """Clear the progress line."""
         if self.shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 

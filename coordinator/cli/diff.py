@@ -21,7 +21,7 @@ _WIDTH = 200
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `diff`."""
+    """Declare the options of `diff`."""
     parser = subparsers.add_parser(
         "diff",
         help="where two event logs part",
@@ -33,7 +33,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Compare; 0, 1 if they differ, 2 for what is no log."""
+    """Compare two logs; return 0, 1 if they differ, or 2 if a file is no log."""
     from coordinator.events.compare import first_divergence
     from coordinator.events.files import read
     from coordinator.events.line import LogError

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `explain`."""
+    """Declare the options of `explain`."""
     parser = subparsers.add_parser(
         "explain",
         help="tell from an event log why each rebalance happened",
@@ -65,7 +65,7 @@ def _generation(text: str) -> int:
 
 
 def run(args: Namespace) -> int:
-    """Explain; 0, or 2 for something that cannot be explained."""
+    """Explain a log; return 0, or 2 if it cannot be explained."""
     from coordinator.history.explain import reassignments
     from coordinator.history.explain.output import as_plain, as_text
 
@@ -115,8 +115,8 @@ def _read(path: str, run_name: str | None, moves: Reassignments, *, details: boo
 
 
 def _groups(timeline: Timeline, group: str | None, generation: int | None) -> list[GroupView]:
-    """Return the groups that were asked for; none if clients only tried to reach the group. Raises
-    UsageError if there is nothing of the kind."""
+    """Return the groups that were asked for; none if clients only tried to reach the group.
+    Raises UsageError if the log has no such group or generation."""
     from coordinator.history.world.obstacles import obstacles
 
     groups = list(timeline.groups.values())

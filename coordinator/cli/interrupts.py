@@ -25,8 +25,8 @@ Handler = Callable[[int, FrameType | None], object]
 
 @contextmanager
 def interruptible(handler: Handler = signal.default_int_handler) -> Iterator[None]:
-    """Within it SIGINT calls `handler`, which raises KeyboardInterrupt unless it is another one.
-    Elsewhere than in a process's main thread, where no handler can be set, nothing is changed."""
+    """Let SIGINT call `handler` within the block; the default one raises KeyboardInterrupt.
+    Changes nothing outside a process's main thread, where no handler can be set."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -39,8 +39,8 @@ def interruptible(handler: Handler = signal.default_int_handler) -> Iterator[Non
 
 @contextmanager
 def unheard() -> Iterator[None]:
-    """Within it SIGINT waits. Processes that are started here never hear it: who started them ends
-    them."""
+    """Hold SIGINT back until the end of the block. Processes that are started within it never
+    receive it: their parent ends them."""
     former = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -49,7 +49,7 @@ def unheard() -> Iterator[None]:
 
 
 def stop_on_signals(loop: asyncio.AbstractEventLoop, asked_to_stop: asyncio.Event) -> None:
-    """Set the event when the process is asked to end; asked once more, it ends at once."""
+    """Set the event at the first SIGINT or SIGTERM; the second one ends the process at once."""
 
     def stop() -> None:
         asked_to_stop.set()

@@ -29,7 +29,7 @@ _TAKES: Final = {"check": (), "serve": ("port", "beside"), "build": ("out", "bes
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `lessons`."""
+    """Declare the options of `lessons`."""
     parser = subparsers.add_parser(
         "lessons",
         help="show lessons in a browser; check and build lessons of your own",

@@ -9,8 +9,9 @@ from . import UsageError
 
 
 def take(args: argparse.Namespace, *modes: str, needs_path: bool = True) -> None:
-    """Put what the options say into `log` and `log_mode`; None: they do not say. `modes`: those of
-    append and replace that the command has. Raises UsageError for two paths, or for none."""
+    """Set `log` and `log_mode` from the options; both are None if no option names a log.
+    `modes`: the command's options for append and replace. Raises UsageError for two paths, or
+    for none."""
     args.log_mode = None
     for mode in modes:
         path = getattr(args, f"log_{mode}")

@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `reassign` and of its actions."""
+    """Declare the options of `reassign` and of its actions."""
     parser = subparsers.add_parser(
         "reassign",
         help="move partitions to other brokers",

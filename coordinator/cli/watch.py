@@ -20,7 +20,7 @@ run that is not in it: what, where, what would be right; status 2."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `watch`."""
+    """Declare the options of `watch`."""
     parser = subparsers.add_parser(
         "watch",
         help="show an event log in a browser",
@@ -45,14 +45,14 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def port(text: str) -> int:
-    """A port's number."""
+    """Return the number of a port, from an option's text."""
     if not text.isdecimal() or int(text) > 65535:
         raise ArgumentTypeError(f"{text!r} is no port: give a number from 0 (a free one) to 65535")
     return int(text)
 
 
 def run(args: Namespace) -> int:
-    """Serve until a signal; 0, or 2 for something that cannot be shown."""
+    """Serve the page until a signal; return 0, or 2 if the log cannot be shown."""
     from coordinator.events import LogError
     from coordinator.lab.page.following import LONG_BYTES, Follower
     from coordinator.lab.page.server import PageServer, assets

@@ -59,8 +59,7 @@ def add_parser(subparsers: _SubParsersAction[ArgumentParser]) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Convert line by line, each written as soon as it is done; the exit status is 2 after a line
-    that is wrong."""
+    """Convert line by line and write each line at once; return 2 if a line was wrong."""
     convert = decode_line if args.wire_command == "decode" else encode_line
     for number, raw in enumerate(sys.stdin.buffer, 1):
         if not raw.strip():
@@ -77,7 +76,7 @@ def run(args: Namespace) -> int:
 
 
 def parse_line(raw: bytes) -> dict[str, Any]:
-    """The object on a line. Raises `WireError`."""
+    """Return the JSON object on a line. Raises WireError."""
     try:
         line = json.loads(raw)
     except UnicodeDecodeError as fault:
@@ -132,7 +131,7 @@ def subject(line: dict[str, Any]) -> tuple[type[Message], int]:
 
 
 def api_key(line: dict[str, Any]) -> int:
-    """The API's key from `key`, `api` or both. Raises `WireError`."""
+    """Return the API's key, given by `key`, `api` or both. Raises WireError."""
     key, name = line.get("key"), line.get("api")
     if key is None and name is None:
         raise WireError(

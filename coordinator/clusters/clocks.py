@@ -17,8 +17,8 @@ _Mark = tuple[str, object]
 
 
 def one_clock(seen: list[Seen], reports: Mapping[str, FileReport]) -> list[Seen]:
-    """Put all facts on the clock of the broker, or of the first file that others can be compared
-    with; note in the reports what was found. The facts come back in the order of time."""
+    """Convert all facts to the clock of the broker, or of the first file that others can be
+    compared with. Notes the differences in the reports. Returns the facts in the order of time."""
     seen = _with_zones(seen, reports)
     marks = _marks(seen)
     reference = _reference(seen, marks)

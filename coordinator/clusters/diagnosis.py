@@ -54,12 +54,12 @@ def diagnose(
 
 
 def diagnose_text(text: str, name: str = "paste", *, zone: int | None = None) -> Diagnosis:
-    """The same of a text in memory."""
+    """Diagnose one text in memory."""
     return diagnose_texts([(name, text)], zone=zone)
 
 
 def diagnose_texts(texts: Iterable[tuple[str, str]], *, zone: int | None = None) -> Diagnosis:
-    """The same of several texts in memory, each with its name."""
+    """Diagnose several texts in memory, each with its name."""
     reports: dict[str, FileReport] = {}
     seen: list[Seen] = []
     for name, text in texts:

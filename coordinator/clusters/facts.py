@@ -27,7 +27,7 @@ class Stabilized(NamedTuple):
 
 
 class BecameEmpty(NamedTuple):
-    """The last member is gone; the generation is a new one."""
+    """The last member left; the group has a new generation and no members."""
 
     group: str
     generation: int
@@ -86,7 +86,7 @@ class Fenced(NamedTuple):
 
 
 class LeaderKnown(NamedTuple):
-    """The member that assigns in this generation."""
+    """The leader of this generation, which assigns partitions."""
 
     group: str
     member: str
@@ -102,14 +102,14 @@ class LeaderReplaced(NamedTuple):
 
 
 class EmptyAssignment(NamedTuple):
-    """The leader's assignment has nothing for some members."""
+    """The leader assigned no partitions to some members."""
 
     group: str
     generation: int
 
 
 class Refused(NamedTuple):
-    """A group's change of its protocol is refused."""
+    """The coordinator refused to change the group's protocol."""
 
     group: str
     to: str
@@ -181,7 +181,7 @@ class SubscriptionChanged(NamedTuple):
 
 
 class MetadataChanged(NamedTuple):
-    """The partitions of the subscribed topics are others than before."""
+    """The partitions of the subscribed topics have changed."""
 
     group: str
 
@@ -268,7 +268,7 @@ class CommitRefused(NamedTuple):
 
 
 class SessionTimedOut(NamedTuple):
-    """A client had no answer to its heartbeats for as long as its session timeout."""
+    """A client's heartbeats were not answered for its session timeout."""
 
     client: str
     group: str | None
@@ -305,7 +305,7 @@ class ClientSubscribed(NamedTuple):
 
 
 class ProtocolRefused(NamedTuple):
-    """A client may not join: it has no assignor in common with the members that are there."""
+    """A client may not join, because it shares no assignor with the members."""
 
     client: str
     group: str | None
@@ -327,7 +327,7 @@ class TransactionTimedOut(NamedTuple):
 
 
 class AssignmentChanged(NamedTuple):
-    """A client gets or gives partitions, without a word on the epoch or the reason."""
+    """A client is assigned partitions or revokes some; the line names neither epoch nor reason."""
 
     client: str
     group: str | None
@@ -336,8 +336,8 @@ class AssignmentChanged(NamedTuple):
 
 
 class Unnumbered(NamedTuple):
-    """A client joined a generation, or was released from one, and logs nothing that would make it a
-    rebalance of its own: no number, or no reason."""
+    """A client joined a generation or left one, but its line lacks the number or the reason that
+    would make a rebalance of its own."""
 
     client: str
     group: str | None
@@ -346,7 +346,7 @@ class Unnumbered(NamedTuple):
 
 
 class TopicChanged(NamedTuple):
-    """A client sees that a topic has other partitions than before."""
+    """A client sees that a topic's partitions have changed."""
 
     client: str
     group: str | None
@@ -433,8 +433,8 @@ class Evidence(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A fact, when, and the line that says it. `at` is in ms by the line's own clock, None without
-    a time stamp; `source` is the file, or the pod within it."""
+    """A fact, its time, and its line. `at`: ms by the line's own clock, None without a time
+    stamp; `source`: the file, or the pod within it."""
 
     at: int | None
     source: str

@@ -94,14 +94,15 @@ _OF_BROKER = (Prepared, Stabilized, BecameEmpty, EpochBumped, Joined, Left, Memb
 
 
 class Told(NamedTuple):
-    """Everything that the files tell."""
+    """All that the files say, joined."""
 
     groups: dict[str, GroupStory]
     people: People
 
 
 def told(seen: list[Seen], reports: Mapping[str, FileReport], window: Window | None = None) -> Told:
-    """Join the facts of all files; tell what lies in the window, by everything that was read."""
+    """Join the facts of all files. Facts outside the window are used as causes, but only those
+    within it are reported."""
     seen = _with_groups(_named(seen))
     seen = _once(one_clock(seen, reports))
     people = People(seen)
@@ -258,8 +259,8 @@ _BROKER = re.compile(r"\[GroupCoordinator (?:id=)?(\d{1,10})")
 
 
 def broker_of(each: Seen) -> str | None:
-    """The broker that wrote a line of a coordinator, "" if the line does not name it; None for another
-    line."""
+    """Return the broker that wrote a coordinator's line, "" if the line does not name it; None
+    for a line of another kind."""
     if not isinstance(each.fact, _BY_COORDINATORS):
         return None
     named = _BROKER.search(each.evidence.text)

@@ -88,7 +88,7 @@ class FileReport:
 
     @property
     def dialect(self) -> str | None:
-        """The dialects that were found, the most frequent first; None if none was."""
+        """Return the dialects that were found, the most frequent first; None if none was found."""
         return " + ".join(name for name, _ in self.dialects.most_common()) or None
 
     def passed_over(self, text: str) -> None:
@@ -110,8 +110,8 @@ class _Source:
         self.java: tuple[str, str | None] | None = None
 
     def moment(self, stamp: Stamp | None) -> int | None:
-        """The instant of a line: its own, or that of the line before it. A clock without a day
-        that jumps back has passed midnight."""
+        """Return the time of a line: its own stamp, or that of the line before it. If a clock
+        without dates goes backwards, a new day has begun."""
         if stamp is not None:
             ms = stamp.ms
             if 0 <= ms < DAY_MS:
@@ -144,8 +144,8 @@ class FileReader:
         self._skipped: bytes | None = None
 
     def read(self, lines: Iterable[Line]) -> Iterator[Seen]:
-        """The facts of the lines, in the lines' order; with a group of interest, without those of
-        other groups."""
+        """Yield the facts of the lines, in the lines' order; if one group was asked for, without
+        those of other groups."""
         group, report, tables = self._group, self.report, self.tables
         for number, line in unwrapped(lines):
             if isinstance(line, bytes):
@@ -169,7 +169,7 @@ class FileReader:
         return group is None or group == self.group
 
     def take(self, number: int, line: str | None) -> list[Seen]:
-        """The facts of one line, and of a table or block that it ends."""
+        """Return the facts of one line, and of a table or block that it ends."""
         report = self.report
         report.lines += 1
         if line is None:
@@ -215,7 +215,7 @@ class FileReader:
         return found
 
     def end(self) -> Iterator[Seen]:
-        """The facts of what is open when the file ends."""
+        """Yield the facts of tables and blocks that are still open when the file ends."""
         for source in self.sources.values():
             if source.settings is not None:
                 yield from self._end_settings(

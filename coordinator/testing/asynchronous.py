@@ -32,18 +32,18 @@ if TYPE_CHECKING:
 @await_is_watched
 @nearest_keywords
 class AsyncKafka(FaultWords["AsyncFault"]):
-    """An emulator as an asynchronous test holds it. Whatever is not here is the emulator's own
-    (`kafka.produce`, `kafka.peer`)."""
+    """An emulator for an asynchronous test. Attributes that are not defined here are the
+    emulator's own (`kafka.produce`, `kafka.peer`)."""
 
     def __init__(self, kafka: LoopKit) -> None:
         self._kafka = kafka
 
     def group(self, group_id: str) -> AsyncGroup:
-        """A group, there or not yet."""
+        """Return a group, which need not exist yet."""
         return AsyncGroup(self._kafka.group(group_id))
 
     def share_group(self, group_id: str) -> AsyncShareGroup:
-        """A share group, there or not yet."""
+        """Return a share group, which need not exist yet."""
         return AsyncShareGroup(self._kafka.share_group(group_id))
 
     def add_fault(self, fault: Fault) -> AsyncFault:
@@ -101,7 +101,7 @@ class AsyncKafka(FaultWords["AsyncFault"]):
 @await_is_watched
 @nearest_keywords
 class AsyncGroup:
-    """A group as an asynchronous test holds it."""
+    """A group, for an asynchronous test."""
 
     def __init__(self, group: GroupHandle) -> None:
         self._group = group
@@ -131,7 +131,7 @@ class AsyncGroup:
 @await_is_watched
 @nearest_keywords
 class AsyncShareGroup:
-    """A share group as an asynchronous test holds it."""
+    """A share group, for an asynchronous test."""
 
     def __init__(self, group: ShareGroupHandle) -> None:
         self._group = group
@@ -157,7 +157,7 @@ class AsyncShareGroup:
 @await_is_watched
 @nearest_keywords
 class AsyncFault:
-    """A fault as an asynchronous test holds it."""
+    """A fault, for an asynchronous test."""
 
     def __init__(self, fault: FaultHandle) -> None:
         self._fault = fault

@@ -23,7 +23,7 @@ _WATCH: Final = pytest.StashKey[Watch]()
 
 
 def begin(item: pytest.Item) -> None:
-    """Watch what a test calls, its fixtures included."""
+    """Begin to record the calls of a test and its fixtures."""
     item.stash[_WATCH] = watch = Watch()
     watch.begin()
 
@@ -43,13 +43,13 @@ def check(item: pytest.Item, *, held: bool) -> None:
 
 
 def forget(item: pytest.Item) -> None:
-    """Look at nothing that was called so far: the test has failed, Python warns as always."""
+    """Ignore all calls so far, because the test has failed; Python still warns as usual."""
     if (watch := item.stash.get(_WATCH, None)) is not None:
         watch.calls.clear()
 
 
 def end(item: pytest.Item) -> None:
-    """Watch no longer."""
+    """End the recording."""
     item.stash[_WATCH].end()
     del item.stash[_WATCH]
 

@@ -16,7 +16,7 @@ _CASES: Final = "coordinator.kit.ready_tests.lacking"
 
 
 def keep(report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[None]) -> None:
-    """Keep in a case's report what it lacked, if that is why it was skipped."""
+    """Store in a skipped case's report what it lacked, if that is why it was skipped."""
     lacking = sys.modules.get(_CASES)  # nobody skips for want of anything before it is loaded
     if lacking is None or call.excinfo is None:
         return
@@ -26,7 +26,7 @@ def keep(report: pytest.TestReport, item: pytest.Item, call: pytest.CallInfo[Non
 
 
 def write(reporter: Any) -> None:
-    """Write the table, if a case lacked anything."""
+    """Write the table, if any case lacked something."""
     kept = [
         vars(report)[_KEPT] for report in reporter.stats.get("skipped", []) if _KEPT in vars(report)
     ]

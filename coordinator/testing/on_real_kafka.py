@@ -49,7 +49,8 @@ _OF_CONTAINERS = {"config", "brokers", "racks", "broker_config", "auto_create_to
 
 
 class RealBroker:
-    """Apache Kafka as a test holds it. Words that only the emulator has skip the test."""
+    """Apache Kafka with the testing kit's methods. A method that only the emulator has skips the
+    test."""
 
     def __init__(self, kafka: RealKafka) -> None:
         self._kafka = kafka
@@ -70,7 +71,7 @@ class RealBroker:
         )
 
     def topics(self) -> dict[str, int]:
-        """Number of partitions of each topic, without Kafka's internal ones."""
+        """Return the number of partitions of each topic, without Kafka's internal topics."""
         answer = self._admin.ask(MetadataRequest(topics=None, allow_auto_topic_creation=False), 12)
         return {
             topic.name: len(topic.partitions) for topic in answer.topics if not topic.is_internal
@@ -84,8 +85,8 @@ class RealBroker:
         replication: int = -1,
         config: Mapping[str, object] | None = None,
     ) -> None:
-        """Make a topic; returns when it can be written to. Raises ControlError, in Kafka's
-        words."""
+        """Create a topic; return when it can be written to. Raises ControlError with Kafka's
+        message."""
         rows = [
             CreatableTopicConfig(name=key, value=_text(value))
             for key, value in (config or {}).items()
@@ -120,8 +121,8 @@ class RealBroker:
         headers: Mapping[str, Value] | None = None,
         timestamp_ms: int | None = None,
     ) -> list[Written]:
-        """Write records; where each was put, in the order of `values`. See `Kit.produce`;
-        transactions are the emulator's own."""
+        """Write records; return the partition and offset of each, in the order of `values`. See
+        `Kit.produce`; transactions exist only on the emulator."""
         if isinstance(values, (str, bytes)):
             raise ControlError(f"values come as a list: [{values!r}]")
         count = self.topics().get(name)
@@ -160,8 +161,8 @@ class RealBroker:
         return RealShareGroup(group_id, self._new_admin, configured)
 
     def clear(self) -> None:
-        """Delete the topics, the empty groups and what groups were configured: clean for the next
-        test."""
+        """Delete the topics, the empty groups and the groups' configurations, so that the next
+        test finds none."""
         for group, names in self._configured.items():
             self._admin.set_configs(GROUP, group, dict.fromkeys(names))
         self._configured.clear()
@@ -176,7 +177,7 @@ class RealBroker:
             self._admin.ask(DeleteGroupsRequest(groups_names=groups), 2)
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections to the brokers."""
         self._admin.__exit__(None, None, None)
 
     def _is_led(self, name: str) -> bool:
@@ -220,7 +221,8 @@ class RealBroker:
 
 
 def real_broker(request: pytest.FixtureRequest, options: dict[str, Any]) -> Iterator[RealBroker]:
-    """The broker of one test: the one of the whole run, or with settings of its own another."""
+    """Yield the broker of one test: the run's shared broker, or another one if the test has
+    settings of its own."""
     from .containers import RealKafka
 
     unknown = options.keys() - _SHARED - _OF_CONTAINERS

@@ -27,8 +27,8 @@ Started = Callable[[pytest.FixtureRequest], AsyncIterator[Any]]
 
 
 def register(config: pytest.Config, started: Started) -> None:
-    """Add the private fixtures; `started` starts the emulator of a request, yields it, and ends
-    it."""
+    """Register the private fixtures. `started`: starts the emulator of a request, yields it, and
+    ends it."""
     holder = ModuleType("kafka_on_the_loop_of_the_test")
 
     async def of_anyio(request: pytest.FixtureRequest, anyio_backend: Any) -> AsyncIterator[Any]:
@@ -54,8 +54,8 @@ def register(config: pytest.Config, started: Started) -> None:
 
 
 def fixture_for(request: pytest.FixtureRequest) -> str | None:
-    """The private fixture that starts the emulator on the loop of this test; None: no plugin runs a
-    loop for it."""
+    """Return the name of the private fixture that starts the emulator on this test's loop; None
+    if no plugin runs a loop for the test."""
     if any(kind.__module__.startswith("pytest_asyncio.") for kind in type(request.node).__mro__):
         marker = request.node.get_closest_marker("asyncio")
         given = {} if marker is None else marker.kwargs

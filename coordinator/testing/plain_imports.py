@@ -15,8 +15,8 @@ _PACKAGE = "coordinator"
 
 
 def leave_plain(config: pytest.Config) -> None:
-    """Take the package from what pytest rewrites. A pytest whose hook has other insides goes on as
-    it was."""
+    """Exclude this package from pytest's assertion rewriting. If pytest's import hook has other
+    internals, nothing is changed."""
     hook = getattr(config.pluginmanager, "rewrite_hook", None)
     marked = getattr(hook, "_must_rewrite", None)
     cache = getattr(hook, "_marked_for_rewrite_cache", None)

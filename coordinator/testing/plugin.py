@@ -66,7 +66,7 @@ _SESSION = pytest.StashKey["Emulator"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Settings for all tests."""
+    """Declare the options and settings of pytest for this plugin."""
     group = parser.getgroup("kafka", "Kafka emulator")
     group.addoption(
         "--kafka",
@@ -104,7 +104,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known, and the fixtures behind `akafka`."""
+    """Register the marker, and the fixtures behind `akafka`."""
     # The extra `test` brings pytest-asyncio, whose note about a setting of its own says nothing
     # about the tests of somebody who only wants the fixtures here.
     warnings.filterwarnings(
@@ -221,7 +221,8 @@ def _log_path(folder: Path, nodeid: str) -> Path:
 
 
 class AutoCreatedTopicWarning(UserWarning):
-    """A client asked about a topic that was not there, and so made it: its name may be misspelt."""
+    """A client requested metadata of a topic that did not exist, which created it: the name may
+    be misspelt."""
 
 
 def _warn_of_topics(kafka: Emulator) -> None:
@@ -339,7 +340,7 @@ def kafka_factory(request: pytest.FixtureRequest) -> Iterator[Callable[..., Emul
 
 @pytest.fixture(scope="session")
 def _real_options(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """The settings of the broker that --kafka=real starts once for all tests."""
+    """Return the settings of the broker that --kafka=real starts once for all tests."""
     return {name: value for name, value in _configured(request.config).items() if name == "config"}
 
 
@@ -389,7 +390,7 @@ def _session_kafka_is_emptied(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Any:
-    """While a test runs, see what it calls that is to be awaited."""
+    """Record, while a test runs, its calls to functions that must be awaited."""
     forgotten_awaits.begin(item)
     try:
         return (yield)
@@ -399,7 +400,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Any:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Any:
-    """A test that forgot an `await` fails."""
+    """Let a test fail that forgot an `await`."""
     try:
         result = yield
     except BaseException:
@@ -411,7 +412,7 @@ def pytest_runtest_call(item: pytest.Item) -> Any:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Any:
-    """So does one whose fixtures did."""
+    """Let a test fail whose fixtures forgot an `await`."""
     result = yield
     forgotten_awaits.check(item, held=True)
     return result
@@ -419,8 +420,8 @@ def pytest_runtest_teardown(item: pytest.Item) -> Any:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    """A failed test's report tells what its groups did, and what each member last sent and
-    heard; that of a ready test that was skipped, what it lacked."""
+    """Add to a failed test's report what its groups did, and each member's last request and
+    response; to a skipped ready test's report, what it lacked."""
     report = yield
     lacking_table.keep(report, item, call)
     if report.when == "call" and report.failed:
@@ -441,8 +442,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """After all tests: what to add to applications under test, to run the cases that were
-    skipped."""
+    """Print, after all tests, what the applications under test would need so that the skipped
+    cases can run."""
     lacking_table.write(terminalreporter)
 
 

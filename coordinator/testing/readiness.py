@@ -63,8 +63,8 @@ def _is_free(port: int) -> bool:
 
 
 def live_brokers(host: str, port: int, limit_s: float = _ANSWER_LIMIT_S) -> set[int]:
-    """Ids of the brokers that the one at host:port knows to be alive (unfenced). Empty while there
-    is no answer within the limit."""
+    """Return the ids of the brokers that the one at host:port knows to be alive (unfenced); none
+    if it does not answer within the limit."""
     try:
         with (
             socket.create_connection((host, port), limit_s) as connection,

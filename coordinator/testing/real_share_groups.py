@@ -48,9 +48,9 @@ _NOT_YET: Final = frozenset(
 
 
 class RealShareSnapshot(NamedTuple):
-    """A broker's report on a share group. `starts`: by "topic-partition" where each share
-    partition starts; `lag`: records behind the end that are not done with; None while one of them
-    is not known."""
+    """A share group as a broker reports it. `starts`: the start offset of each share partition,
+    by "topic-partition"; `lag`: number of records up to the end that are not yet acknowledged or
+    archived, None while that of a partition is not known."""
 
     group_id: str
     group_state: str
@@ -81,13 +81,13 @@ class RealShareGroup:
         _skip(name)
 
     def snapshot(self) -> RealShareSnapshot:
-        """The group's state, how many members it has, and how far it is. Raises ControlError."""
+        """Return the group's state, number of members, and progress. Raises ControlError."""
         with self._admin() as admin:
             return self._seen(admin)
 
     def configure(self, settings: Mapping[str, object]) -> None:
-        """Set configurations of the group, such as share.auto.offset.reset; they go after the test.
-        Raises ControlError with Kafka's text for one that it refuses."""
+        """Set configurations of the group, such as share.auto.offset.reset; they are deleted
+        after the test. Raises ControlError with Kafka's message for one that it refuses."""
         arguments.mapping("settings", settings, '{"share.auto.offset.reset": "earliest"}')
         values = {name: setting_text(value) for name, value in settings.items()}
         with self._admin() as admin:
@@ -109,8 +109,8 @@ class RealShareGroup:
         timeout: float = DEFAULT_TIMEOUT_S,
         **of_records: Any,
     ) -> RealShareSnapshot:
-        """Wait until all that is given holds at once; returns what is seen then. See
-        `ShareGroupHandle.wait`; words about records skip the test."""
+        """Wait until all that is given holds at once; return the snapshot in which it does. See
+        `ShareGroupHandle.wait`; expectations about records skip the test."""
         arguments.seconds("timeout", timeout)
         expectation = ShareExpectation(state=state, members=members, lag=lag, **of_records)
         future = self.begin_wait(expectation)
@@ -121,7 +121,8 @@ class RealShareGroup:
         return seen
 
     def begin_wait(self, expectation: ShareExpectation) -> Future[Any]:
-        """Wait on a thread of its own: the future has what is seen once it is as expected."""
+        """Begin to wait on a separate thread; the future receives the snapshot in which the
+        expectation holds."""
         for name in _OF_RECORDS:
             if getattr(expectation, name) is not None:
                 _skip(f"wait({name}=...)")
@@ -136,7 +137,7 @@ class RealShareGroup:
     def timed_out(
         self, expectation: ShareExpectation, future: Future[Any], timeout: float
     ) -> WaitTimeoutError:
-        """The error of a wait whose time is over."""
+        """Return the error for a wait whose timeout has passed."""
         future.cancel()
         seen = self.snapshot()
         missing = "; ".join(_unmet(expectation, seen)) or "it has now"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `ctl`: a command for each operation of the control port."""
+    """Declare the options of `ctl`: a command for each operation of the control port."""
     from coordinator.kit.http.table import all_operations
 
     from . import others
@@ -48,7 +48,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask the port; the exit status."""
+    """Send the operation to the control port; return the exit status."""
     from coordinator.kit.http.client import Client, NoControlPort, Refused
     from coordinator.kit.http.shapes import ShapeError
 

@@ -76,7 +76,7 @@ class Words:
         )
 
     def command(self, words: tuple[str, ...], doc: str, leaf: Leaf) -> argparse.ArgumentParser:
-        """A command of one word, or of a noun and a verb."""
+        """Add a command of one word, or of a noun and a verb."""
         sentence = doc.partition(". ")[0].partition(": {")[0].rstrip(".")
         parser: argparse.ArgumentParser = self._verbs(words[:-1]).add_parser(
             words[-1],
@@ -103,7 +103,7 @@ class Words:
         return self._words[noun]
 
     def operation(self, entry: Operation) -> None:
-        """The command of an operation."""
+        """Add the command of an operation."""
 
         def call(client: Client, args: argparse.Namespace) -> Any:
             return ask(client, entry, args)
@@ -112,7 +112,7 @@ class Words:
 
 
 def takes(parser: argparse.ArgumentParser, entry: Operation) -> None:
-    """Let a command take what an operation does."""
+    """Declare an operation's parameters as options and arguments of its command."""
     for name in entry.parameters:
         kind, told = _PLACES.get(name, (str, None))
         parser.add_argument(name, type=kind, help=told)

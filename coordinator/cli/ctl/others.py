@@ -26,7 +26,7 @@ _COUNTS = ("exactly", "at_least", "at_most")
 
 
 def add(words: Words) -> None:
-    """`group peer`, `group verify`, `fault add`, and the verbs of `broker`."""
+    """Add `group peer`, `group verify`, `fault add`, and the verbs of `broker`."""
     start = all_operations()["peer_start"]
     told = "Start a simulated member, and wait until it is settled."
     peer = words.command(("group", "peer"), told, Leaf(_peer, start.told))

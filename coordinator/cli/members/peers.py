@@ -34,7 +34,7 @@ _CLASSIC, _CONSUMER, _SHARE = "classic", "consumer", "share"
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `peers`."""
+    """Declare the options of `peers`."""
     parser = subparsers.add_parser(
         "peers",
         help="put members into a group of any Kafka",
@@ -127,7 +127,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Stay until a signal comes."""
+    """Run the members until a signal comes."""
     if args.protocol == _SHARE:
         return _run_share(args)
     if args.processing or args.release or args.reject or args.renew:
@@ -175,7 +175,8 @@ def _check_counts(args: argparse.Namespace) -> None:
 
 
 def member_configs(args: argparse.Namespace) -> list[MemberConfig]:
-    """A configuration for each member. Raises UsageError: which option, and what would be right."""
+    """Return a configuration for each member. Raises UsageError that names the option and the
+    values it takes."""
     from coordinator.members import MemberConfig, MemberConfigError
 
     _check_subscription(args)

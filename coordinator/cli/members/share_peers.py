@@ -36,7 +36,8 @@ _REACH_TIMEOUT_S = 10.0
 
 
 def share_configs(args: argparse.Namespace) -> tuple[list[ShareConfig], Work]:
-    """A configuration for each member, and what they do. Raises UsageError."""
+    """Return a configuration for each member, and how the members process records. Raises
+    UsageError."""
     from coordinator.members import MemberConfigError
     from coordinator.members.applications.sharing import Work
     from coordinator.members.share.config import ShareConfig
@@ -77,7 +78,7 @@ def share_configs(args: argparse.Namespace) -> tuple[list[ShareConfig], Work]:
 async def live(
     args: argparse.Namespace, configs: Sequence[ShareConfig], work: Work, topics: list[str]
 ) -> int:
-    """Work until asked to stop."""
+    """Run the members until a signal comes."""
     import asyncio
 
     from coordinator.members.live import Fleet

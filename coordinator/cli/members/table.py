@@ -26,7 +26,7 @@ _MOST_LINES = 40
 
 
 def partitions_text(partitions: Iterable[TopicPartition]) -> str:
-    """Runs of partitions: "orders 0-3,7; payments 1". Nothing: a dash."""
+    """Return partitions as ranges: "orders 0-3,7; payments 1"; a dash if there are none."""
     by_topic: dict[str, list[int]] = {}
     for topic, number in sorted(partitions):
         by_topic.setdefault(topic, []).append(number)
@@ -44,7 +44,7 @@ def _runs(numbers: Sequence[int]) -> str:
 
 
 def how_many(members: int) -> str:
-    """`1 member`, `5 members`."""
+    """Return `1 member`, `5 members`."""
     return f"{members} member{'' if members == 1 else 's'}"
 
 
@@ -60,8 +60,8 @@ class Generation:
         self.protocol = ""
 
     def called_back(self, peer: Peer, callback: Callback) -> None:
-        """A callback of this generation. What is revoked before anything is assigned in it is given
-        up for others (KIP-429)."""
+        """Note a callback of this generation. Partitions that are revoked before any are
+        assigned move to other members (KIP-429)."""
         if callback.kind == "assigned":
             self.owned[peer] = peer.owned
             self.protocol = str(peer.member.generation.protocol_name)
@@ -93,13 +93,13 @@ def headline(generation: int, members: int, owned: int, leader: str, protocol: s
 
 
 def epoch_headline(epoch: int, members: int, owned: int) -> str:
-    """The same of a consumer group, whose coordinator assigns."""
+    """Return the headline of a consumer group's epoch (KIP-848), where the coordinator assigns."""
     partitions = f"{owned} partition{'' if owned == 1 else 's'}"
     return f"epoch {epoch}: {how_many(members)} here with {partitions}, assigned by the coordinator"
 
 
 def make_view(fleet: Fleet, group: str, out: TextIO | None = None) -> View:
-    """The view that fits where the output goes."""
+    """Return a `Table` for a terminal, a `View` for other output."""
     out = sys.stdout if out is None else out
     return Table(fleet, group, out) if out.isatty() else View(fleet, group, out)
 
@@ -122,7 +122,7 @@ class View:
         self.failed = False
 
     def start(self, peers: list[Peer]) -> None:
-        """Watch these from now on."""
+        """Show these members from now on."""
         self._peers = peers
         self._watched = frozenset(peers)
         self.say(
@@ -132,15 +132,15 @@ class View:
         self._fleet.on_callback = self._called_back
 
     def say(self, text: str) -> None:
-        """A line of its own."""
+        """Print a line."""
         print(printable(text), file=self._out, flush=True)
 
     def complain(self, text: str) -> None:
-        """A line for people, apart from the output."""
+        """Print a line for people to standard error."""
         print(f"coordinator peers: {printable(text)}", file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """The last words."""
+        """Print the line "gone" and stop the timer."""
         if self._timer is not None:
             self._timer.cancel()
         self.say("gone")
@@ -166,8 +166,8 @@ class View:
         self.draw()
 
     def draw(self) -> None:
-        """Show each new generation that all members are or were in. One that some never reached is
-        passed over."""
+        """Print each new generation that all members are in or were in; skip one that some
+        members never reached."""
         peers = [peer for peer in self._peers if not peer.ended]
         if peers and peers[0].member.config.speaks_consumer:
             self._show_epoch(peers)
@@ -207,14 +207,15 @@ class View:
 
 
 class Table(View):
-    """The same as a table that stays where it is; what does not fit the terminal is counted."""
+    """The same as `View`, as a table that is drawn over in place. Members that do not fit the
+    terminal are counted."""
 
     def __init__(self, fleet: Fleet, group: str, out: TextIO) -> None:
         super().__init__(fleet, group, out)
         self._lines = 0
 
     def draw(self) -> None:
-        """Write over what was there."""
+        """Draw the table over the one that was drawn before."""
         peers = [peer for peer in self._peers if not peer.ended]
         if not peers:
             return
@@ -246,6 +247,6 @@ class Table(View):
         self._lines = len(lines)
 
     def say(self, text: str) -> None:
-        """Below the table; what is drawn next goes below that."""
+        """Print a line below the table; the next table is drawn below that line."""
         super().say(text)
         self._lines = 0

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `analyse`."""
+    """Declare the options of `analyse`."""
     parser = subparsers.add_parser(
         "analyse",
         help="statistics of a sweep or of tables, on Spark",
@@ -39,7 +39,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Analyse; 0, 2 if the directory cannot be read, 130 if it was interrupted."""
+    """Analyse; return 0, 2 if the directory cannot be read, or 130 if interrupted."""
     from coordinator.lab.pipeline.spark.folders import tables_in
     from coordinator.lab.pipeline.spark.session import PipelineError, session, working
 

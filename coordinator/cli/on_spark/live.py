@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `live`."""
+    """Declare the options of `live`."""
     parser = subparsers.add_parser(
         "live",
         help="follow a growing log, with alerts, on Spark",

@@ -20,7 +20,7 @@ and the plots as SVG and PNG."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `report`."""
+    """Declare the options of `report`."""
     parser = subparsers.add_parser(
         "report",
         help="an HTML report of a sweep or of tables",
@@ -42,8 +42,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Report; 0, 2 if the directory cannot be read or the report cannot be written, 130 if it was
-    interrupted."""
+    """Make the report; return 0, 2 if the directory cannot be read or the report cannot be
+    written, or 130 if interrupted."""
     from coordinator.lab.pipeline.spark.folders import check_writable, tables_in
     from coordinator.lab.pipeline.spark.session import PipelineError, session, working
 

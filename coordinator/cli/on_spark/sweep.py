@@ -18,7 +18,7 @@ that was interrupted goes on where it stopped. Status 1 if a simulation ended in
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `sweep`."""
+    """Declare the options of `sweep`."""
     parser = subparsers.add_parser(
         "sweep",
         help="simulations over a grid of settings, on Spark",
@@ -41,7 +41,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Sweep; 0, 1 if a simulation failed, 2 if the sweep cannot be, 130 if it was interrupted."""
+    """Run the sweep; return 0, 1 if a simulation failed, 2 if the sweep cannot be run, or 130 if
+    interrupted."""
     from coordinator.lab.pipeline.spark.folders import check_sweep_out
     from coordinator.lab.pipeline.spark.session import PipelineError, session, working
     from coordinator.lab.pipeline.sweeps import SweepError, plan_of, read_sweep
@@ -74,6 +75,7 @@ def run(args: Namespace) -> int:
 
 
 def tell(text: str) -> None:
-    """Show the progress: in place on a terminal, else a line now and then would only fill a log."""
+    """Print the progress over the last one on a terminal; elsewhere print none, which would fill
+    a log."""
     if sys.stderr.isatty():
         print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -23,7 +23,7 @@ KAFKA_CLIENT = "a file of properties for Kafka's consumer says how to get in"
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `tables`."""
+    """Declare the options of `tables`."""
     parser = subparsers.add_parser(
         "tables",
         help="event logs to Parquet tables, on Spark",
@@ -51,8 +51,8 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def out_directory(text: str) -> str:
-    """The path of a directory that is to be written. Raises ArgumentTypeError: an empty one would
-    mean the current directory."""
+    """Return the path of an output directory. Raises ArgumentTypeError for an empty path, which
+    would mean the current directory."""
     if not text.strip():
         raise ArgumentTypeError(f"{text!r} is no directory: give a path, such as out")
     return text
@@ -81,7 +81,7 @@ def client_settings(path: str | None, logs: Sequence[str]) -> dict[str, str]:
 
 
 def run(args: Namespace) -> int:
-    """Make the tables; 0, 2 if they cannot be made, 130 if it was interrupted."""
+    """Make the tables; return 0, 2 if they cannot be made, or 130 if interrupted."""
     from coordinator.lab.pipeline.sources import SourceError, log_files
     from coordinator.lab.pipeline.spark.folders import check_out
     from coordinator.lab.pipeline.spark.session import PipelineError, session, working

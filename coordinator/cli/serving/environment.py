@@ -141,14 +141,14 @@ def read(
 
 
 def config_name(variable: str) -> str:
-    """A variable's configuration name: KAFKA_GROUP_MAX_SIZE is group.max.size; two underscores are
-    one, three a hyphen."""
+    """Return the configuration that an environment variable sets: KAFKA_GROUP_MAX_SIZE sets
+    group.max.size; two underscores stand for one, three for a hyphen."""
     name = variable.removeprefix("KAFKA_").lower().replace("_", ".")
     return name.replace("...", "-").replace("..", "_")
 
 
 def client_listeners(environ: Mapping[str, str], *, allow_remote: bool = True) -> list[Endpoint]:
-    """The listeners for clients: those that are not the controllers'. Raises UsageError."""
+    """Return the listeners for clients, that is, all but the controllers'. Raises UsageError."""
     given = environ.get("KAFKA_LISTENERS", "").strip()
     of_controllers = _of_controllers(environ)
     listeners = _endpoints("KAFKA_LISTENERS", given or (_EVERYWHERE if allow_remote else _HERE))

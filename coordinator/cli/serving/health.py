@@ -32,11 +32,11 @@ _NO_HOST = {
 
 
 class NotHealthy(Exception):
-    """No answer, or not a broker's: what happened."""
+    """There was no answer, or one that no broker gives; the message says which."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `health`."""
+    """Declare the options of `health`."""
     parser = subparsers.add_parser(
         "health",
         help="ask whether a broker answers",
@@ -71,7 +71,7 @@ def _seconds(text: str) -> float:
 
 
 def run(args: Namespace) -> int:
-    """Ask once; the exit status."""
+    """Ask the broker once; return the exit status."""
     host, port = address_of(args)
     shown = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:

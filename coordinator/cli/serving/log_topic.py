@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def check_options(args: Namespace) -> None:
-    """Complete `--topic` by a topic of the emulator's own that is to have the log. Raises
-    UsageError."""
+    """Add the topic that receives the event log to `--topic`, if it is one of the emulator's
+    own. Raises UsageError."""
     topic, bootstrap = "--log-topic", "--log-bootstrap"
     if args.from_environment:
         topic, bootstrap = (
@@ -50,7 +50,7 @@ def check_options(args: Namespace) -> None:
 
 
 class Publication:
-    """The log's publisher beside a running emulator."""
+    """Publishes the event log to a topic while an emulator runs."""
 
     def __init__(self, publisher: LogPublisher, topic: str, elsewhere: str | None) -> None:
         self._publisher = publisher
@@ -58,12 +58,12 @@ class Publication:
         self.told = f"event log: also in topic {topic} of {elsewhere or 'this emulator'}"
 
     async def emulator_stops(self) -> None:
-        """Before the emulator stops: what is in the log by now goes to its own topic."""
+        """Write the log so far to the emulator's own topic, before the emulator stops."""
         if self._elsewhere is None:
             await self._stop()
 
     async def emulator_stopped(self) -> None:
-        """The log is complete: the rest goes to the other Kafka."""
+        """Write the rest of the log, now complete, to the other Kafka."""
         if self._elsewhere is not None:
             await self._stop()
 

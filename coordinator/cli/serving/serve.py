@@ -246,7 +246,7 @@ _OPTIONS: Final = (
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `serve`."""
+    """Declare the options of `serve`."""
     parser = subparsers.add_parser(
         "serve",
         help="run the emulator as a server",
@@ -258,7 +258,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Serve until a signal comes. 0 after a graceful stop, 2 if the server cannot start."""
+    """Serve until a signal comes; return 0 after a graceful stop, 2 if the server cannot start."""
     with _stoppable(), _not_collecting():
         new_loop = loop_factory(args.loop)
         import asyncio
@@ -296,8 +296,8 @@ def _not_collecting() -> Iterator[None]:
 
 
 def collect_rarely() -> None:
-    """Let the garbage collector look less often at what stays: a whole collection among 100,000
-    offsets takes a tenth of a second."""
+    """Let the garbage collector examine long-lived objects less often: a full collection with
+    100,000 offsets takes a tenth of a second."""
     gc.enable()
     if hasattr(gc, "set_threshold"):  # PyPy has no thresholds
         gc.freeze()

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `ab`."""
+    """Declare the options of `ab`."""
     parser = subparsers.add_parser(
         "ab",
         help="compare variants of a scenario",
@@ -80,7 +80,7 @@ def _seeds(text: str) -> int:
 
 
 def run(args: Namespace) -> int:
-    """Compare; 0, 2 for a wrong file or option, 130 if it was interrupted."""
+    """Compare; return 0, 2 for a wrong file or option, or 130 if interrupted."""
     from coordinator.base.counting import how_many
     from coordinator.events import EventLog
     from coordinator.lab.simulator.comparing.measures import NAMES, measure
@@ -205,7 +205,7 @@ def _write(option: str, path: str, content: bytes) -> None:
 
 
 def check_place(option: str, path: str | None) -> None:
-    """A picture's folder is there before anything runs. Raises UsageError."""
+    """Check, before anything runs, that the folder of a picture exists. Raises UsageError."""
     if path is not None and (Path(path).is_dir() or not Path(path).parent.is_dir()):
         why = "Is a directory" if Path(path).is_dir() else "No such file or directory"
         raise UsageError(f"{option} {path}: cannot be written: {why}")

@@ -18,7 +18,7 @@ to be changed; `schema` prints the JSON schema with which editors complete such 
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `scenarios`."""
+    """Declare the options of `scenarios`."""
     parser = subparsers.add_parser(
         "scenarios",
         help="list, show and copy shipped scenarios",

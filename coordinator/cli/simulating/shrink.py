@@ -23,7 +23,7 @@ keyed by whom it is for. Ctrl-C writes the smallest one found so far."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `shrink`."""
+    """Declare the options of `shrink`."""
     parser = subparsers.add_parser(
         "shrink",
         help="find a smaller scenario that fails alike",
@@ -62,7 +62,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Shrink; 0, 1 if the scenario does not fail, 2 for a wrong file or option, 130 if it was
+    """Shrink; return 0, 1 if the scenario does not fail, 2 for a wrong file or option, or 130 if
     interrupted."""
     from coordinator.lab.simulator.files.toml_text import to_toml
     from coordinator.lab.simulator.swarm.shrinking import shrink

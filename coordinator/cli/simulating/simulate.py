@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `simulate`."""
+    """Declare the options of `simulate`."""
     parser = subparsers.add_parser(
         "simulate",
         help="run a scenario under virtual time and judge it",
@@ -96,7 +96,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def seed(text: str) -> int:
-    """A seed."""
+    """Return a seed, from an option's text."""
     if not text.isdecimal() or int(text) >= 1 << 63:
         raise ArgumentTypeError(
             f"{text!r} is no seed: give a whole number from 0 to {(1 << 63) - 1}"
@@ -105,7 +105,7 @@ def seed(text: str) -> int:
 
 
 def addresses(text: str) -> list[tuple[str, int]]:
-    """Brokers' addresses."""
+    """Return brokers' hosts and ports, from an option's text."""
     from coordinator.members.live.bootstrap import AddressError, parse_addresses
 
     try:
@@ -115,7 +115,7 @@ def addresses(text: str) -> list[tuple[str, int]]:
 
 
 def load(given: str, settings: Sequence[str]) -> Scenario:
-    """The scenario in a file, or the shipped one of that name. Raises UsageError."""
+    """Return the scenario in a file, or the shipped scenario of that name. Raises UsageError."""
     from coordinator.lab.simulator.files import catalogue
     from coordinator.lab.simulator.files.reading import ScenarioError
     from coordinator.lab.simulator.files.scenario import read_scenario
@@ -137,8 +137,8 @@ def load(given: str, settings: Sequence[str]) -> Scenario:
 
 
 def composed(given: str, settings: Sequence[str]) -> dict[str, Any]:
-    """A scenario's values with all that it extends and with settings on top, parameters filled in.
-    Raises UsageError."""
+    """Return a scenario's values, with those of all scenarios that it extends, with settings
+    applied and parameters filled in. Raises UsageError."""
     from coordinator.lab.simulator.files import catalogue
     from coordinator.lab.simulator.files.composing import ComposingError, with_parameters
     from coordinator.lab.simulator.files.reading import ScenarioError, raw_of, set_value
@@ -170,8 +170,8 @@ def _base(name: str, of: str) -> tuple[str, str]:
 
 
 def run(args: Namespace) -> int:
-    """Simulate; 0, 1 if something that must hold does not, 2 for a wrong file or option, 130 if it
-    was interrupted."""
+    """Simulate; return 0, 1 if an expectation or invariant fails, 2 for a wrong file or option,
+    or 130 if interrupted."""
     log_options.take(args, "replace")
     from coordinator.lab.simulator.run import run_scenario, verdicts
     from coordinator.lab.simulator.unreached import idle, skipped, unmet, unreached
@@ -419,7 +419,7 @@ def _tell(judged: Sequence[Verdict], args: Namespace, interrupted: bool) -> int:
 
 
 def replay(scenario: str, seed: int, settings: Sequence[str]) -> str:
-    """The command that repeats a run."""
+    """Return the command that repeats a run."""
     return shlex.join(
         [
             "coordinator",

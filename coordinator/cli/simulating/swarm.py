@@ -45,7 +45,7 @@ print(digest(int(sys.argv[1]), int(sys.argv[2]), tuple(sys.argv[3:])))
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """The options of `swarm`."""
+    """Declare the options of `swarm`."""
     parser = subparsers.add_parser(
         "swarm",
         help="run random scenarios and judge them",
@@ -111,7 +111,7 @@ def _count(text: str) -> int:
 
 
 def run(args: Namespace) -> int:
-    """Run the swarm; 0, 1 if a scenario failed, 2 for a wrong option."""
+    """Run the swarm; return 0, 1 if a scenario failed, or 2 for a wrong option."""
     keep = Path(args.keep)
     if not keep.is_dir():
         raise UsageError(f"--keep {args.keep}: there is no such directory")

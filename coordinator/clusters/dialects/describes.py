@@ -97,7 +97,7 @@ class Reader:
         return dict(zip(self.columns, words, strict=False))
 
     def end(self, *, keep_state: bool = False) -> list[Fact]:
-        """The table that was read so far, and begin anew."""
+        """Return the facts of the table that was read so far, and begin a new one."""
         rows, state = self.rows, self.state
         if rows and "GROUP" not in rows[0]:
             # Releases before 1.1 print no such column.

@@ -49,7 +49,7 @@ _PASSED = (
 
 
 class Reader:
-    """Reads the lines of one file: most lines name only the group."""
+    """Reads the lines of one file. Keeps state, because most lines name only the group."""
 
     def __init__(self) -> None:
         self.clients: dict[str, str] = {}
@@ -57,7 +57,7 @@ class Reader:
     def read(
         self, source: str, text: str, fields: Mapping[str, object] | None
     ) -> list[Fact] | None:
-        """The facts of a line; None if it is none of franz-go's."""
+        """Return the facts of a line; None if franz-go did not write it."""
         message, values = _parts(text, fields)
         group = values.get("group")
         if group is None or not message:

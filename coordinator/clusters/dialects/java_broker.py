@@ -185,7 +185,7 @@ TABLE = (
 
 
 def read(text: str) -> tuple[bool, list[Fact]]:
-    """The facts of a message that begins at an anchor; whether it is understood."""
+    """Return whether a message that begins at an anchor is understood, and its facts."""
     behind = _BEHIND.match(text)
     understood, fact = first_match(TABLE, text[behind.end() :] if behind else text)
     return understood, [fact] if fact is not None else []

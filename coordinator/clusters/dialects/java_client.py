@@ -58,7 +58,7 @@ _INTERVAL = re.compile(r"max\.poll\.interval\.ms\W{1,4}(\d{1,12})")
 
 
 def read(text: str) -> tuple[bool, list[Fact]]:
-    """The facts of a message that begins at an anchor; whether it is understood."""
+    """Return whether a message that begins at an anchor is understood, and its facts."""
     who = _WHO.match(text)
     if who is None:
         return _read_producer(text)

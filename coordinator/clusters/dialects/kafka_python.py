@@ -44,13 +44,13 @@ _SAYS = re.compile(
 
 
 def read(client: str, text: str) -> tuple[bool, list[Fact]]:
-    """The facts of a message that begins with the logger's name; whether it is understood."""
+    """Return whether a message that begins with the logger's name is understood, and its facts."""
     behind = _SAYS.match(text)
     return told(client, text[behind.end() :] if behind else text)
 
 
 def told(client: str, message: str) -> tuple[bool, list[Fact]]:
-    """The facts of a message without its logger's name; whether it is understood."""
+    """Return whether a message without its logger's name is understood, and its facts."""
     found = _IN_GROUP.search(message[:300])
     group = found["group"] if found else None
     joined = _JOINED.match(message)

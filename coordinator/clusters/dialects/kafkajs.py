@@ -29,7 +29,7 @@ class Reader:
     def read(
         self, source: str, message: str, fields: Mapping[str, object] | None
     ) -> list[Fact] | None:
-        """The facts of a line; None if it is none of KafkaJS's."""
+        """Return the facts of a line; None if KafkaJS did not write it."""
         message = message[message.find("[", 0, 10) :]  # some loggers put the level in front
         if fields is None or not message.startswith(
             ("[Runner]", "[ConsumerGroup]", "[Consumer]", *_PASSED)

@@ -99,8 +99,8 @@ class Reader:
         self.last: str | None = None
 
     def read(self, text: str, source: str) -> tuple[bool, list[Fact]]:
-        """The facts of a line; whether it is understood. `source` is who wrote lines without a
-        client id."""
+        """Return whether a line is understood, and its facts. `source`: the writer of lines
+        without a client id."""
         line = _line(text)
         if line is None:
             return self._nameless(text, source)

@@ -19,13 +19,13 @@ _ADDED = re.compile(r"[Aa]dded member (?:\{?id=)?" + _WHO)
 
 
 class Reader:
-    """Reads the lines of one file: a generation begins where its number is first seen."""
+    """Reads the lines of one file. A generation begins with the first line that has its number."""
 
     def __init__(self) -> None:
         self.generations: dict[str, int] = {}
 
     def read(self, text: str) -> list[Fact] | None:
-        """The facts of a line that begins at an anchor; None if it is none of a group."""
+        """Return the facts of a line that begins at an anchor; None if it is not about a group."""
         line = _LINE.match(text)
         if line is None:
             return None

@@ -27,7 +27,8 @@ _GROUP = re.compile(r"coordinator for consumergroup (?P<group>\S{1,300}) ")
 
 
 class Reader:
-    """Reads the lines of one file: a session's line does not name the group."""
+    """Reads the lines of one file. Keeps state, because a session's line does not name the
+    group."""
 
     def __init__(self) -> None:
         self.groups: set[str] = set()
@@ -35,7 +36,7 @@ class Reader:
         self.member: str | None = None
 
     def read(self, source: str, text: str) -> list[Fact] | None:
-        """The facts of a line that begins at an anchor; None if it is none of sarama's."""
+        """Return the facts of a line that begins at an anchor; None if sarama did not write it."""
         named = _GROUP.search(text, 0, 200)
         if named:
             self.groups.add(named["group"])

@@ -37,12 +37,12 @@ def _left(found: re.Match[str]) -> Fact:
 
 
 def reason_and_place(rest: str) -> str:
-    """The reason of "Preparing to rebalance", without the parenthesis that ends it."""
+    """Return the reason of a line "Preparing to rebalance", without the parenthesis at its end."""
     return rest.rstrip().removesuffix(".").removesuffix(")")
 
 
 def members_of(text: str) -> tuple[str, ...]:
-    """Member ids out of a collection's text, such as `a, b)` or `a=..., b=...}`."""
+    """Return the member ids in a printed collection, such as `a, b)` or `a=..., b=...}`."""
     text = text.strip().rstrip(".)]}")
     found: list[str] = []
     for part in text.split(", "):
@@ -56,7 +56,7 @@ def members_of(text: str) -> tuple[str, ...]:
 
 
 def timeouts(found: re.Match[str]) -> MemberTimeouts:
-    """The timeouts that a broker prints of a member."""
+    """Return the timeouts of a member that a broker printed."""
     return MemberTimeouts(
         found["member"],
         found["client"],
@@ -210,7 +210,7 @@ TABLE = (
 
 
 def read(text: str) -> tuple[bool, list[Fact]]:
-    """The facts of a message that begins at an anchor; whether it is understood."""
+    """Return whether a message that begins at an anchor is understood, and its facts."""
     behind = _BEHIND.match(text)
     message = text[behind.end() :] if behind else text
     understood, fact = first_match(TABLE, message)

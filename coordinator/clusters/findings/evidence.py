@@ -10,7 +10,7 @@ from ..stories.story import GroupStory, Rebalance
 
 
 def setting_of(story: GroupStory, people: People, member: str | None, key: str) -> str | None:
-    """A member's setting, as a line shows it; None if none does."""
+    """Return a member's setting as a line shows it; None if no line does."""
     for each in story.seen:
         if isinstance(each.fact, Settings) and each.fact.client == member:
             return each.fact.values.get(key)
@@ -24,7 +24,7 @@ def setting_of(story: GroupStory, people: People, member: str | None, key: str) 
 
 
 def by_member(rebalances: Iterable[Rebalance]) -> dict[str, list[Rebalance]]:
-    """Rebalances by the member that caused them."""
+    """Return rebalances by the member that caused them."""
     found: dict[str, list[Rebalance]] = {}
     for each in rebalances:
         if each.member is not None:
@@ -33,10 +33,10 @@ def by_member(rebalances: Iterable[Rebalance]) -> dict[str, list[Rebalance]]:
 
 
 def evidence_of(rebalances: Iterable[Rebalance]) -> list[Evidence]:
-    """The lines of several rebalances, each once."""
+    """Return the lines that show several rebalances, each line once."""
     return list(dict.fromkeys(line for each in rebalances for line in each.evidence))
 
 
 def times(count: int) -> str:
-    """`once`, or `3 times`."""
+    """Return `once`, or `3 times`."""
     return "once" if count == 1 else f"{count} times"

@@ -39,7 +39,7 @@ _AT_ONCE_MS = 2_000
 
 
 def find(story: GroupStory, people: People) -> Iterator[Finding]:
-    """The findings of a group as a whole."""
+    """Yield the findings about a group as a whole."""
     yield from _flapping(story)
     yield from _rolling(story)
     yield from _leader(story)

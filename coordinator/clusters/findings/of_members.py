@@ -29,7 +29,7 @@ from .evidence import by_member, evidence_of, setting_of, times
 
 
 def find(story: GroupStory, people: People) -> list[Finding]:
-    """The findings of a group, the gravest first."""
+    """Return the findings about a group's members, the gravest first."""
     found = [
         *_polls(story, people),
         *_never_rejoined(story),

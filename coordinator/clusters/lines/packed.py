@@ -23,15 +23,12 @@ _OFTEN = 4 << 20
 
 
 class UnreadableError(Exception):
-    """A file that cannot be read: which, and why."""
+    """A file cannot be read; the message says which, and why."""
 
 
 def sources(path: str, progress: Progress | None = None) -> Iterator[tuple[str, Lines]]:
-    """The texts in a file, each with its name and its lines. `-` is standard input.
-
-    Raises UnreadableError, also while lines are taken, for a file that is not there or is cut
-    short.
-    """
+    """Yield the texts in a file, each with its name and its lines; `-` is standard input. Raises
+    UnreadableError, also while lines are read, for a file that does not exist or is cut short."""
     if path == "-":
         yield "-", _lines("-", sys.stdin.buffer, progress)
         return

@@ -16,8 +16,8 @@ Make = Callable[[re.Match[str]], Fact | None]
 
 
 class Pattern(NamedTuple):
-    """A pattern of a message, and what it says. `why`: for a line that is read and needs no fact,
-    the reason; else empty."""
+    """A pattern of a message, and the function that makes its fact. `why`: the reason, for a
+    line that is recognized and needs no fact; else empty."""
 
     regex: re.Pattern[str]
     make: Make
@@ -25,12 +25,12 @@ class Pattern(NamedTuple):
 
 
 def pattern(regex: str, make: Make) -> Pattern:
-    """A row of a dialect's table."""
+    """Return a row of a dialect's table."""
     return Pattern(re.compile(regex), make)
 
 
 def ignored(regex: str, why: str) -> Pattern:
-    """A row for lines that are read and need no fact, with the reason."""
+    """Return a row for lines that are recognized and need no fact, with the reason."""
     return Pattern(re.compile(regex), lambda found: None, why)
 
 
@@ -45,8 +45,8 @@ def first_match(table: Sequence[Pattern], text: str) -> tuple[bool, Fact | None]
 
 
 def without_logger(text: str) -> str:
-    """A broker's message without the logger's name that stands behind it in parentheses, and
-    the thread's in brackets behind that."""
+    """Return a broker's message without the logger's name in parentheses and the thread in
+    brackets at its end."""
     text = text.rstrip(" *")
     if text.endswith("]"):
         begin = text.rfind(") [")
@@ -61,7 +61,8 @@ def without_logger(text: str) -> str:
 
 
 def none_of(text: str | None) -> str | None:
-    """An instance id as brokers print it: `Some(web-1)`, `None`, `null`, `web-1`."""
+    """Return an instance id from the forms that brokers print: `Some(web-1)`, `None`, `null`,
+    `web-1`."""
     if text is None or text in ("None", "null", "", "Optional.empty"):
         return None
     for before in ("Some(", "Optional["):

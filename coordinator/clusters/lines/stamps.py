@@ -44,7 +44,8 @@ class Stamp(NamedTuple):
 
 
 def zone_minutes(text: str) -> int | None:
-    """Minutes east of UTC of `Z`, `UTC`, `GMT`, `+02:00` or `-0330`; None for anything else."""
+    """Return the minutes east of UTC of `Z`, `UTC`, `GMT`, `+02:00` or `-0330`; None for other
+    text."""
     text = text.strip()
     if text in ("Z", "UTC", "GMT"):
         return 0
@@ -55,7 +56,7 @@ def zone_minutes(text: str) -> int | None:
 
 
 def stamp_at(text: str, begin: int = 0) -> tuple[Stamp, int] | None:
-    """The stamp that stands at an index of a text, and the index after it; None if none does."""
+    """Return the stamp at an index of a text, and the index after it; None if there is no stamp."""
     if _BEGINS.match(text, begin) is None:
         return None
     for form in _FORMS:
@@ -102,8 +103,8 @@ def _month(parts: dict[str, str | None]) -> int:
 
 
 def iso(ms: int | None, offset: int | None) -> str | None:
-    """An instant in ISO 8601: with `Z` or an offset if the zone is known, the time alone if the day
-    is not."""
+    """Return an instant in ISO 8601: with `Z` or an offset if the zone is known, only the time
+    if the day is not known."""
     if ms is None:
         return None
     zone = timezone(timedelta(minutes=offset or 0))

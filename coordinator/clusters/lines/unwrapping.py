@@ -33,7 +33,8 @@ Numbered = tuple[int, Line]
 
 
 def unwrapped(lines: Iterable[Line]) -> Iterator[Numbered]:
-    """Whole lines, each with the number of its first part (from 1)."""
+    """Yield lines that were broken in several parts as whole ones, each with the number of its
+    first part (from 1)."""
     iterator = iter(lines)
     head = [decoded(line) for line in islice(iterator, HEAD)]
     width = _width(head)
@@ -46,7 +47,7 @@ def unwrapped(lines: Iterable[Line]) -> Iterator[Numbered]:
 
 
 def decoded(line: Line) -> str | None:
-    """A line as text; what is not UTF-8 in it is marked."""
+    """Return a line as text, with replacement characters for bytes that are not UTF-8."""
     return line.decode("utf-8", "replace") if isinstance(line, bytes) else line
 
 

@@ -57,8 +57,8 @@ class Peeled(NamedTuple):
 
 
 def peel(line: str) -> Peeled:
-    """Take off what stands around a message. The text begins after the time stamp, with whatever
-    the layout puts there (level, thread, logger)."""
+    """Remove what collectors and loggers put around a message. The text that is left begins
+    after the time stamp, with the level, thread and logger that the layout puts there."""
     text = line.rstrip("\r\n")
     if "\x1b" in text:
         text = _ANSI.sub("", text)

@@ -15,7 +15,7 @@ VERSION = 1
 
 
 def as_plain(diagnosis: Diagnosis, redaction: Redaction) -> dict[str, Any]:
-    """The frame as plain values."""
+    """Return the frame as plain values."""
     return {
         "version": VERSION,
         "files": {
@@ -29,7 +29,7 @@ def as_plain(diagnosis: Diagnosis, redaction: Redaction) -> dict[str, Any]:
 
 
 def quoted(diagnosis: Diagnosis) -> dict[tuple[str, int], str]:
-    """The lines that the frame points to."""
+    """Return the text of the lines that the frame points to."""
     lines: dict[tuple[str, int], str] = {}
     for story in diagnosis.groups.values():
         told = [each.evidence for each in story.rebalances]
@@ -43,7 +43,7 @@ def quoted(diagnosis: Diagnosis) -> dict[tuple[str, int], str]:
 
 
 def zone_text(offset: int | None) -> str | None:
-    """A zone as it stands behind a time: `Z`, `+02:00`; None if it is not known."""
+    """Return a zone as it is written behind a time: `Z`, `+02:00`; None if it is not known."""
     if offset is None:
         return None
     if offset == 0:

@@ -44,7 +44,7 @@ svg{width:100%;height:auto;background:#f7f8fa}
 
 
 def html_page(frame: Mapping[str, Any], quotes: Quotes) -> str:
-    """The page."""
+    """Return the page as HTML."""
     return "\n".join(
         [
             '<!doctype html><html lang="en"><head><meta charset="utf-8">',

@@ -122,7 +122,7 @@ class Names:
         )
 
     def text(self, text: str) -> str:
-        """A line with its names replaced."""
+        """Return a line with its names replaced."""
         if self._any is None:
             self._compile()
         if self._any is not None:
@@ -142,7 +142,8 @@ class Names:
 def redacted(
     paths: Iterable[str], names: Names, zone: int | None, progress: Progress | None = None
 ) -> Iterator[str]:
-    """The lines that are understood, with names replaced; several files each under a heading."""
+    """Yield the lines that are understood, with names replaced; if there are several files, each
+    below a heading."""
     paths = list(paths)
     number = 0
     for path in paths:

@@ -12,7 +12,7 @@ _ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
 
 
 class Redaction:
-    """Replaces names in texts; one that is off gives texts back as they are."""
+    """Replaces names in texts; if it is off, returns texts unchanged."""
 
     def __init__(self, groups: Mapping[str, GroupStory], *, on: bool) -> None:
         self.on = on
@@ -56,7 +56,7 @@ class Redaction:
             self.names.setdefault(name, f"member-{number}")
 
     def text(self, text: str) -> str:
-        """A text with its names replaced."""
+        """Return a text with its names replaced."""
         if not self.on:
             return text
         if self._any is not None:
@@ -64,7 +64,7 @@ class Redaction:
         return _ADDRESS.sub("host", text)
 
     def file(self, name: str) -> str:
-        """The name of a file."""
+        """Return the replacement for a file's name."""
         if not self.on:
             return name
         return self.files.setdefault(name, f"file-{len(self.files) + 1}")

@@ -48,7 +48,7 @@ def zone(diagnosis: Diagnosis) -> str:
 
 
 def write(log: EventLog, diagnosis: Diagnosis, redaction: Redaction) -> None:
-    """Write all groups in the order of time; findings and what is not known stand at the end."""
+    """Write all groups' facts in the order of time, then findings and what is not known."""
     zero = first_instant(diagnosis)
     stamped: list[tuple[int, Event]] = []
     for story in diagnosis.groups.values():

@@ -28,7 +28,7 @@ class Page:
         self.markdown = markdown
 
     def lines(self) -> Iterator[str]:
-        """The whole page."""
+        """Yield the lines of the whole page."""
         for story in self.diagnosis.groups.values():
             yield from self._group(story)
         for name, report in self.diagnosis.reports.items():

@@ -65,7 +65,7 @@ def _processes(seen: Sequence[Seen]) -> Callable[[Seen], str]:
 
 
 def joins_of(seen: Sequence[Seen]) -> list[_Join]:
-    """Each join of each client, with what the client logged since its join before."""
+    """Return each join of each client, with the client's lines since its previous join."""
     process = _processes(seen)
     since: dict[str, list[Seen]] = {}
     last: dict[str, ClientJoined] = {}
@@ -109,7 +109,7 @@ def joins_of(seen: Sequence[Seen]) -> list[_Join]:
 
 
 def client_rebalances(seen: Sequence[Seen], people: People, known: set[int]) -> list[Rebalance]:
-    """The generations that clients joined and the broker's lines do not name."""
+    """Return the generations that clients joined and that no broker's line names."""
     joins = joins_of(seen)
     by_generation: dict[int, list[_Join]] = {}
     for join in joins:
@@ -266,7 +266,8 @@ def _leavers(joins: list[_Join], generation: int) -> list[tuple[str, Seen, bool]
 
 
 def deepen(rebalances: Sequence[Rebalance], seen: Sequence[Seen], people: People) -> None:
-    """Give causes that the broker's lines tell the deeper reason of the client's own log."""
+    """Replace the causes from the broker's lines by the causes of those, if the clients' own
+    logs have them."""
     for rebalance in rebalances:
         if rebalance.cause == "left":
             _left_because(rebalance, seen, people)

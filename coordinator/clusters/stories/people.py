@@ -27,13 +27,13 @@ _GIVEN = re.compile(r"need to re-join with the given member-id: (\S+)")
 
 
 def client_of(member: str) -> str | None:
-    """The client id that a coordinator put in front of a member id; None if there is none."""
+    """Return the client id at the beginning of a member id; None if there is none."""
     short = _UUID.sub("", member)
     return short if short and short != member else None
 
 
 class People:
-    """Names of members. A member id without anything that names its client stays as it is."""
+    """Names of members. A member id that no line connects with a client stays as it is."""
 
     def __init__(self, seen: Iterable[Seen]) -> None:
         self.clients: dict[str, str] = {}
@@ -99,7 +99,8 @@ class People:
                 self.groups[member] = group
 
     def name(self, member: str | None) -> str | None:
-        """The instance id, else the client id, else the member id without its random part."""
+        """Return the instance id, else the client id, else the member id without its random
+        part."""
         if member is None:
             return None
         # A broker puts the instance id of a static member in front of its member id.
@@ -108,7 +109,7 @@ class People:
         return instance or self.client(member) or member
 
     def client(self, member: str) -> str | None:
-        """The client id behind a member id; None if no file tells it."""
+        """Return the client id of a member id; None if no file has it."""
         if member in self.clients:
             return self.clients[member]
         return client_of(member)

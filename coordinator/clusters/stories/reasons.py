@@ -67,7 +67,7 @@ _TABLE = (
 
 
 def told(reason: str) -> Told:
-    """Return what a reason says; the cause is `unknown` if it is none that is known."""
+    """Return the cause that a reason states; `unknown` for a reason that is not recognized."""
     for cause, regex in _TABLE:
         found = regex.match(reason)
         if found is None:
@@ -128,7 +128,7 @@ def someone_else(client_reason: str) -> bool:
 
 
 def asked_cause(client_reason: str) -> str | None:
-    """The cause that a client's own reason for joining again tells; None if it tells none."""
+    """Return the cause in a client's own reason for joining again; None if it states none."""
     if client_reason.startswith("cached metadata has changed"):
         return "topic-grew"
     if "Metadata for subscribed topic(s) has changed" in client_reason:

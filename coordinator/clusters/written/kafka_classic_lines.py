@@ -78,7 +78,7 @@ class ClassicLines(Reader):
         self._texts: list[str] = []
 
     def lines(self, line: Line) -> list[str]:
-        """The broker's lines for one line of an event log; most have none."""
+        """Return a broker's lines for one line of an event log; for most lines none."""
         self._texts = []
         self.see(line)
         return [self._line(line, text) for text in self._texts]

@@ -200,6 +200,6 @@ class KafkaLines(ClassicLines):
 
 
 def kafka_lines(lines: Iterable[Line], release: str, *, epoch_ms: int = 0) -> list[str]:
-    """A broker's lines for a whole event log."""
+    """Return a broker's lines for a whole event log."""
     writer = KafkaLines(release, epoch_ms=epoch_ms)
     return [text for line in lines for text in writer.lines(line)]

@@ -58,7 +58,8 @@ class OnlyCommittedIsRead(JudgeOfRecords):
 
     @on(LogTruncated)
     def _truncated(self, _: Line, __: LogTruncated) -> None:
-        """A complete transaction may be incomplete for the next coordinator."""
+        """Forget completed transactions: the truncated log may no longer say that they are
+        complete."""
         self._complete.clear()
 
     @on(PartitionChanged, RecordsAppended)

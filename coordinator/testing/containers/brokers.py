@@ -36,19 +36,20 @@ _NODE_LABEL: Final = "kafka-group-coordinator.node"
 
 
 class Brokers(ABC):
-    """`count` brokers of one image; use it in a `with`, or call `start` and `stop`. May be started
-    again once stopped."""
+    """`count` brokers of one image; use them in a `with` block, or call `start` and `stop`. They
+    can be started again after a stop."""
 
     kind: str
-    """Name of one of them in an error message."""
+    """A noun for one broker in error messages."""
     advice: str
-    """The advice when the image cannot be had."""
+    """Advice in the error message if the image is missing."""
     brokers_in_one = 1
     """Number of brokers in a container. They listen on consecutive ports, inside and outside."""
     other_ports: tuple[int, ...] = ()
-    """Ports inside the container that are published at free ones of this machine."""
+    """Container ports that are published at free ports of this machine."""
     private_ports: tuple[int, ...] = ()
-    """The same, on loopback where Docker runs on this machine."""
+    """Container ports that are published as `other_ports` are; on loopback if Docker runs on
+    this machine."""
 
     def __init__(
         self,
@@ -137,12 +138,12 @@ class Brokers(ABC):
         )
 
     def get_bootstrap_server(self) -> str:
-        """`bootstrap_servers`, by the name that Testcontainers' own Kafka has for it."""
+        """Return `bootstrap_servers`; the name is that of the method in Testcontainers' Kafka."""
         return self.bootstrap_servers
 
     def logs(self, node: int | None = None, *, tail: int | None = None) -> str:
-        """A broker's log, or its last `tail` lines; without `node` all brokers, one after the
-        other. Raises ContainerError."""
+        """Return a broker's log, or its last `tail` lines; without `node` those of all brokers,
+        one after the other. Raises ContainerError."""
         nodes = list(self._running().values()) if node is None else [self._node(node)]
         if len(nodes) == 1:
             return nodes[0].logs(tail)
@@ -150,30 +151,30 @@ class Brokers(ABC):
 
     @property
     def labels(self) -> dict[str, str]:
-        """Labels by which containers and network of the latest start are known, and nothing else
-        is."""
+        """The labels of the containers and network of the latest start, which no other container
+        or network has."""
         return {daemon.RUN_LABEL: self._run}
 
     def container(self, node: int = 1) -> DockerContainer:
-        """A broker's container, for what is not offered here. Raises ContainerError unless it was
-        started."""
+        """Return a broker's container, for methods that are not offered here. Raises
+        ContainerError unless it was started."""
         return self._node(node).container
 
     # --- what a test does to a broker
 
     def kill_broker(self, node: int = 1) -> None:
-        """End a broker at once (SIGKILL), as a crash does; returns when it is dead. Raises
+        """Kill a broker (SIGKILL), as a crash does; return when its process has ended. Raises
         ContainerError."""
         self._node(node).order("kill")
         self._node(node).order("wait", timeout=STOP_LIMIT_S)
 
     def stop_broker(self, node: int = 1) -> None:
-        """Ask a broker to end (SIGTERM); returns when it has. After 30 s it is killed. Raises
-        ContainerError."""
+        """Ask a broker to end (SIGTERM); return when it has ended. After 30 s it is killed.
+        Raises ContainerError."""
         self._node(node).order("stop", timeout=STOP_LIMIT_S)
 
     def start_broker(self, node: int = 1) -> None:
-        """Start a stopped or killed broker at its old address; returns when it knows itself to be
+        """Start a stopped or killed broker at its old address; return when it reports itself
         alive. Raises ContainerError."""
         self._node(node).order("start")
         self._node(node).await_alive({node}, self._startup_timeout_s)
@@ -184,7 +185,7 @@ class Brokers(ABC):
         self._node(node).order("pause")
 
     def unpause_broker(self, node: int = 1) -> None:
-        """Let a paused broker go on. Raises ContainerError."""
+        """Let a paused broker continue. Raises ContainerError."""
         self._node(node).order("unpause")
 
     # --- inside
@@ -294,7 +295,7 @@ class Brokers(ABC):
 
 
 def host_name(number: int) -> str:
-    """A broker's name in the brokers' own network."""
+    """Return a broker's host name in the brokers' own network."""
     return f"kafka{number}"
 
 

@@ -41,8 +41,8 @@ _reaper_lock = Lock()
 
 
 def connect(limit_s: float = HELLO_LIMIT_S) -> DockerClient:
-    """A client whose daemon answers. Raises DockerUnavailableError, at the latest after the
-    limit."""
+    """Return a client of Docker after its daemon has answered. Raises DockerUnavailableError, at
+    the latest after the limit."""
     try:
         client = DockerClient(timeout=limit_s)  # asks for the daemon's version at once
     except DOCKER_ERRORS as error:
@@ -52,14 +52,14 @@ def connect(limit_s: float = HELLO_LIMIT_S) -> DockerClient:
 
 
 def full_name(image: str) -> str:
-    """The image as Testcontainers will ask for it: a prefix names a registry of the user's own.
-    Older releases know none."""
+    """Return the image's name with the prefix that Testcontainers will add for a registry of the
+    user's own. Older releases of Testcontainers have no prefix."""
     return str(getattr(testcontainers_config, "hub_image_name_prefix", "")) + image
 
 
 def ensure_image(client: DockerClient, image: str, limit_s: float, advice: str) -> None:
-    """Have the image here, pulling it if need be. Raises ImageUnavailableError, with the advice, at
-    the latest after the limit."""
+    """Pull the image unless it is on this machine. Raises ImageUnavailableError, with the
+    advice, at the latest after the limit."""
     try:
         client.client.images.get(image)
         return
@@ -77,8 +77,8 @@ def ensure_image(client: DockerClient, image: str, limit_s: float, advice: str) 
 
 
 def ensure_reaper(client: DockerClient) -> None:
-    """Have Testcontainers' reaper (Ryuk) running, which removes what a killed process leaves; do
-    without where it cannot be had."""
+    """Start Testcontainers' reaper (Ryuk), which removes what a killed process leaves; go on
+    without it if its image is not available."""
     with _reaper_lock:
         if testcontainers_config.ryuk_disabled:
             return
@@ -103,14 +103,14 @@ def ensure_reaper(client: DockerClient) -> None:
 
 
 def undisturbed(action: Callable[[], T]) -> T:
-    """Run in a thread of its own: an interrupt of the caller (Ctrl-C) is raised only when the
+    """Run in a separate thread, and raise an interrupt of the caller (Ctrl-C) only after the
     action has ended."""
     with ThreadPoolExecutor(1) as pool:
         return pool.submit(action).result()
 
 
 def create_network(client: DockerClient, name: str, labels: Mapping[str, str]) -> None:
-    """A network that carries the labels. Raises ContainerError."""
+    """Create a network with these labels. Raises ContainerError."""
     try:
         client.client_networks_create(name, {"labels": dict(labels)})
     except DOCKER_ERRORS as error:

@@ -17,20 +17,20 @@ _LONGEST_REASON = 500
 
 
 class ContainerError(Exception):
-    """A broker in a container cannot be had, or cannot be used so: what, where, and what to do
-    about it."""
+    """A broker in a container is not available or cannot be used in this way; the message says
+    what failed, where, and what to do."""
 
 
 class DockerUnavailableError(ContainerError):
-    """No Docker daemon answers, or this user may not ask it. A test suite may skip on it."""
+    """No Docker daemon answers, or this user has no access to it. A test suite may skip on it."""
 
 
 class ImageUnavailableError(ContainerError):
-    """The image is not here and cannot be pulled. A test suite may skip on it."""
+    """The image is not on this machine and cannot be pulled. A test suite may skip on it."""
 
 
 def unreachable(error: BaseException) -> DockerUnavailableError:
-    """For whatever Docker's client raised when it first spoke to the daemon."""
+    """Return the error for an exception of Docker's client when it first contacts the daemon."""
     where = os.environ.get("DOCKER_HOST") or "Docker's usual socket"
     if any(isinstance(cause, PermissionError) for cause in _causes(error)):
         return DockerUnavailableError(
@@ -44,7 +44,8 @@ def unreachable(error: BaseException) -> DockerUnavailableError:
 
 
 def unavailable(image: str, reason: object, advice: str) -> ImageUnavailableError:
-    """An image that is neither here nor to be had. `advice`: what else to do."""
+    """Return the error for an image that is not on this machine and cannot be pulled. `advice`:
+    another remedy."""
     return ImageUnavailableError(
         f"image {image} is not on this machine and cannot be pulled ({_one_line(reason)}): see that its name is right, "
         f"pull it where there is a network (`docker pull {image}`), or {advice}"
@@ -60,7 +61,7 @@ def taken(port: int) -> ContainerError:
 
 
 def refused(what: str, error: BaseException) -> ContainerError:
-    """Whatever else Docker refuses."""
+    """Return the error for a request that Docker refuses for another reason."""
     return ContainerError(f"Docker could not {what}: {_one_line(error)}")
 
 
@@ -70,7 +71,7 @@ def is_port_taken(error: BaseException) -> bool:
 
 
 def reason_in(log: str) -> str:
-    """The line of a broker's log that says best why it ended; empty for an empty log."""
+    """Return the line of a broker's log that best explains why it ended; empty for an empty log."""
     refusals = _REFUSED_CONFIG.findall(log)
     if refusals:
         return f"it refuses its configuration: {refusals[0]}"[:_LONGEST_REASON]

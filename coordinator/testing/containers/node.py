@@ -24,8 +24,8 @@ _POLL_S: Final = 0.05
 
 @dataclass(slots=True, kw_only=True)
 class Node:
-    """A broker: its id, which counts from 1, its container, and where clients reach it. `kind`:
-    what an error message calls it."""
+    """A broker: its id, from 1 on, its container, and its address for clients. `kind`: a noun
+    for it in error messages."""
 
     kind: str
     number: int
@@ -33,7 +33,8 @@ class Node:
     port: int
     container: DockerContainer
     alive: Callable[[Node], set[int]]
-    """The ids of the brokers that it knows to be alive; none while it does not answer."""
+    """Return the ids of the brokers that this one knows to be alive; none while it does not
+    answer."""
 
     def __str__(self) -> str:
         return f"{self.kind} {self.number}"
@@ -45,11 +46,11 @@ class Node:
 
     @property
     def docker(self) -> Any:
-        """The container as Docker's client has it."""
+        """The container as an object of Docker's client."""
         return self.container.get_wrapped_container()
 
     def logs(self, tail: int | None = None) -> str:
-        """The broker's log, or its last lines. Raises ContainerError."""
+        """Return the broker's log, or its last lines. Raises ContainerError."""
         try:
             output: bytes = self.docker.logs(tail="all" if tail is None else tail)
         except DOCKER_ERRORS as error:
@@ -57,7 +58,7 @@ class Node:
         return output.decode(errors="replace")
 
     def order(self, verb: str, **options: object) -> None:
-        """Have Docker kill, stop, start, pause or unpause the container, or wait for its end.
+        """Let Docker kill, stop, start, pause or unpause the container, or wait for its end.
         Raises ContainerError."""
         try:
             getattr(self.docker, verb)(**options)
@@ -67,8 +68,8 @@ class Node:
             raise refused(f"{verb} {self}", error) from error
 
     def await_alive(self, ids: set[int], limit_s: float) -> None:
-        """Wait until the broker knows those with these ids to be alive. Raises ContainerError if it
-        ends, or after the limit."""
+        """Wait until the broker knows the brokers with these ids to be alive. Raises
+        ContainerError if it ends, or after the limit."""
         deadline = time.monotonic() + limit_s
         while not ids <= self.alive(self):
             self._check_running()

@@ -40,7 +40,7 @@ class Asked(NamedTuple):
     super_users: Sequence[str]
 
     def __repr__(self) -> str:
-        """Without passwords: tracebacks show it."""
+        """Return a text without the passwords, since tracebacks show it."""
         return f"Asked({self.protocol}, {self.options!r})"
 
     @property
@@ -68,8 +68,9 @@ def read(
     config: Mapping[str, str],
     hosts: Sequence[str] = (),
 ) -> Asked:
-    """The options, checked as the emulator checks them. `listener`: what the clients' is called,
-    if not by its protocol; `hosts`: what its certificate is to name. Raises ContainerError."""
+    """Return the options, checked as the emulator checks them. `listener`: the name of the
+    clients' listener, by default that of its protocol; `hosts`: the names in its certificate.
+    Raises ContainerError."""
     if security is None and users is None and not acls and not super_users:
         return NOTHING_ASKED
     told = {name: text for name, text in config.items() if name.startswith(_OF_SECURITY)}
@@ -96,7 +97,7 @@ def read(
 
 
 def jaas(users: Mapping[str, str]) -> str:
-    """The users of PLAIN, as a line of JAAS."""
+    """Return the users of PLAIN as a line of JAAS."""
     people = "".join(f" user_{name}={_quoted(password)}" for name, password in users.items())
     return f"{PACKAGE}.plain.PlainLoginModule required{people};"
 

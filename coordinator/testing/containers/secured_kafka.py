@@ -38,10 +38,11 @@ _POLL_S: Final = 0.05
 
 
 class SecuredKafka:
-    """A real broker's settings, and how it is got into, for as long as it lives."""
+    """The settings of a real broker with security, and the certificates and credentials of its
+    clients, while it runs."""
 
     def __init__(self, listener: str, asked: Asked) -> None:
-        """Raises ContainerError for certificates that cannot be had."""
+        """Make the certificates. Raises ContainerError if that fails."""
         assert asked.options is not None
         self.listener = listener
         self._asked = asked
@@ -53,7 +54,7 @@ class SecuredKafka:
             raise ContainerError(str(error)) from None
 
     def close(self) -> None:
-        """Remove its files."""
+        """Delete the files that were made."""
         self._guard.close()
 
     @property
@@ -81,7 +82,7 @@ class SecuredKafka:
         return None if entry is None else entry.tls
 
     def settings(self) -> dict[str, str]:
-        """The broker's settings, as a file of properties has them."""
+        """Return the broker's settings, by the names of a properties file."""
         prefix = f"listener.name.{self.listener.lower()}"
         told: dict[str, str] = {}
         if self._settings.mechanisms:
@@ -104,8 +105,8 @@ class SecuredKafka:
         return {name: _as_property(text) for name, text in told.items()}
 
     def prepare(self, address: tuple[str, int], limit_s: float) -> None:
-        """Give a broker its users' credentials and its ACLs, by a listener whose clients may do
-        everything; returns when it shows them. Raises AdminError, ContainerError."""
+        """Create the users' credentials and the ACLs, by a listener whose clients may do
+        everything; return when the broker lists them. Raises AdminError, ContainerError."""
         with Admin([address], "coordinator-containers") as admin:
             deadline = time.monotonic() + limit_s
             while not self._is_prepared(admin):

@@ -38,17 +38,17 @@ _NOT_FOR_BROKERS = frozenset(
 
 
 def variable(name: str) -> str:
-    """The environment variable for a broker configuration: `num.partitions` is
-    KAFKA_NUM_PARTITIONS."""
+    """Return the environment variable for a broker configuration: KAFKA_NUM_PARTITIONS for
+    `num.partitions`."""
     return "KAFKA_" + name.replace("_", "__").replace("-", "___").replace(".", "_").upper()
 
 
 def checked_config(config: Mapping[str, object], reserved: Iterable[str] = ()) -> dict[str, str]:
-    """The configuration as texts. Raises ContainerError for what no broker could be given;
-    `reserved` names are the caller's own.
+    """Return the configuration as texts. Raises ContainerError for names and values that cannot be
+    passed to a broker; `reserved`: names that only the caller sets.
 
-    Values are left to the broker to judge. Nor is a name it does not know an error, since plugins
-    bring their own; but a broker passes over it in silence, so it is logged.
+    The broker judges the values. An unknown name is no error, since plugins bring their own, but
+    it is logged, because a broker ignores it silently.
     """
     texts = {}
     for name, value in config.items():
@@ -67,8 +67,8 @@ def checked_config(config: Mapping[str, object], reserved: Iterable[str] = ()) -
 def checked_of_brokers(
     racks: Sequence[str | None], config: Mapping[int, Mapping[str, object]], brokers: int
 ) -> dict[int, dict[str, object]]:
-    """Settings for single brokers, their racks among them, by broker id. Raises ContainerError for
-    brokers that will not be there."""
+    """Return settings of single brokers, with their racks, by broker id. Raises ContainerError
+    for ids that no broker has."""
     if isinstance(racks, str) or (racks and len(racks) != brokers):
         raise ContainerError(
             f"racks={racks!r}: give {brokers}, one for each broker, None for a broker without a rack"
@@ -88,7 +88,7 @@ def checked_of_brokers(
 
 
 def log_unknown(names: Iterable[str]) -> None:
-    """Say which configurations Kafka 4.4.0 does not know, and what may have been meant."""
+    """Log which configurations Kafka 4.4.0 does not know, with similar names that it knows."""
     for name in names:
         if name not in broker_defs() and not name.startswith("listener.name."):
             near = get_close_matches(name, broker_defs(), 1)
@@ -101,7 +101,7 @@ def log_unknown(names: Iterable[str]) -> None:
 
 
 def checked_ports(ports: int | Sequence[int] | None, brokers: int) -> list[int] | None:
-    """A port of the host for each broker, or None for free ones. Raises ContainerError."""
+    """Return a port of the host for each broker, or None for free ones. Raises ContainerError."""
     if ports is None:
         return None
     listed = [ports] if isinstance(ports, int) else list(ports)
@@ -118,7 +118,7 @@ def checked_ports(ports: int | Sequence[int] | None, brokers: int) -> list[int] 
 
 
 def checked_seconds(name: str, value: float) -> float:
-    """A time limit. Raises ContainerError unless it is positive."""
+    """Return a time limit. Raises ContainerError unless it is positive."""
     if value <= 0:
         raise ContainerError(f"{name}={value}: give a time limit in seconds above 0")
     return value

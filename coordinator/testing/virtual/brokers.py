@@ -80,7 +80,7 @@ class VirtualBrokers(LoopKit):
 
     @property
     def bootstrap(self) -> str:
-        """For `bootstrap_servers`."""
+        """The value for a client's `bootstrap_servers`."""
         return self._servers(_PORT)
 
     def _servers(self, port: int) -> str:
@@ -89,8 +89,8 @@ class VirtualBrokers(LoopKit):
     def client_config(
         self, library: str, *, user: str | None = None, mechanism: str | None = None
     ) -> dict[str, Any]:
-        """The settings with which a client reaches the brokers, under the names of its library. See
-        `Emulator.client_config`."""
+        """Return the settings with which a client connects to the brokers, by the names of its
+        library. See `Emulator.client_config`."""
         return dict(self._secured.client_config(library, self.bootstrap, user, mechanism))
 
     @property
@@ -138,7 +138,7 @@ class VirtualBrokers(LoopKit):
     # -- brokers that stop
 
     def control(self, verb: Verb) -> Verb | None:
-        """Carry out a verb of `coordinator.control.cluster`, and answer its inverse."""
+        """Carry out a verb of `coordinator.control.cluster` and return its inverse."""
         from coordinator.kit.cluster import perform
 
         return self.run(lambda: perform(self._hosts, verb, self.now_ms))
@@ -151,8 +151,8 @@ class VirtualBrokers(LoopKit):
         config: Mapping[str, object] | None = None,
         kafka_version: str | None = None,
     ) -> None:
-        """Stop a broker and start it again, with these settings over those it had, as another
-        release of Kafka if one is given. See `Emulator.restart`."""
+        """Stop a broker and start it again. `config`: settings that are added to those it had;
+        `kafka_version`: another release of Kafka. See `Emulator.restart`."""
         from coordinator.kit.restoring.restarts import prepared
         from coordinator.verbs.brokers import StartBroker, StopBroker
 
@@ -182,7 +182,7 @@ class VirtualBrokers(LoopKit):
                 self._loop.call_soon(connection.thaw)
 
     def drop_connections(self) -> None:
-        """End all connections, as a network does that breaks."""
+        """End all connections, as a network failure does."""
         for connection in list(self._connections):
             connection.reset()
 
@@ -195,11 +195,11 @@ class VirtualBrokers(LoopKit):
         return result
 
     def mark(self) -> int:
-        """A place in the event log."""
+        """Return the present position in the event log."""
         return self._log.seq + 1
 
     def event_log(self) -> EventLog:
-        """The log itself."""
+        """Return the event log."""
         return self._log
 
     def _log_lines(self) -> list[Line]:
@@ -230,7 +230,7 @@ class VirtualBrokers(LoopKit):
     # -- the brokers' driver
 
     def settle(self) -> None:
-        """The steps after every piece of work of the brokers."""
+        """Do the steps that follow each piece of work of the brokers."""
         self.brokers.run_resumable(self.now_ms)
         self._settled()
 
@@ -262,7 +262,7 @@ class VirtualBrokers(LoopKit):
         port: Any = None,
         **options: Any,
     ) -> Any:
-        """The work of `loop.create_connection` meanwhile."""
+        """Stand in for `loop.create_connection` under virtual time."""
         ports = {_PORT: self._secured.listener}
         if self._secured.has_own_listener:
             ports[OWN_PORT] = OWN_LISTENER
@@ -308,7 +308,7 @@ class VirtualBrokers(LoopKit):
         return transport, protocol
 
     def stop(self) -> None:
-        """End everything."""
+        """Stop the brokers and close all connections."""
         for fleet in self._fleets.values():
             fleet.abandon()
         if self._kit is not None:
@@ -320,7 +320,7 @@ class VirtualBrokers(LoopKit):
 
 
 class _Clock:
-    """The brokers' clock, which only the loop moves."""
+    """The brokers' clock, which advances only with the loop's virtual time."""
 
     def __init__(self, kafka: VirtualBrokers) -> None:
         self._kafka = kafka

@@ -43,7 +43,7 @@ class _Way:
         self._handle = asyncio.TimerHandle(0, self._arrive, (), loop, copy_context())
 
     def send(self, data: bytes | None) -> None:
-        """Bytes, or (None) the end."""
+        """Send bytes, or (None) the end of the stream."""
         when = self._turns.time() + self._latency_s
         items = self._items
         items.append((when, data))
@@ -61,7 +61,7 @@ class _Way:
 
 
 class MemoryTransport(asyncio.Transport):
-    """The client's end."""
+    """The client's end of a connection."""
 
     def __init__(
         self,
@@ -124,7 +124,7 @@ class MemoryTransport(asyncio.Transport):
         return 0
 
     def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
-        """Nothing waits in a buffer."""
+        """Do nothing, because no bytes wait in a buffer."""
 
     def is_closing(self) -> bool:
         return self._closing
@@ -169,17 +169,18 @@ class MemoryTransport(asyncio.Transport):
             self._settle()
 
     def freeze(self) -> None:
-        """The broker's process is paused: nothing is read."""
+        """Stop reading, as a paused broker process does."""
         self._frozen = self._frozen or []
 
     def thaw(self) -> None:
-        """The broker's process goes on with what came meanwhile."""
+        """Continue to read, beginning with the bytes that arrived meanwhile."""
         frozen, self._frozen = self._frozen or [], None
         for data in frozen:
             self._reach_broker(data)
 
     def cut(self) -> None:
-        """The client's process has ended; what it sent and the broker has not read is lost."""
+        """End the connection because the client's process has ended; bytes that the broker has
+        not read are lost."""
         self._lost_by_client()
 
     def _lost_by_client(self) -> None:
@@ -219,7 +220,7 @@ class MemoryTransport(asyncio.Transport):
         self._to_client.send(None)  # after the answers that are on their way
 
     def reset(self) -> None:
-        """The connection ends now; what is on its way is lost."""
+        """End the connection at once; bytes in transit are lost."""
         if not self._closing:
             self._closing = True
             if not self.connection.closed:

@@ -30,30 +30,30 @@ _LOOK_S = 0.01
 
 
 class VirtualKafkaWarning(UserWarning):
-    """A run that could be repeated only under a fixed PYTHONHASHSEED."""
+    """The run can be repeated only with a fixed PYTHONHASHSEED."""
 
 
 @await_is_watched
 @nearest_keywords
 class VirtualKafka(AsyncKafka):
-    """Brokers under virtual time, made by `virtual_kafka`: the testing kit, of which everything
-    that waits is awaited."""
+    """Brokers under virtual time, made by `virtual_kafka`: the testing kit, with methods that
+    wait as coroutines."""
 
     _kafka: VirtualBrokers
 
     @property
     def bootstrap(self) -> str:
-        """For `bootstrap_servers`."""
+        """The value for a client's `bootstrap_servers`."""
         return self._kafka.bootstrap
 
     @property
     def now_ms(self) -> int:
-        """Virtual milliseconds since the beginning."""
+        """Virtual milliseconds since the start."""
         return self._kafka.now_ms
 
     async def until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
-        """Let virtual time pass until something holds, at most so many virtual seconds. Raises
-        TimeoutError."""
+        """Let virtual time pass until a condition holds, up to a limit in virtual seconds.
+        Raises TimeoutError."""
         deadline = self.now_ms + timeout_s * 1000
         while not condition():
             if self.now_ms >= deadline:

@@ -27,7 +27,7 @@ OWN_PORT: Final = 9093
 
 
 class Secured:
-    """The listeners' demands on their clients. Raises EmulatorError for options that cannot be."""
+    """The security settings of the listeners. Raises EmulatorError for options that are wrong."""
 
     def __init__(
         self, security: str, users: Any, acls: Any, super_users: Any, configs: BrokerConfigs
@@ -48,17 +48,17 @@ class Secured:
         return self._guard is not None
 
     def endpoints(self, host: str, port: int) -> dict[str, tuple[str, int]]:
-        """The advertised endpoints."""
+        """Return the advertised endpoints by listener."""
         own = {OWN_LISTENER: (host, OWN_PORT)} if self.has_own_listener else {}
         return {self.listener: (host, port), **own}
 
     def watch_over(self, broker: Broker) -> None:
-        """A broker was made, or was started again."""
+        """Set up login and authorization for a broker that was made or started again."""
         if self._guard is not None:
             self._guard.watch_over(broker)
 
     def settings(self, listener: str) -> ListenerSecurity | None:
-        """A listener's demands on its clients; None: nothing at all."""
+        """Return a listener's security settings; None if it has none."""
         return None if self._guard is None else self._guard.settings(listener)
 
     def access(self, servers: str, user: str | None, mechanism: str | None = None) -> Access:
@@ -69,5 +69,5 @@ class Secured:
     def client_config(
         self, library: str, servers: str, user: str | None, mechanism: str | None
     ) -> Mapping[str, Any]:
-        """The settings of a client."""
+        """Return the settings with which a client connects."""
         return config_for(library, self.access(servers, user, mechanism))

@@ -57,7 +57,7 @@ class Turns:
         self._debug: bool = loop.get_debug()
 
     def take_over(self) -> None:
-        """The clock stands at the loop's own, and its timers are here."""
+        """Begin virtual time at the loop's present time, and take over the loop's timers."""
         loop = self._loop
         self._zero_s = loop.time()
         taken, loop._scheduled = loop._scheduled, []

@@ -20,8 +20,8 @@ class Observer(Reader):
     """A reader of one run. `see` each line that counts and that it looks at, then `finish` once."""
 
     def looks_at(self, line: Line) -> bool:
-        """Return True if lines of this line's stream and class matter here; by default those
-        with a handler."""
+        """Return True if this observer handles a line; by default, if it has a handler for the
+        line's kind."""
         return line.kind in self.handlers
 
     def finish(self) -> None:

@@ -79,8 +79,8 @@ def prepare(out: Path, *, replace: bool) -> None:
 
 @contextmanager
 def whole(out: Path) -> Iterator[None]:
-    """Files of a directory that are made together: its `_SUCCESS` goes before the first and comes
-    after the last. Raises OSError."""
+    """Make a directory's files as one: delete `_SUCCESS` before the block and write it after the
+    block. Raises OSError."""
     out.mkdir(parents=True, exist_ok=True)
     (out / SUCCESS).unlink(missing_ok=True)
     yield

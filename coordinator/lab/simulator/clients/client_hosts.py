@@ -101,7 +101,7 @@ class ClientHosts:
         raise NotImplementedError
 
     def settle(self) -> None:
-        """Let the brokers finish after some work."""
+        """Let the brokers do what a piece of work has made due."""
         raise NotImplementedError
 
     def seen(self) -> Sight:

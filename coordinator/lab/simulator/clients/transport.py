@@ -27,7 +27,7 @@ class HostTransport:
         return self._world.now
 
     def soon(self, action: Callable[[], None]) -> None:
-        """Call an action later at this instant."""
+        """Call an action at this same instant, after what is already due."""
         self._world.at(self._world.now, action)
 
     def connect(
