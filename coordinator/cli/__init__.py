@@ -44,8 +44,8 @@ COMMANDS = {
 
 
 class UsageError(Exception):
-    """A wrong option or argument: what, where, and what would be right. Raised by commands; ends
-    with status 2."""
+    """An option or argument is wrong; the message names it, and the values that are right.
+    Raised by commands; ends with status 2."""
 
 
 def _whole_number(text: str) -> int:

@@ -1,5 +1,5 @@
 """The command `coordinator demo`: it checks that the three client libraries are installed and starts the
-demonstration, which stands in `coordinator/lab/demo/`."""
+demonstration, which is in `coordinator/lab/demo/`."""
 
 from __future__ import annotations
 

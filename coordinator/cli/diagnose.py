@@ -1,5 +1,5 @@
 """The command `coordinator diagnose`: its options, output and exit status. It knows no line of any log;
-reading and reasoning stand in `coordinator/clusters/`."""
+reading and reasoning are in `coordinator/clusters/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `coordinator explain`: its options and exit status. Its sentences stand in
+"""The command `coordinator explain`: its options and exit status. Its sentences are in
 `coordinator/history/explain/`."""
 
 from __future__ import annotations

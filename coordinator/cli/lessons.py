@@ -25,7 +25,7 @@ loads the parts of a page only from a server. A file that is no lesson, or a fol
 what, where, what would be right; status 2."""
 
 _TAKES: Final = {"check": (), "serve": ("port", "beside"), "build": ("out", "beside")}
-"""What is done to files, and the options that each takes."""
+"""The options that each action on a lesson's files takes, by the name of the action."""
 
 
 def add_parser(subparsers: Subparsers) -> None:

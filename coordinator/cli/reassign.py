@@ -1,5 +1,5 @@
 """The command `coordinator reassign`: its options, files and exit status. It works on any cluster, so it
-sends nothing but Kafka's own requests. Planning and carrying out stand in `coordinator/lab/reassign/`."""
+sends nothing but Kafka's own requests. Planning and carrying out are in `coordinator/lab/reassign/`."""
 
 from __future__ import annotations
 

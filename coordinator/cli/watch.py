@@ -1,4 +1,4 @@
-"""The command `coordinator watch`: its options and exit status. The page and its server stand in
+"""The command `coordinator watch`: its options and exit status. The page and its server are in
 `coordinator/lab/page/`."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The commands `coordinator wire decode` and `coordinator wire encode`: their options, and one JSON object
-a line. The message tables stand in `coordinator/wire/messages/`."""
+a line. The message tables are in `coordinator/wire/messages/`."""
 
 from __future__ import annotations
 

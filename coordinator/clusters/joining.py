@@ -1,4 +1,4 @@
-"""Puts the facts of all files together: one story for each group. Parts of it stand in
+"""Puts the facts of all files together: one story for each group. Parts of it are in
 `coordinator/clusters/stories/`."""
 
 from __future__ import annotations

@@ -36,7 +36,8 @@ that it stands for."""
 
 
 class FaultError(ValueError):
-    """An impossible fault: the wrong word, and what would be right."""
+    """A fault is impossible; the message names the wrong argument, and the values that are
+    right."""
 
 
 def choose(word: object, known: Iterable[str], what: str) -> str:

@@ -60,7 +60,7 @@ class LogView:
 
 
 class TopicHandle:
-    """A topic as a test holds it."""
+    """A topic, for a test."""
 
     def __init__(self, name: str, log_of: Callable[[str, int], LogView]) -> None:
         self.name = name

@@ -1,7 +1,7 @@
 """Ready tests by their public names: derive from `ConsumerCases` for consumer applications,
 `SecurityCases` for one that logs in, `WorkerCases` for workers of share groups.
 
-The cases stand in `coordinator.kit.ready_tests.cases`, `security_cases` and `worker_cases`.
+The cases are in `coordinator.kit.ready_tests.cases`, `security_cases` and `worker_cases`.
 """
 
 from __future__ import annotations

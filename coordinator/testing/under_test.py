@@ -1,4 +1,4 @@
-"""A consumer application as a test holds it, by its public name. The code stands in
+"""A consumer application as a test holds it, by its public name. The code is in
 `coordinator.kit.ready_tests`."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The command `coordinator ctl`: a subcommand for each operation of the control port, made from the table
-in `coordinator/kit/http/table.py`. Commands that are not made from it stand in `others.py`."""
+in `coordinator/kit/http/table.py`. Commands that are not made from it are in `others.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command `coordinator live`: its options and exit status. The stream that computes alerts stands in
+"""The command `coordinator live`: its options and exit status. The stream that computes alerts is in
 `coordinator/lab/pipeline/spark/live.py`."""
 
 from __future__ import annotations

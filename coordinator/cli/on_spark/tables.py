@@ -1,4 +1,4 @@
-"""The command `coordinator tables`: its options, output and exit status. What each table holds stands in
+"""The command `coordinator tables`: its options, output and exit status. What each table holds is in
 `coordinator/lab/pipeline/schemas.py`."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The command `coordinator scenarios`: its options, output and exit status. The catalogue stands in
+"""The command `coordinator scenarios`: its options, output and exit status. The catalogue is in
 `coordinator/lab/simulator/files/catalogue.py`."""
 
 from __future__ import annotations

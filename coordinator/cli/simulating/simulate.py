@@ -1,5 +1,5 @@
 """The command `coordinator simulate`: its options, output and exit status, for virtual time and for --live.
-The simulator stands in `coordinator/lab/simulator/`, the live world in `coordinator/lab/live_world/`."""
+The simulator is in `coordinator/lab/simulator/`, the live world in `coordinator/lab/live_world/`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The command `coordinator swarm`: its options, worker processes, output and exit status. One seed's
-scenario and verdicts stand in `coordinator/lab/simulator/swarm/`."""
+scenario and verdicts are in `coordinator/lab/simulator/swarm/`."""
 
 from __future__ import annotations
 

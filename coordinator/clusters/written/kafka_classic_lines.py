@@ -4,7 +4,7 @@ the Scala coordinator before Kafka 4, in those of the Java coordinator from 4.0 
 Tests compare wording and order with recorded logs of real brokers (tests/clusters/stories). It
 reads events only; it must know neither the coordinator that wrote them nor the readers in this
 room. A value that no event has, such as a client's reason for rejoining, is written as brokers
-write it for clients that give none: "not provided". Groups with epochs stand in `kafka_lines`.
+write it for clients that give none: "not provided". Groups with epochs are in `kafka_lines`.
 """
 
 from __future__ import annotations

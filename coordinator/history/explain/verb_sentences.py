@@ -1,5 +1,5 @@
 """Sentences about verbs carried out on brokers, hosts, links and members, and about their ends.
-The sentences stand in the table of verbs (`coordinator/verbs/`)."""
+The sentences are in the table of verbs (`coordinator/verbs/`)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """States of groups that are not at rest, and the members that they wait for.
 
-No judge stands here; `liveness` uses it when a run is over.
+This module has no judge; `liveness` uses it when a run is over.
 """
 
 from __future__ import annotations

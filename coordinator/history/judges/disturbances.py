@@ -1,7 +1,7 @@
 """Disturbances by verbs: since when no client and no broker has been disturbed, so that requests
 and responses are in time.
 
-No judge stands here; judges of time use it.
+This module has no judge; judges of time use it.
 """
 
 from __future__ import annotations

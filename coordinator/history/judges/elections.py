@@ -2,7 +2,7 @@
 sync, not from the reason that the controller gives.
 
 Knows which replicas are in sync with each partition, or eligible to lead it (KIP-966), as far as
-the log has been read. No judge stands here.
+the log has been read. This module has no judge.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Members whose process has ended, and until when each may still be a member: until its session
 expires.
 
-No judge stands here. A session begins again when a coordinator loads the group or begins a
+This module has no judge. A session begins again when a coordinator loads the group or begins a
 generation (ERR-7, SES-2).
 """
 

@@ -1,7 +1,7 @@
 """Members that are running and polling, by their own lines: the process runs, and its application
 is neither busy with records nor stalled.
 
-No judge stands here. Member ids come from the members' own lines; those of a consumer or share
+This module has no judge. Member ids come from the members' own lines; those of a consumer or share
 group, whose members may log nothing for long, also from the events that carry their client id.
 """
 

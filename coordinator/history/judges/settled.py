@@ -1,7 +1,7 @@
 """The state that a group at rest must have: each member's application has the partitions that the
 group assigned, and each partition has an owner.
 
-No judge stands here; `liveness` uses it when a run is over. A member is skipped while its
+This module has no judge; `liveness` uses it when a run is over. A member is skipped while its
 application is busy with records, or the member or its requests are still disturbed.
 
 One exception is Kafka's own. A cooperative assignor leaves out partitions that must be revoked

@@ -1,7 +1,7 @@
 """Timers that a log shows: join and sync phases, member ids that were handed out and not used,
 revocations, transactions. For each: when it began, how long it lasts, and which event ends it.
 
-No judge stands here; `timeouts` judges. Sessions stand in `sessions`.
+This module has no judge; `timeouts` judges. Sessions are in `sessions`.
 """
 
 from __future__ import annotations

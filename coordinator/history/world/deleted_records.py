@@ -3,7 +3,7 @@ afterwards.
 
 A client that asks for a compacted offset gets the next record that is left, so only its request
 shows that; a log with the stream `data` has it. Consecutive deletions of a partition by one rule
-are one, unless a client asked in between. Sentences stand in `explain.deleted_records`.
+are one, unless a client asked in between. Sentences are in `explain.deleted_records`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Subscribe to the facts that are needed, call `see` for each line that counts in order
 (`accepted_lines`), then `finish`. Readers that nobody needs are not made, and those that several
-others are built on (consumer groups, moves) read the log once. Memberships and owners stand in
+others are built on (consumer groups, moves) read the log once. Memberships and owners are in
 `memberships` and `owners`.
 """
 

@@ -10,7 +10,7 @@ lasts.
 In the first form a client that blocks (kafka-python, confluent-kafka) blocks the emulator's
 loop, too: after some seconds BlockingClientError names the client. Call it in a thread, or use
 the second form. This module owns the options, the thread, and the order in which the parts start
-and stop. It must not know the protocol. What a test can ask stands in `coordinator/kit/kit.py`.
+and stop. It must not know the protocol. What a test can ask is in `coordinator/kit/kit.py`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 from any loop and thread.
 
 This module starts peers and drives work in steps (`kit/client_requests.py`) without blocking.
-How a peer fits its group stands in `peers.py`, which is loaded with the first peer.
+How a peer fits its group is in `peers.py`, which is loaded with the first peer.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The options of an emulator, read and checked. A wrong option is refused with what is wrong and
-what would be right. This module must not need a running emulator; options about security stand
+what would be right. This module must not need a running emulator; options about security are
 in `security_options.py`."""
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _AUTO_CREATE = "auto.create.topics.enable"
 
 
 class EmulatorError(Exception):
-    """An emulator that cannot start, or is used when it does not run: what, and what would be
-    right."""
+    """An emulator cannot start, or is used while it does not run; the message says what is wrong
+    and what to do."""
 
 
 def read_limits(output_bytes: int, response_bytes: int) -> Limits:

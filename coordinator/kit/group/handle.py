@@ -2,7 +2,7 @@
 `GroupHandle.wait`.
 
 Every property shows one instant; `wait` returns when all its conditions hold at the same
-instant. Views stand in `kit/views/`, conditions in `kit/waits/`; this module applies them
+instant. Views are in `kit/views/`, conditions in `kit/waits/`; this module applies them
 between two requests.
 """
 

@@ -1,5 +1,5 @@
 """Conversion of the kit's values to JSON and back: bytes of records, and partitions as keys of
-JSON objects. Schemas for answers stand here, too."""
+JSON objects. Schemas for answers are here, too."""
 
 from __future__ import annotations
 

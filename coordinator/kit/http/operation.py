@@ -5,7 +5,7 @@
 
 The table gives the routes, the checks of requests, `/openapi.json`, the commands of `coordinator
 ctl` and the methods of the remote kit. An operation's function may be a coroutine, and raises
-the kit's own errors. This module must not know a web framework. The operations stand in
+the kit's own errors. This module must not know a web framework. The operations are in
 `operations/`.
 """
 

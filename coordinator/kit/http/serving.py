@@ -35,7 +35,7 @@ _IDLE_S = 75
 
 
 class ControlPortError(Exception):
-    """A control port that cannot be opened: why, and what would be right."""
+    """The control port cannot be opened; the message says why, and what to change."""
 
 
 class ControlPort:

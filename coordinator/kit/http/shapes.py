@@ -2,7 +2,7 @@
 described as JSON Schema.
 
 A field's type is one of str, int, float, bool, Any, `X | None`, `list[X]`, `dict[str, X]`, a
-Literal, or another such dataclass. Its description for users stands in `field(metadata={"doc":
+Literal, or another such dataclass. Its description for users is in `field(metadata={"doc":
 ...})`, which `told` makes. This module must not know HTTP.
 """
 
@@ -26,7 +26,8 @@ _PLAIN: dict[Any, tuple[str, str]] = {
 
 
 class ShapeError(ValueError):
-    """A wrong body: where, what, and what would be right."""
+    """A request's body is wrong; the message names the place, the wrong value, and the values
+    that are right."""
 
 
 class Option(NamedTuple):

@@ -128,7 +128,7 @@ def _logger(broker: Broker) -> Callable[[Active, Call, str], None]:
 
 @nearest_keywords
 class FaultHandle:
-    """A fault in force, as a test holds it. The end of a `with` block ends it."""
+    """A fault in force, for a test. The end of a `with` block ends it."""
 
     def __init__(
         self, board: FaultBoard, active: Active, run: Runner, now: Callable[[], int]

@@ -3,7 +3,7 @@ why something that a test waited for did not come.
 
 Decides which judgements are made and in which order: the application's identity at its brokers,
 premature commits, work on partitions of others, repetitions, gaps, and last what follows from
-these. The judgements stand in `findings`, `losses` and `identities`; `under_test` collects the
+these. The judgements are in `findings`, `losses` and `identities`; `under_test` collects the
 evidence.
 """
 

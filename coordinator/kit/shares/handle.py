@@ -1,7 +1,7 @@
 """A share group as a test holds it: look at its records, wait for them, end locks and sessions.
 
 Every look shows one instant; `wait` returns when all its conditions hold at the same instant.
-The values stand in `kit/views/share_records.py`, conditions in
+The values are in `kit/views/share_records.py`, conditions in
 `kit/waits/share_expectations.py`.
 """
 

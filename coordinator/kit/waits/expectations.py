@@ -27,7 +27,8 @@ _REBALANCING = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Recon
 
 
 class ExpectationError(ValueError):
-    """An impossible expectation: the wrong word, and what would be right."""
+    """An expectation is impossible; the message names the wrong argument, and the values that
+    are right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,5 @@
 """The script of the demo: three consumers join, one leaves, one is killed, the topic grows. It
-is told while it happens, then judged. Processes stand in `processes.py`."""
+is told while it happens, then judged. Processes are in `processes.py`."""
 
 from __future__ import annotations
 

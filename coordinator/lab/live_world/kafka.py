@@ -35,7 +35,7 @@ _READY_WITHIN_S = 30.0
 
 
 class KafkaError(Exception):
-    """A cluster on which a scenario cannot run: why, and what would be right."""
+    """A scenario cannot run on this cluster; the message says why, and what to change."""
 
 
 class Kafka:

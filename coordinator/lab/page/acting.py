@@ -35,7 +35,7 @@ MORE_PARTITIONS: Final = 3
 
 
 class ActionError(ValueError):
-    """An impossible action: which, and what would be right."""
+    """An action is impossible; the message says which, and what to do instead."""
 
 
 def in_world(scenario: Scenario, action: Plain, at_ms: int) -> Scenario:

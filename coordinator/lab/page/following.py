@@ -251,7 +251,7 @@ class Follower:
 
     def plain(self) -> bytes:
         """Return the picture as JSON, or the sentence that says why there is none. `reading`:
-        the bytes that were read, and their total, while there is more of the file."""
+        the bytes that were read and the file's total, while more is to be read."""
         with self._changed:
             if self._plain[0] != self.version:
                 value: dict[str, Any] = {"error": self.problem}

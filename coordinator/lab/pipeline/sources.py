@@ -25,7 +25,7 @@ _UNPACKED: Final = 12
 
 
 class SourceError(ValueError):
-    """Logs that cannot be read: which, why, and what would be right."""
+    """Logs cannot be read; the message says which, why, and what to do."""
 
 
 class Piece(NamedTuple):

@@ -56,7 +56,7 @@ _Axis = list[tuple[str, list[str]]]
 
 
 class SweepError(ValueError):
-    """An invalid sweep: where, what, and what would be right."""
+    """A sweep is invalid; the message names the place, the error, and the values that are right."""
 
 
 class Variant(NamedTuple):

@@ -13,7 +13,7 @@ ANY = "any"
 
 
 class FileError(ValueError):
-    """A file that cannot be used: what is wrong, and what would be right."""
+    """A file cannot be used; the message says what is wrong, and what to change."""
 
 
 def read_topics(text: str) -> list[str]:

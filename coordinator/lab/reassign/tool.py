@@ -31,7 +31,7 @@ _VERIFY_LATER = "Warning: You must run --verify periodically, until the reassign
 
 
 class ToolError(Exception):
-    """The tool refuses: what, and what would be right."""
+    """The tool refuses to act; the message says why, and what to do."""
 
 
 class PlanError(ToolError):
@@ -123,8 +123,8 @@ def verify(
     *,
     preserve_throttles: bool = False,
 ) -> bool:
-    """Tell how far a reassignment is, and clear throttles when none is active (REASN-9); whether
-    all is done."""
+    """Print the progress of a reassignment, and remove throttles if none is active (REASN-9);
+    return True if all is done."""
     moving = admin.moving()
     current = admin.replicas(sorted({topic for topic, _ in targets}))
     say("Status of partition reassignment:")

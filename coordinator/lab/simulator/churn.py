@@ -2,7 +2,7 @@
 drawn before the run begins.
 
 Each piece of churn draws from a sequence of its own, so that a change of one piece, or of a
-setting of the members, changes no other. Faults stand in `nemesis.py`.
+setting of the members, changes no other. Faults are in `nemesis.py`.
 """
 
 from __future__ import annotations

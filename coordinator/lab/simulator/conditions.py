@@ -2,7 +2,7 @@
 not ready, or whose application does not poll.
 
 Has the words and their meaning. A state is checked once a second; a member is ready while it has
-its part of an assignment. Events of the log that a scenario can wait for stand in `triggers.py`.
+its part of an assignment. Events of the log that a scenario can wait for are in `triggers.py`.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 If several pauses or cuts of one member overlap, it goes on when the last of them is over. Verbs
 for the cluster and faults of requests are those of `coordinator.kit`; in addition a member's
 host can be paused, its links cut, its connections reset, and its wall clock moved. A fault that
-cannot be carried out at its time is logged as `FaultSkipped`. Churn stands in `churn.py`.
+cannot be carried out at its time is logged as `FaultSkipped`. Churn is in `churn.py`.
 """
 
 from __future__ import annotations

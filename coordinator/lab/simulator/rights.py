@@ -56,7 +56,7 @@ class SimulatedRights:
 
     @property
     def _broker(self) -> Broker:
-        """Any broker: they share the cluster's log."""
+        """Return any broker; all share the cluster's metadata log."""
         return next(iter(self._world.brokers.brokers.values()))
 
 

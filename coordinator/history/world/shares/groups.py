@@ -1,6 +1,6 @@
 """Share groups (KIP-932) in a log: the members, their epochs and their partitions.
 
-All its events are durable, so a coordinator that loads a group knows the same. Records stand in
+All its events are durable, so a coordinator that loads a group knows the same. Records are in
 `records`.
 """
 

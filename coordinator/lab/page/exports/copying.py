@@ -31,7 +31,7 @@ _NOT_SETTINGS: Final = frozenset(
 
 
 class CopyError(ValueError):
-    """A group that cannot be copied: which, and why."""
+    """A group cannot be copied; the message says which, and why."""
 
 
 class Copied(NamedTuple):

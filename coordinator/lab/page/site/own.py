@@ -29,7 +29,7 @@ _TO_ALL: Final = ("index.html", "All lessons")
 
 
 class SiteError(ValueError):
-    """A folder that cannot be written or taken: which, why, and what would be right."""
+    """A folder cannot be written or used; the message says which, why, and what to do."""
 
 
 def check_built(site: Path) -> None:

@@ -1,5 +1,5 @@
 """Checks of a scenario's faults: the brokers, members, topics and partitions that they name
-exist. Raises ScenarioError with the place in the file. The fields of verbs stand in
+exist. Raises ScenarioError with the place in the file. The fields of verbs are in
 `coordinator/verbs/`."""
 
 from __future__ import annotations
@@ -191,7 +191,7 @@ def check_member_verb(verb: str, fields: Plain, plain: Plain, there: There, wher
 
 
 def checked_release(version: object, what: str, where: Where) -> Release:
-    """The release that a key `kafka_version` names; `what` stands before it in the refusal."""
+    """Return the release that a key `kafka_version` names. `what`: begins the error message."""
     try:
         return release_named(version)
     except ReleaseError as error:

@@ -29,7 +29,8 @@ Plain = dict[str, Any]
 
 
 class ScenarioError(ValueError):
-    """A scenario that cannot be: where, what, and what would be right."""
+    """A scenario is wrong; the message names the place in the file, the error, and the values
+    that are right."""
 
 
 def parse(text: str, name: str, settings: Iterable[str] = (), load: Load | None = None) -> Plain:
