@@ -93,7 +93,7 @@ class KitSession(Reach):
         return {group_id for broker in self.brokers() for group_id in broker.coordinator.groups}
 
     def group(self, group_id: str) -> GroupSnapshot:
-        """The group as it is now."""
+        """Return the group as it is now."""
         clients, own = self.clients(), self._own()
 
         def acted(client_id: str, member_id: str, partition: TopicPartition, since_ms: int) -> bool:

@@ -150,8 +150,8 @@ class LoopKit(Kit):
         timeout: float = DEFAULT_TIMEOUT_S,
         **words: Any,
     ) -> list[Written]:
-        """The same as `produce`, to be awaited on any loop: wait for leaders and for replicas in
-        sync as a client does, up to `timeout` seconds."""
+        """Write records as `produce` does, as a coroutine for any loop: wait for leaders and for
+        replicas in sync as a client does, up to `timeout` seconds."""
         written: list[Written] = await self.awaited.produce(name, values, timeout=timeout, **words)
         return written
 

@@ -78,7 +78,7 @@ class Problem(NamedTuple):
     kafka_error: str | None = None
 
     def plain(self) -> dict[str, Any]:
-        """As JSON values."""
+        """Return the problem as JSON values."""
         detail = "\n".join(map(printable, self.detail.split("\n")))
         about: dict[str, Any] = {
             "type": "about:blank",

@@ -243,7 +243,7 @@ class _Plan:
         return refuse(self._message, self._call.version, error, chosen)
 
     def verdict(self) -> Verdict:
-        """The combined effect, in the form that a connection understands."""
+        """Return the combined effect, in the form that a connection understands."""
         verdict = self._end
         if not self.ended and (self._merges or self._after or self._watched or self._fails):
             message = None if self._answered else self._message

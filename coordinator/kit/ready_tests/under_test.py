@@ -257,13 +257,13 @@ class ApplicationUnderTest:
         return len(self.processed() or ())
 
     def members(self) -> list[MemberSnapshot]:
-        """The application's own members: all but the peers of this test."""
+        """Return the application's own members: all but the peers of this test."""
         return [
             member for member in self.group.members if member.client_id not in self.peer_clients
         ]
 
     def member(self) -> MemberSnapshot:
-        """The first of its members. Raises ApplicationError if it has none."""
+        """Return the first of the application's members. Raises ApplicationError if it has none."""
         if not (members := self.members()):
             finding = Finding(findings.NO_RECOVERY, "the application has no member in its group")
             raise ApplicationError([finding], str(self.group.snapshot()))
@@ -413,8 +413,8 @@ class ApplicationUnderTest:
 
     @contextmanager
     def fails_by_itself(self) -> Iterator[None]:
-        """In the block the application fails by itself, as the case makes it do. Records that it
-        has not committed may come again."""
+        """Expect, in the block, that the application fails by itself, as the case makes it do.
+        Records that it has not committed may come again."""
         began = self.kafka.mark()
         self.told.by_itself.append((began, sys.maxsize))
         yield
@@ -472,7 +472,7 @@ class ApplicationUnderTest:
 
     @contextmanager
     def peer(self, **options: Any) -> Iterator[PeerHandle]:
-        """In the block, another member is in the group, which neither processes nor commits
+        """Add, for the block, another member to the group, which neither processes nor commits
         anything."""
         self.disturbances += 2
         config = {"enable.auto.commit": "false", **options.pop("config", {})}
@@ -492,7 +492,7 @@ class ApplicationUnderTest:
 
     @contextmanager
     def others_own(self, peer: PeerHandle) -> Iterator[None]:
-        """In the block the peer owns its partitions alone: the application must not process
+        """Let the peer own its partitions alone in the block: the application must not process
         records of them."""
         self.told.peers.add(peer.member_id)
         # by the coordinator's word: the peer may not have heard of it yet

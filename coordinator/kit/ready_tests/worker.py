@@ -136,7 +136,7 @@ class WorkerUnderTest:
 
     @contextmanager
     def another(self) -> Iterator[SharePeerHandle]:
-        """In the block, another and quick worker is in the group."""
+        """Add, for the block, another, quick worker to the group."""
         with self.kafka.share_peer(self.worker.group, [self.worker.topic]) as peer:
             self._others.add(peer.member_id)
             yield peer

@@ -151,7 +151,7 @@ class PageServer(ThreadingHTTPServer):
 
 
 def assets() -> Traversable:
-    """The page's own files."""
+    """Return the page's own files."""
     return files(__package__).joinpath("assets")
 
 

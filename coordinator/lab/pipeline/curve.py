@@ -112,5 +112,5 @@ def curve_sweep(
 
 
 def plot_name(event: str, measure: Measured) -> str:
-    """The name of a plot's files."""
+    """Return the name of a plot's files."""
     return f"{event.replace(' ', '-')}-{measure.column.removesuffix('_ms').replace('_', '-')}"

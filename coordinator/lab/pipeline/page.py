@@ -94,7 +94,7 @@ RUN_COLUMNS = (
 
 
 def page(facts: Facts) -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = [
         "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' content='width=device-width'>",
         f"<title>{escape(facts.title)}</title><style>{_STYLE}</style></head><body>",

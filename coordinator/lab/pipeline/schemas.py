@@ -36,7 +36,7 @@ class Table(NamedTuple):
     order: str
 
     def names(self) -> list[str]:
-        """The columns' names, in order."""
+        """Return the columns' names, in order."""
         return [column.name for column in self.columns]
 
 

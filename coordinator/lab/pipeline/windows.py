@@ -113,7 +113,7 @@ class WindowCounts(Observer):
         self._history.see(line)
 
     def finish(self) -> None:
-        """The run has ended."""
+        """Handle the end of the run."""
         self._history.finish(self._end_ms)
         for one in self._spans.all.values():
             window = self._window(one.started_ms)

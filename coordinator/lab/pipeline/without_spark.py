@@ -13,7 +13,7 @@ Tables = dict[str, list[Row]]
 
 
 def tables_of(logs: Iterable[str]) -> tuple[Tables, Counts]:
-    """Every table's rows, in the order of the logs, and the counts. Raises SourceError and
+    """Return every table's rows, in the order of the logs, and the counts. Raises SourceError,
     OSError."""
     tables: Tables = {name: [] for name in TABLES}
     counts = Counts()

@@ -17,8 +17,8 @@ class FileError(ValueError):
 
 
 def read_topics(text: str) -> list[str]:
-    """The topics to move, sorted: {"version": 1, "topics": [{"topic": "foo"}]}. Raises
-    FileError."""
+    """Return the topics to move, sorted; the file has {"version": 1, "topics": [{"topic":
+    "foo"}]}. Raises FileError."""
     topics = [_field(each, "topic", str) for each in _field(_document(text), "topics", list)]
     doubled = sorted(topic for topic, times in Counter(topics).items() if times > 1)
     if doubled:
@@ -64,7 +64,7 @@ def read_assignment(text: str) -> dict[TopicPartition, list[int]]:
 
 
 def write_assignment(assignment: Mapping[TopicPartition, Sequence[int]]) -> str:
-    """An assignment as the tool prints it, partitions in order."""
+    """Return an assignment as the tool prints it, partitions in order."""
     rows = [
         {
             "topic": topic,

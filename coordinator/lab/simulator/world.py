@@ -260,7 +260,7 @@ class World(ClientHosts):
     # -- brokers, links and clients
 
     def nodes(self) -> list[int]:
-        """The ids of all brokers."""
+        """Return the ids of all brokers."""
         return list(self.brokers.brokers)
 
     def carry_out(self, verb: Verb) -> Verb | None:

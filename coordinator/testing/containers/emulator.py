@@ -155,8 +155,8 @@ class EmulatorContainer(Brokers):
         return RemoteKit(f"http://{node.host}:{port}", self._token)
 
     def __getattr__(self, name: str) -> Any:
-        """All a container does not do itself is the kit's: `kafka.create_topic(...)`,
-        `kafka.group(...)`, `kafka.fail(...)`."""
+        """Return an attribute of the kit, for all that a container does not do itself:
+        `kafka.create_topic(...)`, `kafka.group(...)`, `kafka.fail(...)`."""
         if name.startswith("_") or not hasattr(RemoteKit, name):
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self.kit, name)

@@ -159,8 +159,8 @@ class RealKafka(Brokers):
     def client_config(
         self, library: str, *, user: str | None = None, mechanism: str | None = None
     ) -> dict[str, Any]:
-        """The settings with which a client reaches the brokers, as `Emulator.client_config` gives
-        them. Raises ContainerError."""
+        """Return the settings with which a client connects to the brokers, as
+        `Emulator.client_config` does. Raises ContainerError."""
         if self._secured is not None:
             return self._secured.client_config(library, self.bootstrap_servers, user, mechanism)
         plain = Access(self.bootstrap_servers, SecurityProtocol.PLAINTEXT, "", "", "", None)

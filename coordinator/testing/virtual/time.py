@@ -86,7 +86,7 @@ class VirtualTime:
     # -- on and off
 
     def begin(self) -> None:
-        """From now on time is virtual."""
+        """Begin virtual time."""
         turns, loop, epoch_s = self.turns, self._loop, self._epoch_s
         turns.take_over()
         self._undo.append(turns.give_back)
@@ -196,7 +196,7 @@ class VirtualTime:
         return self._real_io == "wait"
 
     def refuse_connection(self, host: object, port: object, known: str) -> None:
-        """A connection to somewhere real was asked for. Raises VirtualTimeError."""
+        """Refuse a connection to a real address. Raises VirtualTimeError."""
         self._refuse(
             f"a connection to {host}:{port}",
             f'the brokers are {known}; for others use virtual_kafka(real_io="wait")',

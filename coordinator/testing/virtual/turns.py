@@ -65,7 +65,7 @@ class Turns:
             self.set(handle, handle._when)
 
     def give_back(self) -> None:
-        """The loop does its own turns again: its timers have as long to go as they had here."""
+        """Give the loop its own turns and timers back; each timer keeps its remaining time."""
         loop = self._loop
         for _, _, handle in sorted(self._heap):
             handle._when -= self.now_s  # type: ignore[attr-defined]
@@ -76,7 +76,7 @@ class Turns:
     # -- what is called in place of the loop's own
 
     def time(self) -> float:
-        """The loop's clock."""
+        """Return the time of the loop's clock."""
         return self._zero_s + self.now_s
 
     def due_by(self) -> float:

@@ -75,7 +75,7 @@ class ShareStays:
         self._told = told
 
     def see(self, line: Line) -> InFlight | None:
-        """The next line; the share partition that it changes, if it changes one."""
+        """Handle the next line; return the share partition that it changes, or None."""
         if line.kind not in _CHANGES:
             return None
         key, at_ms = key_of(line), line.at_ms

@@ -48,7 +48,7 @@ _PEERS = columns(
 
 
 def told_peer(peer: dict[str, Any]) -> str:
-    """A peer as text."""
+    """Return a peer as text."""
     return _PEERS({"peers": [peer]})
 
 

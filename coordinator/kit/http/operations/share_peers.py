@@ -51,7 +51,7 @@ _PROBABILITY = Option(metavar="PROBABILITY")
 
 
 def told_peer(peer: dict[str, Any]) -> str:
-    """A share peer as text."""
+    """Return a share peer as text."""
     return _PEERS({"share_peers": [peer]})
 
 

@@ -350,7 +350,7 @@ class RemoteKit(ClusterKit, SecurityKit, FaultWords["RemoteFault"]):
         return RemoteFault(self._caller, self._caller("fault_add", **to_plain(fault)))
 
     def faults(self) -> list[RemoteFault]:
-        """The faults in force, in the order in which they were added."""
+        """Return the faults in force, in the order in which they were added."""
         return [RemoteFault(self._caller, row) for row in self._caller("fault_list")["faults"]]
 
     def control(self, verb: cluster.Verb) -> cluster.Verb | None:

@@ -17,12 +17,12 @@ NAME: Final = "incident"
 
 
 def log() -> str:
-    """The log's text."""
+    """Return the log's text."""
     packed = files(__package__).joinpath(f"{NAME}.jsonl.gz").read_bytes()
     return gzip.decompress(packed).decode("ascii")
 
 
 def recorded() -> dict[str, Any]:
-    """As JSON values for the page: the picture, and the questions with their answers."""
+    """Return JSON values for the page: the picture, and the questions with their answers."""
     picture = picture_of(log().splitlines(), NAME)
     return {"picture": picture.plain(), "questions": questions(picture.fold)}

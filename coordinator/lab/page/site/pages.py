@@ -42,7 +42,7 @@ INCIDENT: Final = ("incident.html", "Now read an incident")
 
 
 def glossary(markdown: str) -> dict[str, str]:
-    """Words and what they mean here, from the table of docs/glossary.md."""
+    """Return words and their meanings, from the table of docs/glossary.md."""
     found: dict[str, str] = {}
     for row in re.findall(r"^\| (.+?) \| (.+?) \| .*?\|$", markdown, re.MULTILINE):
         if row[0] in ("use", "---"):
@@ -63,7 +63,7 @@ class Hover:
         self._pattern = re.compile(rf"\b({'|'.join(ordered)})\b") if ordered else None
 
     def __call__(self, text: str) -> str:
-        """A text as HTML."""
+        """Return a text as HTML."""
         safe = escape(text)
         if self._pattern is None:
             return safe
@@ -191,7 +191,7 @@ def own_index_page(lessons: Iterable[Lesson]) -> str:
 
 
 def index_page(lessons: Iterable[Lesson], group: str) -> str:
-    """The front page: a group that moves (`group` is its first picture), and all lessons."""
+    """Return the front page: a group that moves (`group` is its first picture), and all lessons."""
     cards = "\n".join(map(card, lessons))
     body = f"""<h1>Consumer groups, alive</h1>
 <p>Three consumers share nine partitions. What moves is a run, not a drawing: the coordinator, the members and the assignors are the ones that are compared with a real
@@ -213,8 +213,8 @@ _INCIDENT: Final = "A group stood still. Who was it: the one that left, or the o
 def incident_page(
     svg: str, questions: Iterable[Mapping[str, Any]], words: Mapping[str, str], before: str
 ) -> str:
-    """The recorded incident: `svg` is its first picture, `before` the lesson before it. The
-    questions stand there without scripts, too."""
+    """Return the page of the recorded incident. `svg`: its first picture; `before`: the lesson
+    before it. The page has its questions without scripts, too."""
     hover = Hover(words)
     asked = "".join(
         f'<li><details><summary>{escape(each["asks"])}</summary><p class="right">{escape(each["options"][each["right"]])}</p>'
@@ -238,7 +238,7 @@ def incident_page(
 
 
 def open_page() -> str:
-    """A page for a reader's own log."""
+    """Return the page for a reader's own log."""
     body = """<h1>A log of your own</h1>
 <p>Choose an event log, such as <code>coordinator serve --log run.jsonl</code> or <code>coordinator simulate NAME --log run.jsonl</code> writes, or
 drop it here; gzip may have packed it. It is read by this page, where it is, and goes nowhere. Then find out: which rebalance cost most, who held it up, and what would have
@@ -258,7 +258,7 @@ dropped here too, several at once. They are read by this page and go nowhere. It
 
 
 def sandbox_page(scenario: str) -> str:
-    """A page for a reader's own scenario, which begins with this one."""
+    """Return the page for a reader's own scenario, which begins with this one."""
     body = f"""<h1>The sandbox</h1>
 <p>A scenario says who is in a group, and what befalls them. Write one, run it beside its picture, touch the picture to change the run, and send the link on.</p>
 <div id="sandbox"><noscript><p class="problem">The sandbox needs scripts. In a terminal, <code>coordinator simulate FILE</code> runs a scenario.</p></noscript>

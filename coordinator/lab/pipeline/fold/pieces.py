@@ -152,7 +152,7 @@ class _PieceFold:
         self._bad += 1
 
     def end(self) -> None:
-        """The run is over."""
+        """Finish the fold of the current run."""
         if self._fold is not None and self._fold.lines:
             self._fold.finish(quarantined=self._bad, cut_short=self._short)
             self._runs += 1

@@ -39,7 +39,7 @@ class Verdicts(Observer):
         self._panel.gap()
 
     def finish(self) -> None:
-        """The verdicts."""
+        """Emit the verdicts."""
         for verdict in islice(self._panel.verdicts(), self._of_tables):
             self.emit(
                 "verdicts",

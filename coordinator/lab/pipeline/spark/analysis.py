@@ -60,7 +60,8 @@ def runs_of(spark: Any, tables: Path) -> Any:
 
 
 def analyse(spark: Any, folder: str | os.PathLike[str]) -> Analysis:
-    """The statistics of the runs in a directory of tables or of a sweep. Raises PipelineError."""
+    """Return the statistics of the runs in a directory of tables or of a sweep. Raises
+    PipelineError."""
     from pyspark.sql.functions import collect_list, lit, struct
     from pyspark.sql.functions import min as least
 
@@ -116,8 +117,7 @@ def _statistics(
 
 
 def write(analysis: Analysis, out: Path) -> None:
-    """The statistics as CSV files in a directory, and `_SUCCESS` when they are whole. Raises
-    PipelineError."""
+    """Write the statistics as CSV files to a directory, then `_SUCCESS`. Raises PipelineError."""
     try:
         with whole(out):
             write_statistics(analysis, out)
@@ -126,7 +126,7 @@ def write(analysis: Analysis, out: Path) -> None:
 
 
 def write_statistics(analysis: Analysis, out: Path) -> None:
-    """The same files among others of a directory. Raises OSError."""
+    """Write the statistics as CSV files among others of a directory. Raises OSError."""
     for name, kind, rows in (
         ("summary", Summary, analysis.summaries),
         ("differences", Difference, analysis.differences),

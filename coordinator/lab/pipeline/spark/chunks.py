@@ -38,7 +38,8 @@ often is a fifth of the work."""
 
 
 def fold_chunks(batches: Iterable[Any], out: str) -> Iterator[Any]:
-    """For `mapInArrow`: rows of `chunk` and `pieces` (JSON) in, one row of RESULT for each out."""
+    """Fold chunks, as a function for `mapInArrow`: for each row of `chunk` and `pieces` (JSON)
+    yield one row of RESULT."""
     for batch in batches:
         for row in batch.to_pylist():
             pieces = [Piece(*piece) for piece in json.loads(row["pieces"])]

@@ -27,7 +27,7 @@ SCENARIO = Path("docs/curve/scenario.toml")
 
 
 def figures_of(spark: Any, folders: Sequence[Path]) -> list[RunFigures]:
-    """The figures of every simulation of some sweeps of the curve. Raises PipelineError."""
+    """Return the figures of every simulation of some sweeps of the curve. Raises PipelineError."""
     every = [tables_in(folder) for folder in folders]
 
     def read(name: str) -> Any:
@@ -56,11 +56,8 @@ def figures_of(spark: Any, folders: Sequence[Path]) -> list[RunFigures]:
 
 
 def write_curve(runs: Sequence[RunFigures], out: Path, command: str) -> None:
-    """The page, the plots and the figures of simulations; `out/live.csv` is what was measured
-    beside them.
-
-    Raises PipelineError and OSError.
-    """
+    """Write the page, the plots and the figures of simulations. `out/live.csv` has the values
+    that were measured on live runs. Raises PipelineError, OSError."""
     points = list(points_of(runs))
     (out / "curve.csv").write_text(curve_text(points), encoding="utf-8")
     (out / "runs.csv").write_text(runs_text(runs), encoding="utf-8")

@@ -114,8 +114,8 @@ def check_sweep_out(folder: Path, plan: dict[str, Any]) -> None:
 
 
 def tables_in(folder: str | os.PathLike[str]) -> Path:
-    """The tables of a sweep's directory, or those in the directory itself. Raises PipelineError if
-    they are not whole."""
+    """Return the tables of a sweep's directory, or those in the directory itself. Raises
+    PipelineError if they are incomplete."""
     path = Path(folder)
     try:
         swept = (path / PLAN).exists()
@@ -133,8 +133,8 @@ def tables_in(folder: str | os.PathLike[str]) -> Path:
 
 
 def manifest_of(folder: str | os.PathLike[str]) -> dict[str, Any]:
-    """The manifest of a directory of tables. Raises PipelineError if they are not whole, or of a
-    newer schema."""
+    """Return the manifest of a directory of tables. Raises PipelineError if they are incomplete,
+    or of a newer schema."""
     path = Path(folder)
     if not path.is_dir():
         raise PipelineError(

@@ -74,8 +74,8 @@ def parse_topic(log: str) -> Topic:
 
 
 def kafka_settings(logs: Iterable[str]) -> dict[str, str]:
-    """The session's settings if one of the logs is a topic: the connector's jars. Raises
-    PipelineError."""
+    """Return the session's settings for the connector's jars, or none if no log is a topic.
+    Raises PipelineError."""
     topics = [parse_topic(log) for log in logs if is_topic(log)]
     if not topics:
         return {}
@@ -179,7 +179,7 @@ class _Writer:
         self._seq = -1
 
     def take(self, row: dict[str, Any]) -> None:
-        """A record: run, seq and line."""
+        """Handle a record: run, seq and line."""
         if self._run != (row["run"],):
             self._finish()
             self._begin(row["run"])

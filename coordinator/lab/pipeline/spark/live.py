@@ -48,7 +48,7 @@ class WatchProcessor(StatefulProcessor):  # type: ignore[misc]
         self._saved = handle.getValueState("watch", "saved string")
 
     def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:  # noqa: N802, N803
-        """The lines of a group in one batch, in the order of the log."""
+        """Handle the lines of a group in one batch, in the order of the log."""
         watch, now = self._watch(key), timerValues.getCurrentProcessingTimeInMs()
         alerts: list[Alert] = []
         count = 0
@@ -82,7 +82,7 @@ class WatchProcessor(StatefulProcessor):  # type: ignore[misc]
         )
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Do nothing: there is nothing to close."""
 
     def _watch(self, key: Any) -> Watch:
         saved = self._saved.get() if self._saved.exists() else None

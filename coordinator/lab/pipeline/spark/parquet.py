@@ -57,7 +57,7 @@ _REPEATED = frozenset(
 
 
 def arrow_schema(table: Table) -> Any:
-    """A table's columns as Arrow knows them; the schema version is in the metadata."""
+    """Return a table's columns as an Arrow schema; its metadata has the schema version."""
     fields = [
         pa.field(column.name, _TYPES[column.type], nullable=column.nullable)
         for column in table.columns

@@ -59,7 +59,7 @@ def save(figure: Any, folder: Path, name: str, *, png: bool = True) -> str:
 
 
 def intervals(measure: str, summaries: Sequence[Summary]) -> Any:
-    """The median of one measure in each variant, with its interval."""
+    """Return a figure with the median of one measure in each variant, and its interval."""
     rows = [each for each in summaries if each.measure == measure and each.quantile == 0.5]
     figure, axes = plt.subplots(figsize=(8.5, 1.2 + 0.42 * len(rows)))
     places = range(len(rows))[::-1]

@@ -40,7 +40,7 @@ def watched(
 
 
 def progress(done: int, tasks: int, passed_s: float, what: str) -> str:
-    """A bar, the share that is done, and the time that is left."""
+    """Return a bar, the finished share, and the remaining time."""
     share = done / tasks if tasks else 1.0
     bar = ("#" * round(share * 30)).ljust(30, ".")
     left = (

@@ -30,7 +30,7 @@ class PipelineError(Exception):
 
 
 def java() -> str:
-    """The path of a Java that Spark runs on. Raises PipelineError."""
+    """Return the path of a Java that Spark runs on. Raises PipelineError."""
     home = os.environ.get("JAVA_HOME")
     path = f"{home}/bin/java" if home else shutil.which("java")
     what_to_do = "install Java 17 or newer (on Debian: apt install default-jre-headless), or set JAVA_HOME to one"
@@ -108,11 +108,11 @@ def session(
 
 @contextmanager
 def working(spark: Any, what_to_do: str) -> Iterator[None]:
-    """The work of a session, which is stopped at its end.
+    """Stop the session at the end of the block.
 
-    What Spark, its link to Java, Arrow or the disk end the work in is a PipelineError, which ends
-    with `what_to_do`. An exception of our own code on the driver stays what it is, and so does
-    KeyboardInterrupt.
+    Errors of Spark, its link to Java, Arrow or the disk become PipelineErrors, whose messages
+    end with `what_to_do`. Exceptions of this project's code on the driver stay as they are, and
+    so does KeyboardInterrupt.
     """
     try:
         yield
@@ -143,10 +143,10 @@ def _from_outside(error: Exception) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """The error of Spark or Py4J, in one line.
+    """Return an error of Spark or Py4J in one line.
 
-    Of a task's Python it is the exception itself. Py4J's first line says only which call failed:
-    then it is the innermost cause in Java.
+    An exception in a task's Python code is returned itself. The first line of a Py4J error names
+    only the call that failed, so the innermost cause in Java is returned instead.
     """
     raised = re.search(r"Traceback \(most recent call last\):\n(?:[ \t].*\n|\n)*(\S.*)", str(error))
     if raised is not None:
@@ -180,7 +180,7 @@ def _not_started(master: str, error: Exception) -> str:
 
 
 def missing(error: ImportError) -> str:
-    """The advice without Spark."""
+    """Return the advice for an installation without Spark."""
     from coordinator.base.installing import pip_install
 
     return (

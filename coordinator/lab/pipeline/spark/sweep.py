@@ -53,8 +53,8 @@ class Swept(NamedTuple):
 
 
 def plan_bins(weights: Sequence[float], slots: int) -> list[list[int]]:
-    """The numbers of cells by bins: bins of some seconds (weights are ms), some for each slot, the
-    longest first."""
+    """Return the numbers of the cells in each bin, the longest bin first. A bin takes some
+    seconds (weights are ms), and each slot gets several."""
     total = sum(weights)
     wanted = min(
         max(ceil(total / _BIN_MS), slots * _BINS_A_SLOT), max(slots, ceil(total / _SHORTEST_BIN_MS))
@@ -202,8 +202,8 @@ def simulate_bin(
     keep: str,
     windows: Begins,
 ) -> dict[str, Any]:
-    """A task: simulate the cells of a bin and write their chunk. A problem of the file system comes
-    back as `problem`."""
+    """Simulate the cells of a bin, as a task, and write their chunk. An error of the file system
+    is returned as `problem`."""
     only = KEEPS[keep]
     try:
         with TableWriter(

@@ -37,7 +37,7 @@ class Made(NamedTuple):
 
 
 def plan(logs: Sequence[str], slots: int) -> list[list[Piece]]:
-    """The chunks of some logs: the largest first. Raises SourceError."""
+    """Return the chunks of some logs, the largest first. Raises SourceError."""
     every = [piece for path in log_files(logs) for piece in pieces(path)]
     weights = [piece.weight for piece in every]
     return [

@@ -43,11 +43,11 @@ class LogSource(DataSource):  # type: ignore[misc]
 
     @classmethod
     def name(cls) -> str:
-        """The format's name."""
+        """Return the format's name."""
         return NAME
 
     def schema(self) -> str:
-        """A row."""
+        """Return the schema of a row."""
         return SCHEMA
 
     def streamReader(self, schema: Any) -> LogStreamReader:  # noqa: N802
@@ -62,12 +62,12 @@ class LogStreamReader(DataSourceStreamReader):  # type: ignore[misc]
         self._path = path
 
     def initialOffset(self) -> dict[str, int]:  # noqa: N802
-        """The file's beginning."""
+        """Return the offset of the file's beginning."""
         return {"bytes": 0}
 
     def latestOffset(self, start: dict[str, int], limit: Any) -> dict[str, int]:  # noqa: N802
-        """After the last whole line, but not farther than a batch should go. Raises OSError, and
-        ValueError for a shorter log."""
+        """Return the offset after the last whole line, limited to the size of a batch. Raises
+        OSError, and ValueError if the log has become shorter."""
         begin = start["bytes"]
         size = os.path.getsize(self._path) if os.path.exists(self._path) else 0
         if size < begin:
@@ -89,7 +89,7 @@ class LogStreamReader(DataSourceStreamReader):  # type: ignore[misc]
         )
 
     def read(self, partition: Any) -> Iterator[tuple[str, int, str, int]]:
-        """The lines of a slice, group by group."""
+        """Yield the lines of a slice, group by group."""
         with open(partition.path, "rb") as file:
             file.seek(partition.begin)
             text = file.read(partition.end - partition.begin)
@@ -117,7 +117,7 @@ class _Lines:
 
 
 def last_newline(path: str, begin: int, end: int) -> int:
-    """The offset after the last newline before `end`; `begin` if there is none after it."""
+    """Return the offset after the last newline before `end`; `begin` if there is none after it."""
     with open(path, "rb") as file:
         at = end
         while at > begin:

@@ -12,17 +12,18 @@ from .reading import ScenarioError
 
 
 def names() -> list[str]:
-    """The names of those about one thing, sorted."""
+    """Return the names of the scenarios about one thing, sorted."""
     return sorted(_texts("scenarios"))
 
 
 def incidents() -> list[str]:
-    """The names of the incidents, sorted."""
+    """Return the names of the incidents, sorted."""
     return sorted(_texts("incidents"))
 
 
 def text(name: str) -> str:
-    """A scenario's file. Raises ScenarioError that names what there is."""
+    """Return the text of a shipped scenario's file. Raises ScenarioError that lists the names of
+    all."""
     found = _texts("scenarios").get(name) or _texts("incidents").get(name)
     if found is None:
         known = names() + incidents()

@@ -29,8 +29,8 @@ _NAME: Final = re.compile(r"[\w.-]+", re.ASCII)
 
 
 def check_called(names: Sequence[str], where: Sequence[Where]) -> None:
-    """Each kind of members and producers has a name of its own, which is no client id of another
-    kind either."""
+    """Check that each kind of members and producers has a name of its own, which is not the
+    client id of a member of another kind."""
     for index, name in enumerate(names):
         if name in names[:index]:
             raise ScenarioError(
@@ -45,7 +45,8 @@ def check_called(names: Sequence[str], where: Sequence[Where]) -> None:
 
 
 def check_member_names(plain: Plain, where: Where) -> None:
-    """The valid names of a kind of member, and what settings may not say."""
+    """Check the name and topics of a kind of members, and that `config` sets nothing for which
+    there is a key."""
     name = f"members {plain['name']}"
     _check_name("members", plain["name"], where)
     if not plain["topics"]:
@@ -61,7 +62,7 @@ def check_member_names(plain: Plain, where: Where) -> None:
 
 
 def check_member(plain: Plain, where: Where) -> None:
-    """The valid names of a kind of member, and what it needs to say."""
+    """Check a kind of members: its name, topics, assignors, settings, and static membership."""
     name = f"members {plain['name']}"
     check_member_names(plain, where)
     if not plain["assignor"] and where.at("assignor") != str(where):
@@ -81,8 +82,8 @@ def check_member(plain: Plain, where: Where) -> None:
 
 
 def check_producer(plain: Plain, stop_ms: int, duration_ms: int, where: Where) -> None:
-    """The valid names of a kind of producer, when it writes, and how much. `stop_ms`: when it
-    stops."""
+    """Check a kind of producers: its name, topics, settings, times, and number of records.
+    `stop_ms`: the time at which it stops."""
     name = f"producers {plain['name']}"
     _check_name("producers", plain["name"], where)
     if not plain["topics"]:

@@ -218,7 +218,7 @@ def check_clients(
     configs: BrokerConfigs,
     places: Places,
 ) -> None:
-    """The valid names of clients, and what brokers let them ask for."""
+    """Check the names of all clients, and their settings against the limits of the brokers."""
     tables = [("members", index) for index in range(len(kinds))] + [
         ("producers", index) for index in range(len(producers))
     ]

@@ -66,8 +66,8 @@ def _merged_arrays(base: list[Plain], own: list[Plain]) -> list[Plain]:
 
 
 def with_parameters(raw: Plain) -> Plain:
-    """The same with every "$name" replaced by the parameter's value, and every "${name}" within a
-    text. Raises ComposingError."""
+    """Return the values with every "$name" replaced by the parameter's value, and every
+    "${name}" within a text. Raises ComposingError."""
     given = raw.get("parameters", {})
     parameters: Plain = given if isinstance(given, dict) else {}
 
@@ -118,8 +118,8 @@ def with_parameters(raw: Plain) -> Plain:
 
 
 def check_parameters_used(raw: Plain) -> None:
-    """Each parameter stands for something: whoever writes one that nothing takes has misspelt it.
-    Raises ComposingError."""
+    """Check that each parameter is used; an unused one is probably misspelt. Raises
+    ComposingError."""
     below = {name: inner for name, inner in raw.items() if name != "parameters"}
     used = _named_in(below)
     unused = next((name for name in raw.get("parameters", {}) if name not in used), None)

@@ -41,7 +41,7 @@ _ALONE: Final = (MoveLeader.__name__, MoveCoordinator.__name__)
 
 
 def check_said_twice(what: str, named: Iterable[str], where: str) -> None:
-    """Each is named once."""
+    """Check that each name is given once."""
     listed = list(named)
     twice = next((name for name in listed if listed.count(name) > 1), None)
     if twice is not None:
@@ -149,7 +149,7 @@ def check_trigger_words(plain: Plain, is_producer: Callable[[str], bool], where:
 
 
 def check_verb_does_something(verb: str, fields: Plain, brokers: int, where: Where) -> None:
-    """A verb of a cluster that would leave everything as it is."""
+    """Check that a verb of a cluster changes something."""
     if verb in _ALONE and brokers == 1:
         raise ScenarioError(
             f"{where.at('to')}: {verb}: to = {fields['to']}: there is no other broker to move it from: give brokers.count"
@@ -165,8 +165,8 @@ def check_verb_does_something(verb: str, fields: Plain, brokers: int, where: Whe
 
 
 def check_made_once(faults: list[Plain], where: Callable[[int], Where]) -> None:
-    """A topic is made again only if something takes it away before: DeleteTopic, or the end of what
-    `lasts`."""
+    """Check that a topic is made twice only if it is deleted in between, by DeleteTopic or the
+    end of `lasts`."""
     made: set[str] = set()
     for index, fault in enumerate(faults):
         topic, verb = fault.get("topic"), fault["verb"]
@@ -182,7 +182,7 @@ def check_made_once(faults: list[Plain], where: Callable[[int], Where]) -> None:
 
 
 def check_classic(members: list[Plain], where: Callable[[int], Where]) -> None:
-    """No member speaks a protocol that the brokers' configuration leaves out."""
+    """Check that no member uses the consumer protocol, which these brokers do not serve."""
     for index, plain in enumerate(members):
         if plain["protocol"] == "consumer":
             said = 'protocol = "consumer": brokers do not serve it: group.coordinator.rebalance.protocols has to contain consumer'

@@ -88,7 +88,7 @@ def _check_broker_word(word: str, verb: str, key: str, there: There, at: str) ->
 
 
 def check_spelling(what: str, fields: Plain, takes: Iterable[str], where: Where) -> None:
-    """A key a fault does not take is nearly one that it does take, or that any fault has."""
+    """Refuse a key that a fault does not take but whose spelling is close to one that it takes."""
     known = [*takes, *TABLES["faults"].keys]
     for key in sorted(fields, key=lambda key: key.lower() not in known):  # the surest first
         if key not in known and key.lower() in known:
@@ -110,7 +110,8 @@ def check_meant(verb: object, where: Where) -> None:
 
 
 def check_repeats(plain: Plain, where: Where) -> None:
-    """A fault to begin again has to have ended, unless it has no end."""
+    """Check the keys of a repeated fault: each repetition must have ended before the next
+    begins, unless the fault has no end."""
     verb, lasts, repeats = plain["verb"], plain["lasts"], plain["repeats"]
     what = f"fault {verb or plain['action']}: repeats = {repeats}"
     if not repeats:
@@ -146,7 +147,7 @@ def check_repeats(plain: Plain, where: Where) -> None:
 
 
 def check_member_verb(verb: str, fields: Plain, plain: Plain, there: There, where: Where) -> Plain:
-    """A verb on a member's host; returns the fields."""
+    """Check a verb on a member's host; return its fields."""
     takes, everybody = ROWS[verb].takes, there.started()
     known = [taken.name for taken in takes]
     check_spelling(verb, fields, known, where)
@@ -199,7 +200,7 @@ def checked_release(version: object, what: str, where: Where) -> Release:
 
 
 def check_fields(verb: str, fields: Plain, where: Where) -> None:
-    """A cluster's verb has no other fields than its own, and all that it needs."""
+    """Check that a cluster's verb has all the fields that it needs, and no others."""
     kind = ROWS[verb].kind
     check_spelling(verb, fields, kind.__dataclass_fields__, where)
     said = wrong_fields(kind, fields)
@@ -209,7 +210,7 @@ def check_fields(verb: str, fields: Plain, where: Where) -> None:
 
 
 def check_verb(verb: str, fields: Plain, there: There, where: Where) -> None:
-    """The names in a cluster's verb."""
+    """Check the names in a cluster's verb."""
     for key in BROKERS:
         if key in fields and not 1 <= fields[key] <= there.brokers:
             raise ScenarioError(

@@ -59,13 +59,14 @@ class Places:
         self._tree = _tree(text, name, raw)
 
     def on_top_of(self, base: Places) -> Places:
-        """The same with what only the other file says standing there."""
+        """Return the places of this file's keys, and of those keys that only `base` has."""
         both = Places("", self.name, {})
         both._tree = merged(base._tree, self._tree)
         return both
 
     def where(self, table: str = "", index: int = 0) -> Where:
-        """A table; of an array, one of its elements. "": the keys that stand in no table."""
+        """Return the place of a table, or of one element of an array of tables. "": of the keys
+        outside tables."""
         top = self._tree[_ITSELF]
         found = self._tree.get(table, {})
         if isinstance(found, list):
@@ -73,7 +74,7 @@ class Places:
         return Where(found, str(top.get(f".{table}", f"{self.name}, line 1")))
 
     def note(self, table: str, index: int, key: str, place: str) -> None:
-        """A key was given elsewhere."""
+        """Note that a key was given in another place."""
         found = self._tree.setdefault(table, [] if index else {})
         if isinstance(found, list):
             found = found[index] if index < len(found) else {}

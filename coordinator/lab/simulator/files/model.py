@@ -68,8 +68,8 @@ class MemberKind:
         )
 
     def config(self, client_id: str, identity: str = "") -> MemberConfig:
-        """The settings of one of them. `identity`: the client id of whose identities it has. Raises
-        MemberConfigError."""
+        """Return the settings of one member. `identity`: the client id that a static member uses
+        as its instance id, by default its own. Raises MemberConfigError."""
         own = {"group.id": self.group, "client.id": client_id}
         if self.consuming is not None:
             own["enable.auto.commit"] = str(self.commit == "auto").lower()
@@ -189,12 +189,12 @@ class Scenario:
 
 
 def members_of(kind: Kind) -> list[str]:
-    """The client ids of those that start with the scenario."""
+    """Return the client ids of a kind's members or producers that start with the scenario."""
     return [f"{kind.name}-{number}" for number in range(1, kind.count + 1)]
 
 
 def trigger_of(plain: Plain) -> Trigger | None:
-    """The trigger of a fault or a piece of churn; None: its time."""
+    """Return the trigger of a fault or a piece of churn; None if it begins at a time."""
     return (
         None
         if plain["when"] is None

@@ -34,11 +34,8 @@ class ScenarioError(ValueError):
 
 
 def parse(text: str, name: str, settings: Iterable[str] = (), load: Load | None = None) -> Plain:
-    """A scenario's checked values; durations are milliseconds, defaults are filled in. Raises
-    ScenarioError.
-
-    `load` finds what a file extends.
-    """
+    """Return a scenario's checked values: durations in milliseconds, defaults filled in. `load`:
+    returns the file that a scenario extends. Raises ScenarioError."""
     raw, places = raw_of(text, name, load)
     for setting in settings:
         set_value(raw, setting, places)
@@ -54,7 +51,7 @@ def parse(text: str, name: str, settings: Iterable[str] = (), load: Load | None 
 
 
 def raw_of(text: str, name: str, load: Load | None = None, depth: int = 0) -> tuple[Plain, Places]:
-    """A file's values on top of those that it extends, not checked. Raises ScenarioError."""
+    """Return a file's values on top of those that it extends, unchecked. Raises ScenarioError."""
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -171,7 +168,7 @@ def _element(array: list[Plain], key: str, where: str, table: str) -> tuple[Plai
 
 
 def value_of(text: str) -> Any:
-    """A value as TOML would read it, or else the text itself."""
+    """Return a value as TOML reads it, or else the text itself."""
     try:
         return tomllib.loads(f"value = {text.strip()}")["value"]
     except tomllib.TOMLDecodeError:

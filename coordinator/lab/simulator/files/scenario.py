@@ -54,8 +54,8 @@ from .wires_keys import CUT_ZONE, check_zone, read_wires
 def read_scenario(
     text: str, name: str, settings: tuple[str, ...] = (), load: Load | None = None
 ) -> Scenario:
-    """A scenario from its file's text. `load` finds what it extends (default: shipped scenarios).
-    Raises ScenarioError."""
+    """Read a scenario from its file's text. `load`: returns the file that it extends (default:
+    shipped scenarios). Raises ScenarioError."""
     return _scenario(
         parse(text, name, settings, load or (lambda base, _: (catalogue.text(base), base))), name
     )

@@ -446,7 +446,7 @@ TABLES: Final[dict[str, Table]] = {
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON schema of scenario files, for editors."""
+    """Return the JSON schema of scenario files, for editors."""
     types: dict[str, dict[str, Any]] = {
         "text": {"type": "string"},
         "count": {"type": "integer", "minimum": 0, "maximum": MOST},

@@ -59,13 +59,13 @@ class ShareKind:
     """A process that ends by an error starts again after so long, at first and at most."""
 
     def config(self, client_id: str) -> ShareConfig:
-        """The settings of one of them. Raises MemberConfigError."""
+        """Return the settings of one member. Raises MemberConfigError."""
         own = {"group.id": self.group, "client.id": client_id}
         return ShareConfig.from_properties({**self.properties, **own})
 
 
 def read_share_kind(plain: Plain, where: Where) -> ShareKind:
-    """A kind of members of a share group."""
+    """Read a kind of members of a share group."""
     name = f"members {plain['name']}"
     check_member_names(plain, where)
     for key, why in _NOT_OF_SHARE.items():
@@ -108,8 +108,8 @@ def check_not_share(plain: Plain, where: Where) -> None:
 
 
 def check_one_type(groups: Iterable[tuple[str, bool]], where: Callable[[int], Where]) -> None:
-    """A group is a share group for all of its members, or for none. `groups`: of each kind of
-    members its group, and whether that is a share group."""
+    """Check that a group is a share group for all of its members, or for none. `groups`: for
+    each kind of members its group, and whether that is a share group."""
     known: dict[str, bool] = {}
     for index, (group, shares) in enumerate(groups):
         if known.setdefault(group, shares) is not shares:
@@ -133,7 +133,7 @@ def read_groups(
     configs: BrokerConfigs,
     where: Callable[[int], Where],
 ) -> dict[str, dict[str, str]]:
-    """The configurations of groups, by their names."""
+    """Read the configurations of groups, by the groups' names."""
     known, found = list(dict.fromkeys(there)), dict[str, dict[str, str]]()
     for index, plain in enumerate(tables):
         name, settings, at = plain["name"], plain["config"], where(index)

@@ -56,8 +56,8 @@ def check_scale(plain: Plain, where: Callable[[str], Where]) -> None:
 def check_replication(
     given: Mapping[str, str], configs: BrokerConfigs, brokers: int, where: Where
 ) -> None:
-    """A factor that the file sets is one that its brokers can have; those that it leaves out are as
-    many as there are brokers."""
+    """Check that the brokers are enough for each replication factor that the file sets; the
+    default is the number of brokers."""
     for setting in _FACTORS:
         if setting in given and configs.get_int(setting) > brokers:
             there = f"there {'are' if brokers > 1 else 'is'} {brokers} (brokers.count), so at most {brokers}, or leave it out"
@@ -73,8 +73,8 @@ def check_topics(
     where: Where,
     where_brokers: Where,
 ) -> None:
-    """Names that Kafka would not have beside each other, and more partitions than memory would do
-    for."""
+    """Check that Kafka accepts the topics' names beside each other, and that memory is enough
+    for the partitions."""
     there = TopicNames(topics)
     for topic in topics:
         other = there.colliding(topic)

@@ -40,7 +40,7 @@ class There(NamedTuple):
     """Zones of brokers and clients."""
 
     def started(self) -> list[str]:
-        """The client ids of those that start with the scenario."""
+        """Return the client ids of the members and producers that start with the scenario."""
         return [
             f"{kind}-{number}"
             for kind, count in (*self.members.items(), *self.producers.items())
@@ -70,7 +70,7 @@ class There(NamedTuple):
 
 @contextmanager
 def blamed(where: Where) -> Iterator[None]:
-    """An error that settings, verbs and faults raise becomes one of the scenario, at the key that
+    """Convert an error that settings, verbs or faults raise into a ScenarioError at the key that
     it names."""
     try:
         yield
@@ -86,7 +86,7 @@ def blamed(where: Where) -> Iterator[None]:
 
 
 def default_of(key: str, table: str = "churn") -> Any:
-    """As it is read where a file says nothing."""
+    """Return the default of a key, as it is read from a file."""
     spec = TABLES[table].keys[key]
     return (
         duration_ms(spec.default)

@@ -13,7 +13,7 @@ KINDS: Final = frozenset({"duration", "range", "durations", "work"})
 
 
 def times(kind: str, value: Any) -> Any:
-    """The value of a key of this kind, in milliseconds."""
+    """Return the value of a key of this kind, in milliseconds."""
     if kind == "duration":
         return duration_ms(value)
     if kind == "range":

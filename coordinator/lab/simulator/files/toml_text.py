@@ -11,7 +11,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def to_toml(raw: dict[str, Any]) -> str:
-    """A scenario's values as a file's text: plain keys first, then tables, then arrays of
+    """Return a scenario's values as a file's text: plain keys first, then tables, then arrays of
     tables."""
     lines = [f"{_key(key)} = {_value(value)}" for key, value in raw.items() if not _is_table(value)]
     for key, value in raw.items():

@@ -14,7 +14,7 @@ from .there import There, some_of
 
 
 def check_word(word: str, plain: Plain, there: There, where: Where, key: str) -> None:
-    """A word for a member that is known only when it happens."""
+    """Check a word that stands for a member and is resolved when the fault happens."""
     group = group_led(word)
     if group is not None and group not in there.groups:
         raise ScenarioError(

@@ -15,7 +15,7 @@ CUT_ZONE: Final = "CutZone"
 
 
 def read_wires(plain: Plain, places: Places) -> Wires:
-    """The links of a scenario."""
+    """Read the links of a scenario."""
     brokers, links = plain["brokers"], plain["links"]
     zones = tuple(brokers["zones"])
     if len(zones) > brokers["count"]:

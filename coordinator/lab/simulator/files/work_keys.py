@@ -14,7 +14,7 @@ from .reading import Plain, ScenarioError
 
 
 def read_work(plain: Plain, topics: dict[str, int], where: Where) -> tuple[int, WorkPlan | None]:
-    """A record's time, if all take the same, or else that of each."""
+    """Read the time that a member takes for a record, or for each record."""
     name, processing = f"members {plain['name']}", plain["processing"]
     if plain["on_poison"] != "fails" and not plain["poison"]:
         raise ScenarioError(f"{where.at('on_poison')}: {name}: on_poison needs poison")

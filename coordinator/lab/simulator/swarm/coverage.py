@@ -418,7 +418,7 @@ class Coverage(Reader):
 
 
 def expected() -> list[str]:
-    """Everything that a large swarm has to reach."""
+    """Return everything that a large swarm has to reach."""
     return [
         *(f"event {kind.__name__}" for kind in EVENTS),
         *(f"fault {kind}" for kind in FAULTS),

@@ -58,5 +58,5 @@ def run_text(text: str, seed: int, settings: tuple[str, ...] = ()) -> SeedResult
 
 
 def digest(seed: int, minutes: int, settings: tuple[str, ...] = ()) -> str:
-    """Of a seed's event log: the same in every process."""
+    """Return the digest of a seed's event log, which is the same in every process."""
     return run_seed(seed, minutes, settings).digest

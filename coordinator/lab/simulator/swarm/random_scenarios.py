@@ -53,7 +53,7 @@ _LOST = (
 
 
 def scenario_text(seed: int, minutes: int = 5) -> str:
-    """The scenario of a seed: so many minutes of churn and faults, and quiet time after that."""
+    """Return the scenario of a seed: minutes of churn and faults, then quiet time."""
     draws, more = Draws(seed, "swarm", "scenario"), Draws(seed, "swarm", "features")
     speaks_consumer, isolation = (
         more.between(0, 4) == 0,

@@ -27,7 +27,7 @@ _TABLES: Final = ("[[members]]", "[[producers]]")
 
 
 def added(lines: list[str], seed: int, busy_s: int) -> list[str]:
-    """A scenario's lines, with users and their rights in one of four."""
+    """Add users and their rights to one scenario of four; return the lines."""
     draws = Draws(seed, "swarm", "rights")
     if draws.between(0, 3):
         return lines

@@ -35,7 +35,7 @@ _DIRECTIONS: Final = ("both", "to_broker", "from_broker")
 
 
 def added(lines: list[str], seed: int, busy_s: int, brokers: int) -> list[str]:
-    """A scenario's lines, with a share group in one of four."""
+    """Add a share group to one scenario of four; return the lines."""
     draws = Draws(seed, "swarm", "shares")
     if draws.between(0, 3):
         return lines

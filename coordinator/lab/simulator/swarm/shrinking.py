@@ -32,8 +32,8 @@ _KEPT = {
 def shrink(
     raw: Plain, fails: Callable[[Plain], bool], go_on: Callable[[], bool] = lambda: True
 ) -> Plain:
-    """The smallest scenario found that still fails; `raw` does. `go_on`: False when time is up.
-    `fails` is asked of each smaller one."""
+    """Return the smallest scenario found that still fails; `raw` fails. `go_on`: returns False
+    when the time is over. `fails`: runs a smaller scenario and returns True if it fails."""
     found = deepcopy(raw)
     changed = True
     while changed:

@@ -45,8 +45,8 @@ def of_members(seed: int, kind: str, session_ms: int | None) -> Times:
 
 
 def of_brokers(seed: int) -> list[str]:
-    """The settings of brokers: the initial delay, sessions of consumer groups, in one scenario of
-    three offsets that expire soon."""
+    """Return settings of brokers: the initial delay, sessions of consumer groups, and, in one
+    scenario of three, offsets that expire soon."""
     draws = Draws(seed, "swarm timing", "brokers")
     session_ms = draws.choice(_CONSUMER_SESSIONS_MS)
     config = [
