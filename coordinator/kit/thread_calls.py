@@ -22,7 +22,7 @@ class Clock(Protocol):
     """The emulator's clock, which the kit can move."""
 
     def now(self) -> int:
-        """Milliseconds since the emulator's zero."""
+        """Return milliseconds since the emulator's zero."""
 
     def next_deadline(self) -> int | None: ...
 

@@ -119,7 +119,8 @@ class OneLeader(Judge):
 
     @on(GroupDeleted, GroupUnloaded, GroupLoaded)
     def _begins_again(self, line: Line, _: GroupDeleted | GroupUnloaded | GroupLoaded) -> None:
-        """A generation that was not stored begins again (ERR-7)."""
+        """Forget the leaders of the group's generations: a generation that was not stored begins
+        again (ERR-7)."""
         self._leaders = {
             key: leader for key, leader in self._leaders.items() if key[0] != line.group
         }

@@ -153,7 +153,7 @@ class Panel:
         return found
 
     def _begin_anew(self) -> None:
-        """A snapshot is restored: judges that do not go on across it are made anew."""
+        """Make the judges anew that do not go on across a restored snapshot."""
         self._sit(
             [
                 one if one.goes_on else _anew(one, anew)

@@ -210,7 +210,7 @@ class ReasonsHold(Judge):
 
     @on(ConsumerMemberRemoved)
     def _consumer_removed(self, line: Line, event: ConsumerMemberRemoved) -> None:
-        """A LeaveGroup may name several members."""
+        """Check why a member was removed. A LeaveGroup may name several members."""
         group, member = line.group or "", event.member_id
         self._members.get(group, set()).discard(member)
         asked = self._is_asked(line, "leave_group") or self._follows.get(line.cause or -1) == group

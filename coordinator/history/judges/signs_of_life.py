@@ -73,7 +73,7 @@ class SignsOfLife(Reader):
 
     @on(GenerationStarted, GroupLoaded)
     def _of_all(self, line: Line, _: GenerationStarted | GroupLoaded) -> None:
-        """The sessions of all members begin again (SES-2, ERR-7)."""
+        """Begin the sessions of all members again (SES-2, ERR-7)."""
         group = line.group or ""
         self._all[group] = line.at_ms
         self._one.pop(group, None)

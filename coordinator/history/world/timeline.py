@@ -319,7 +319,7 @@ class Timeline(Reader):
 
     @on(FetchWentOn)
     def _fetch_went_on(self, line: Line, _: FetchWentOn) -> None:
-        """A client had asked for deleted records: its groups get a note."""
+        """Add a note to the groups of a client that had asked for deleted records."""
         known = self.deleted_records
         known.see(line)
         reset = known.reset

@@ -66,8 +66,7 @@ class WithheldNews:
         self._app.kafka.run(begin)
 
     def end(self) -> None:
-        """End: a held heartbeat goes on. Members that were removed meanwhile were removed
-        because of this."""
+        """Release the held heartbeat. Removals of members until now are excused by it."""
 
         def end() -> None:
             for door in self._doors:

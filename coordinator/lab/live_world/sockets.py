@@ -139,7 +139,7 @@ class SocketTransport:
         self._highest = highest
 
     def now(self) -> int:
-        """Milliseconds since the world's zero."""
+        """Return milliseconds since the world's zero."""
         return self._world.now
 
     def soon(self, action: Callable[[], None]) -> None:

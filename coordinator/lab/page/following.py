@@ -274,7 +274,7 @@ class Follower:
         return self._offset - self._begun, end - self._begun
 
     def steps(self, begin: int, end: int) -> bytes:
-        """Some steps as JSON."""
+        """Return some steps as JSON."""
         with self._changed:
             try:
                 value: dict[str, Any] = {"steps": self.picture.steps(begin, end)}

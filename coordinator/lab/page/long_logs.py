@@ -175,5 +175,5 @@ class Commits:
 
 
 def by_seq(lines: Iterable[Line]) -> dict[int, Line]:
-    """Lines by their number."""
+    """Return lines by their number."""
     return {line.seq: line for line in lines}

@@ -65,7 +65,7 @@ class Acting(Protocol):
     def knows(self, token: str) -> bool: ...
 
     def plain(self) -> dict[str, Any]:
-        """Possible actions, as JSON values."""
+        """Return the possible actions as JSON values."""
 
     def carry_out(self, asked: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """Carry out an action; return an HTTP status and JSON values."""

@@ -149,7 +149,7 @@ def _told(value: Any) -> str:
 
 
 def seconds(ms: int | None) -> str:
-    """Milliseconds as seconds."""
+    """Return milliseconds as seconds."""
     return "–" if ms is None else f"{ms / 1000:,.3f} s"
 
 

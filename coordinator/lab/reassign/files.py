@@ -29,8 +29,8 @@ def read_topics(text: str) -> list[str]:
 
 
 def read_assignment(text: str) -> dict[TopicPartition, list[int]]:
-    """Replicas by partition: {"version": 1, "partitions": [{"topic", "partition", "replicas",
-    "log_dirs"?}]}. Raises FileError."""
+    """Return the replicas by partition; the file has {"version": 1, "partitions": [{"topic",
+    "partition", "replicas", "log_dirs"?}]}. Raises FileError."""
     assignment: dict[TopicPartition, list[int]] = {}
     for each in _field(_document(text), "partitions", list):
         partition = (_field(each, "topic", str), _field(each, "partition", int))
@@ -78,7 +78,7 @@ def write_assignment(assignment: Mapping[TopicPartition, Sequence[int]]) -> str:
 
 
 def names(partitions: Iterable[TopicPartition]) -> str:
-    """Partitions as the tool lists them: foo-0,foo-1."""
+    """Return partitions as the tool lists them: foo-0,foo-1."""
     return ",".join(_name(partition) for partition in sorted(partitions))
 
 

@@ -122,7 +122,7 @@ class VirtualTime:
         self._patch(loop, "_run_once", turns.turn)
 
     def end(self) -> None:
-        """Time is real again."""
+        """Return to real time."""
         while self._undo:
             self._undo.pop()()
 
@@ -183,11 +183,11 @@ class VirtualTime:
         return work
 
     def release(self) -> None:
-        """Something real is done."""
+        """Note that work outside virtual time has ended."""
         self.turns.pending -= 1
 
     def started(self) -> None:
-        """Something real has begun."""
+        """Note that work outside virtual time has begun."""
         self.turns.pending += 1
 
     @property

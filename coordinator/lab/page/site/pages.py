@@ -269,7 +269,7 @@ def sandbox_page(scenario: str) -> str:
 
 
 def first_window(lesson: Lesson, width: int = 960) -> dict[str, Any]:
-    """What of a lesson's picture is shown first."""
+    """Return the part of a lesson's picture that is shown first."""
     return {
         "from": lesson.window_ms[0],
         "to": lesson.window_ms[1],

@@ -33,7 +33,7 @@ class Deliveries(Subject):
         self._counts: dict[tuple[str, str, int], _Nth] = {}
 
     def looks_at(self, line: Line) -> bool:
-        """Lines of share partitions."""
+        """Return True for lines of share partitions."""
         return line.kind in Ended.handlers
 
     def see(self, line: Line) -> None:

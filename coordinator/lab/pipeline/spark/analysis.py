@@ -39,7 +39,7 @@ class Analysis(NamedTuple):
 
 
 def runs_of(spark: Any, tables: Path) -> Any:
-    """Table `metrics` with each run's variant, seed, and place in the sweep."""
+    """Return table `metrics` with each run's variant, seed, and place in the sweep."""
     from pyspark.sql.functions import coalesce, col, concat_ws, lit, when
 
     def read(name: str) -> Any:

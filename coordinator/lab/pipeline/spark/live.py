@@ -43,7 +43,7 @@ class WatchProcessor(StatefulProcessor):  # type: ignore[misc]
         self._limits = limits
 
     def init(self, handle: Any) -> None:
-        """Once for each partition."""
+        """Prepare the state of a partition, once."""
         self._handle = handle
         self._saved = handle.getValueState("watch", "saved string")
 
@@ -75,7 +75,7 @@ class WatchProcessor(StatefulProcessor):  # type: ignore[misc]
         timerValues: Any,  # noqa: N803
         expiredTimerInfo: Any,  # noqa: N803
     ) -> Iterator[Any]:
-        """Something may be overdue."""
+        """Handle a timer: check what is overdue."""
         watch = self._watch(key)
         yield from self._tell(
             key, watch, list(watch.expired(timerValues.getCurrentProcessingTimeInMs())), 0

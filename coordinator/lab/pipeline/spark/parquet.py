@@ -66,7 +66,7 @@ def arrow_schema(table: Table) -> Any:
 
 
 def arrow_table(table: Table, rows: Sequence[Row]) -> Any:
-    """Rows as an Arrow table."""
+    """Return rows as an Arrow table."""
     schema = arrow_schema(table)
     columns: Iterable[tuple[Any, ...]] = (
         zip(*rows, strict=True) if rows else [()] * len(table.columns)

@@ -82,7 +82,8 @@ def intervals(measure: str, summaries: Sequence[Summary]) -> Any:
 
 
 def frontier(points: Sequence[Point], x: str, y: str) -> Any:
-    """Two measures of each variant; those on the frontier stand out and are joined."""
+    """Return a figure of two measures of each variant; those on the frontier are highlighted and
+    joined."""
     figure, axes = plt.subplots(figsize=(8.5, 5))
     for point in points:
         colour = _COLOURS[1] if point.best else _COLOURS[0]
@@ -110,8 +111,9 @@ def frontier(points: Sequence[Point], x: str, y: str) -> Any:
 
 
 def time_lines(rows: Sequence[tuple[Any, ...]], end_ms: int) -> Any:
-    """Rebalances as bars, a line for each group: (group, started_ms, duration_ms, outcome). One that
-    did not end lasts until the next of its group, or the end."""
+    """Return a figure of rebalances as bars, one line for each group. `rows`: (group,
+    started_ms, duration_ms, outcome). A rebalance that did not end lasts until the next of its
+    group, or the end."""
     groups = list(dict.fromkeys(row[0] for row in rows))
     figure, axes = plt.subplots(figsize=(8.5, 1.0 + 0.5 * len(groups)))
     for at, (group, started_ms, duration_ms, outcome) in enumerate(rows):

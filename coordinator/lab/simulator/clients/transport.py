@@ -23,7 +23,7 @@ class HostTransport:
         self._host = host
 
     def now(self) -> int:
-        """Milliseconds since the world's zero."""
+        """Return milliseconds since the world's zero."""
         return self._world.now
 
     def soon(self, action: Callable[[], None]) -> None:

@@ -49,7 +49,7 @@ def check_said_twice(what: str, named: Iterable[str], where: str) -> None:
 
 
 def check_member_settings(plain: Plain, where: Where) -> None:
-    """Settings of a consumer that say otherwise than the scenario's own keys, or that need
+    """Refuse settings of a consumer that contradict the scenario's own keys, or that need
     `consumes`."""
     name, config = f"members {plain['name']}", plain["config"]
     if plain["assignor"] and "partition.assignment.strategy" in config:
@@ -87,7 +87,7 @@ def check_something_takes_time(plain: Plain, delay_ms: int, where: Where) -> Non
 
 
 def check_producer_settings(plain: Plain, where: Where) -> None:
-    """Settings of a producer for which a scenario has keys of its own."""
+    """Refuse settings of a producer for which a scenario has keys of its own."""
     for setting, says in _OF_PRODUCERS.items():
         if setting in plain["config"]:
             raise ScenarioError(
@@ -128,8 +128,8 @@ def _check_befalls(
 
 
 def check_trigger_words(plain: Plain, is_producer: Callable[[str], bool], where: Where) -> None:
-    """Either `at` or `when`; what belongs to `when` needs it; producers do only some of what can be
-    waited for."""
+    """Check the keys of a trigger: either `at` or `when`, other keys only beside `when`, and for
+    producers only the states that they have."""
     when, of = plain["when"], plain["of"]
     if when is None:
         for key, default in (("of", ""), ("later", 0), ("seen", 1)):

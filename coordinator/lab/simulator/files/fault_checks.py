@@ -103,7 +103,7 @@ def check_spelling(what: str, fields: Plain, takes: Iterable[str], where: Where)
 
 
 def check_meant(verb: object, where: Where) -> None:
-    """Things done in another way than by a verb of this name."""
+    """Refuse the name of an action that has no verb, and say how it is done instead."""
     meant = _MEANT.get(verb.lower()) if isinstance(verb, str) else None
     if meant is not None:
         raise ScenarioError(f"{where.at('verb')}: {verb!r} is no verb: give {meant}")

@@ -99,7 +99,8 @@ class ProducerKind:
     """Of all of them; "": each has its client id."""
 
     def config(self, client_id: str, identity: str = "") -> ProducerConfig:
-        """The settings of one of them, `identity` as of members. Raises MemberConfigError."""
+        """Return the settings of one producer. `identity`: its transactional id, by default the
+        client id. Raises MemberConfigError."""
         own = {"client.id": client_id}
         if self.transactional:
             own["transactional.id"] = self.transactional_id or identity or client_id

@@ -52,7 +52,8 @@ class Table:
 
 
 def duration_ms(value: object) -> int | None:
-    """Milliseconds; None for what is no duration, or longer than any run."""
+    """Return a duration in milliseconds; None for a value that is no duration, or longer than
+    any run."""
     match = _DURATION.fullmatch(value) if isinstance(value, str) else None
     read = value if match is None else int(match[1]) * _UNIT_MS[match[2]]
     return read if type(read) is int and 0 <= read <= _MOST_DURATION_MS else None

@@ -41,7 +41,7 @@ class AclChange(NamedTuple):
 
 
 def read_rights(plain: Plain, places: Places) -> Rights | None:
-    """Users and ACLs; None: everybody may do everything."""
+    """Read the users and ACLs; None if everybody may do everything."""
     users = {
         each["name"]: f"{_USER}{each['user'].removeprefix(_USER)}"
         for table in ("members", "producers")

@@ -99,7 +99,7 @@ def read_share_kind(plain: Plain, where: Where) -> ShareKind:
 
 
 def check_not_share(plain: Plain, where: Where) -> None:
-    """Members of other groups have no keys that are of share groups."""
+    """Refuse keys of share groups for members of other groups."""
     for key in OF_SHARE:
         if plain[key]:
             raise ScenarioError(
@@ -120,7 +120,8 @@ def check_one_type(groups: Iterable[tuple[str, bool]], where: Callable[[int], Wh
 
 
 def check_served(kinds: Iterable[object], release: Release, where: Callable[[int], Where]) -> None:
-    """Brokers of a release without share groups, or with them switched off, have no such members."""
+    """Refuse share group members if the brokers' release has no share groups, or their settings
+    disable them."""
     for index, kind in enumerate(kinds):
         if isinstance(kind, ShareKind) and not release.finalizes(FEATURE):
             said = f'protocol = "share": brokers of {release.number} do not serve it: give brokers.kafka_version 4.2 or later'

@@ -48,22 +48,22 @@ class There(NamedTuple):
         ]
 
     def may_come(self, client_id: str) -> bool:
-        """Is it a client that starts with the scenario, or that churn may bring?"""
+        """Return True if this is a client that starts with the scenario, or that churn may add."""
         kind, _, number = client_id.rpartition("-")
         return number.isdecimal() and (kind in self.members or kind in self.producers)
 
     def is_producer(self, name: str) -> bool:
-        """Is it a producer's client id, and no group's?"""
+        """Return True if this is a producer's client id, and no group's."""
         return name not in self.groups and name.rpartition("-")[0] in self.producers
 
     def has_instance(self, name: str) -> bool:
-        """May it be a member's instance id?"""
+        """Return True if this may be a member's instance id."""
         return name in self.instances or (
             self.may_come(name) and name.rpartition("-")[0] in self.instances
         )
 
     def has_transactional(self, name: str) -> bool:
-        """May it be a producer's transactional id?"""
+        """Return True if this may be a producer's transactional id."""
         kind, _, number = name.rpartition("-")
         return name in self.transactional or (number.isdecimal() and kind in self.transactional)
 

@@ -335,7 +335,7 @@ class Coverage(Reader):
 
     @on(MemberResumed, MemberHealed)
     def _goes_on(self, _: Line, event: MemberResumed | MemberHealed) -> None:
-        """A member of a share group goes on before its session has ended."""
+        """End the silence of a share group's member that goes on before its session has ended."""
         member = self._silent.pop(event.client, None)
         if member is not None and member == self._share_members.get(event.client):
             self._over(_SHARE_SESSION, ran_out=False)

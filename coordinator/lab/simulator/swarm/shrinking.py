@@ -48,7 +48,7 @@ def shrink(
 
 
 def candidates(raw: Plain) -> Iterator[Plain]:
-    """Scenarios that are a step smaller."""
+    """Yield scenarios that are one step smaller."""
     for name in _ARRAYS:
         array = raw.get(name, [])
         for at in range(len(array)):

@@ -98,7 +98,7 @@ def _scaled(to: int, at_s: int, how: str) -> list[str]:
 
 
 def of_transactions(seed: int) -> int:
-    """transaction.timeout.ms of a transactional producer."""
+    """Return transaction.timeout.ms of a transactional producer."""
     return Draws(seed, "swarm timing", "transactions").choice(_TRANSACTIONS_MS)
 
 
