@@ -1,5 +1,5 @@
 """Carries out the verbs for a cluster, and checks their fields. The verbs themselves, as data,
-stand in `coordinator/verbs/`.
+are in `coordinator/verbs/`.
 
     StopBroker(2, how="crash")        MoveCoordinator("billing", to=3)        CutLink(1, 2)        SlowFollower(3, delay_ms=500)
 

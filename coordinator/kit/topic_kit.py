@@ -2,7 +2,7 @@
 and truncate records.
 
 They behave like clients: if a partition has no leader, or too few replicas in sync, they wait
-for that, up to `timeout` seconds. On the emulator's own loop they never wait. The requests stand
+for that, up to `timeout` seconds. On the emulator's own loop they never wait. The requests are
 in `topics.py`.
 """
 

@@ -1,5 +1,5 @@
 """The command `coordinator ab`: its options, the table that it prints and its exit status. The statistics
-stand in `coordinator/lab/statistics.py`."""
+are in `coordinator/lab/statistics.py`."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The command `coordinator shrink`: its options, output and exit status. The search for a smaller scenario
-stands in `coordinator/lab/simulator/swarm/shrinking.py`."""
+is in `coordinator/lab/simulator/swarm/shrinking.py`."""
 
 from __future__ import annotations
 

@@ -106,8 +106,8 @@ def peel(line: str) -> Peeled:
 
 
 def _stamped(text: str) -> tuple[str, Stamp | None]:
-    """Return the text behind its time stamps, and the best stamp: a container runtime adds its
-    own in front of the message's."""
+    """Return the text after its time stamps, and the best stamp. A container runtime adds its
+    own stamp before the message's."""
     own: Stamp | None = None
     text = text.lstrip("\ufeff")
     for _ in range(3):

@@ -1,4 +1,4 @@
 """Injected faults of requests: which request meets which fault, and the response. The faults
-themselves, as data, stand in `coordinator/kit/faults.py`; begin with `engine.py`."""
+themselves, as data, are in `coordinator/kit/faults.py`; begin with `engine.py`."""
 
 from __future__ import annotations

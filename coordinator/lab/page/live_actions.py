@@ -29,7 +29,7 @@ WITHIN_S: Final = 10.0
 
 
 class DeedError(ValueError):
-    """An impossible action, and the possible ones."""
+    """An action is impossible; the message says which, and lists the possible ones."""
 
 
 class Target(NamedTuple):

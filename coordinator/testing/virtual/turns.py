@@ -150,8 +150,9 @@ class Turns:
         heappush(self._heap, (when, order, handle))
 
     def turn(self) -> None:
-        """See what is ready, and if nothing is, let time pass; then run what is ready. Some turns
-        in one call, for the loop's own cost of a turn is as large."""
+        """Run one or several turns of the loop: check what is ready; if nothing is, let time
+        pass; then run what is ready. One call makes several turns because the loop's own cost of
+        a turn is as large."""
         loop, heap, files = self._loop, self._heap, self._files
         ready: Any = loop._ready
         take, make_ready = ready.popleft, ready.append
@@ -199,8 +200,8 @@ class Turns:
             loop._timer_cancelled_count = 0
 
     def _look(self, loop: Any, heap: list[tuple[float, int, Any]]) -> None:
-        """Nothing is ready, and something outside may act: check files, then let time pass until
-        the next timer is due."""
+        """Check files while nothing is ready but something outside may act; then let time pass
+        until the next timer is due."""
         if self.pending:
             loop._process_events(self._select(_LOOK_S))
         elif not heap:

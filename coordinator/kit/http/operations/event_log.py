@@ -1,5 +1,5 @@
 """Operations on the event log: marks, lines, waits for lines. The stream of server-sent events
-stands in `coordinator/kit/http/streams.py`."""
+is in `coordinator/kit/http/streams.py`."""
 
 from __future__ import annotations
 

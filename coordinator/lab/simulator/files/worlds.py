@@ -30,7 +30,7 @@ __all__ = ["WORLDS", "WorldKind", "check_world"]
 
 
 _OF_MEMBERS: Final = ("poll", "assigned", "revoked", "delivery", "acknowledged")
-"""Triggers that members tell of; the others stand in a broker's log."""
+"""Triggers that are lines of members; the others are lines of brokers."""
 
 LEADER: Final = "leader of GROUP"
 WORLDS: Final[dict[str, frozenset[WorldKind]]] = {
