@@ -39,22 +39,27 @@ class LooksInNewProtocol(LooksAtItsCommits):
 
 
 class LooksInKafkaPython(KafkaPython):
-    """Right: kafka-python; ends when a commit is refused for good."""
+    """Right: kafka-python, a commit after each poll; ends when one is refused for good."""
 
     sees_commit_errors = True
+    told: Exception | None = None
+
+    def turn(self, consumer: Any) -> None:
+        self.due: dict[Any, Any] = {}
+        super().turn(consumer)
+        if self.due and not self.killed:
+            consumer.commit_async(self.due, callback=self.answered)
+        if self.told is not None:
+            raise self.told
 
     def handle(self, consumer: Any, record: Any) -> None:
         self.work(record.topic, record.partition, record.offset)
-        if self.killed:
-            return
         place = kafka.TopicPartition(record.topic, record.partition)
-        offset = kafka.OffsetAndMetadata(record.offset + 1, "", -1)
-        consumer.commit_async({place: offset}, callback=self.answered)
-        if isinstance(told := getattr(self, "told", None), GroupAuthorizationFailedError):
-            raise told
+        self.due[place] = kafka.OffsetAndMetadata(record.offset + 1, "", -1)
 
     def answered(self, offsets: Any, response: Any) -> None:
-        if isinstance(response, Exception):
+        # other errors may follow, such as NodeNotReadyError while a coordinator is looked for
+        if isinstance(response, GroupAuthorizationFailedError):
             self.told = response
 
 

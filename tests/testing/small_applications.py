@@ -180,12 +180,15 @@ class KafkaPython(Small):
             self.subscribe(consumer)
             consumer.partitions_for_topic(self.topic)
             while not self.ending.is_set():
-                for records in consumer.poll(timeout_ms=self.poll_ms).values():
-                    for record in records:
-                        if not self.ending.is_set():
-                            self.handle(consumer, record)
+                self.turn(consumer)
         finally:
             consumer.close(autocommit=False)
+
+    def turn(self, consumer: Any) -> None:
+        for records in consumer.poll(timeout_ms=self.poll_ms).values():
+            for record in records:
+                if not self.ending.is_set():
+                    self.handle(consumer, record)
 
     def subscribe(self, consumer: Any) -> None:
         consumer.subscribe([self.topic])

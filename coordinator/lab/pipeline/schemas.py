@@ -541,7 +541,8 @@ def documentation() -> str:
 _HEAD = """\
 # The tables
 
-For queries on [the pipeline's](pipeline.md) output. `coordinator tables LOGS... --out DIR` writes the tables as Parquet files `DIR/TABLE/chunk=N/TABLE.parquet`. A chunk is a
+For queries on [the pipeline's](pipeline.md) output. `coordinator tables LOGS... --out DIR` writes the tables as Parquet files
+`DIR/TABLE/chunk=N/TABLE.parquet`. A chunk is a
 bin of runs; a run is in one chunk. Schema version {version}; it stands in `DIR/manifest.json` and in each file's metadata. It is raised
 when a column changes its meaning or goes; new columns and tables do not raise it.
 

@@ -90,15 +90,15 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "Empty and acted": (
         lambda k: k.group("g").wait(state="Empty", acted=True),
-        "a group without members has nobody .* leave acted out",
+        "a group without members has no member .* leave acted out",
     ),
     "Empty and assigned": (
         lambda k: k.group("g").wait(state="Empty", assigned="all"),
-        "has nobody who is assigned .* leave assigned out",
+        "has no member that is assigned .* leave assigned out",
     ),
     "nobody has acted": (
         lambda k: k.group("g").wait(members=0, acted=True),
-        "a group without members has nobody .* leave acted out",
+        "a group without members has no member .* leave acted out",
     ),
     "lag of a half": (lambda k: k.group("g").wait(lag=0.5), "lag: 0.5; a whole number from 0 on"),
     "a time-out of no number": (
@@ -188,11 +188,11 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     "seconds True": (lambda k: k.advance(seconds=True), "seconds: True; a number from 0 on"),
     "events since a text": (
         lambda k: k.events(since="1"),
-        "since: '1'; what mark\\(\\) answered is meant",
+        "since: '1'; give what mark\\(\\) returned",
     ),
     "events since before": (
         lambda k: k.events(since=-1),
-        "since: -1; what mark\\(\\) answered is meant",
+        "since: -1; give what mark\\(\\) returned",
     ),
     # verdicts
     "verify since before": (lambda k: k.verify("g", since=-5), "since: -5; a whole number from 0"),
