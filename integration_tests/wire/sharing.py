@@ -136,6 +136,10 @@ class Shared:
         step."""
         return [of["delivery_count"] for of in self._stored()]
 
+    def stored_ranges(self) -> list[tuple[int, int]]:
+        """The offsets whose state is stored of partition 0, without a step."""
+        return [(of["first_offset"], of["last_offset"]) for of in self._stored()]
+
     def _stored(self) -> list[Plain]:
         answer = self.s.stage().ask_quietly(
             "ReadShareGroupState",

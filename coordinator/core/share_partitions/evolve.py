@@ -104,6 +104,8 @@ def _start_at(partition: SharePartition, start_offset: int) -> None:
         partition.start_offset = start_offset
         partition.next_offset = max(partition.next_offset, start_offset)
         partition.forget_batches()
+    elif partition.is_over:
+        partition.forget_batches()
 
 
 _FOLDS: dict[type, Callable[[SharePartition, Any], None]] = {

@@ -84,6 +84,19 @@ class SharePartition:
             min(self._firsts[0], self.start_offset) if self._firsts else self.start_offset
         )
 
+    @property
+    def is_over(self) -> bool:
+        """True if the log start offset passed all batches, all their records are final, and the
+        last batch is tracked as a whole. Kafka forgets them with the next change (SH-SPSO-2).
+        """
+        last = self.last_batch
+        return (
+            last is not None
+            and last.last_offset < self.start_offset
+            and not self.is_followed(last)
+            and all(run.condition.state.final for run in self.runs)
+        )
+
     def follow(self, batch: Span) -> None:
         """Track a batch record by record from now on, because a part of it changed.
 
@@ -200,7 +213,14 @@ class SharePartition:
         return counts
 
     def snapshot(self) -> tuple[object, ...]:
-        """Return the whole state, not shared: equal snapshots mean equal share partitions."""
+        """Return the whole state, not shared: equal snapshots mean equal share partitions.
+
+        Final records before the start offset are left out: whether they are forgotten depends on
+        `follow`, and only texts of refusals depend on them.
+        """
+        unsettled = (run.first for run in self.runs if not run.condition.state.final)
+        first = min(self.start_offset, next(unsettled, self.start_offset))
+        batches = bisect_left(self._lasts, first)
         return (
             self.key,
             self.topic_id,
@@ -208,9 +228,9 @@ class SharePartition:
             self.next_offset,
             self.state_epoch,
             self.leader_epoch,
-            tuple(self.runs),
-            tuple(self._firsts),
-            tuple(self._lasts),
+            tuple(self.runs.between(first, self.next_offset - 1)),
+            tuple(self._firsts[batches:]),
+            tuple(self._lasts[batches:]),
         )
 
     def __repr__(self) -> str:
