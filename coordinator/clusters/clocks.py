@@ -3,11 +3,25 @@ that both log, such as the generation that a broker stabilizes and a client join
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import median
 
-from .facts import ClientJoined, ClientLeaving, Joined, Left, Seen, Stabilized
+from .facts import (
+    Assigned,
+    ClientAsked,
+    ClientFenced,
+    ClientJoined,
+    ClientLeaving,
+    ClientMember,
+    Fenced,
+    Joined,
+    Left,
+    Replaced,
+    Seen,
+    Stabilized,
+)
 from .reading import FileReport
+from .stories.people import GIVEN, client_of
 
 _QUARTER_MS = 900_000
 SAME_MS = 1_500
@@ -81,10 +95,12 @@ def _with_zones(seen: list[Seen], reports: Mapping[str, FileReport]) -> list[See
 
 def _marks(seen: Iterable[Seen]) -> dict[str, dict[_Mark, int]]:
     """Return, for each file, the instants of events that other files may have, too."""
+    lines = list(seen)
+    late = _late_joins(lines)
     found: dict[str, dict[_Mark, int]] = {}
-    for each in seen:
+    for each in lines:
         mark = _mark(each)
-        if mark is not None and each.at is not None:
+        if mark is not None and each.at is not None and not (late and late(each)):
             found.setdefault(each.evidence.file, {}).setdefault(mark, each.at)
     return found
 
@@ -93,14 +109,69 @@ def _mark(each: Seen) -> _Mark | None:
     match each.fact:
         case Stabilized(group, generation):
             return "generation", (group, generation)
-        case ClientJoined(_, group, _, generation) if group is not None:
-            return "generation", (group, generation)
-        case Left(_, member) if member:
+        case ClientJoined(_, group, member, generation) if group is not None:
+            if _EPOCH not in each.evidence.text:
+                return "generation", (group, generation)
+            return (
+                ("member", member) if member and " from JOINING to " in each.evidence.text else None
+            )
+        case Left(_, member) | ClientLeaving(_, _, member) if member:
             return "left", member
-        case ClientLeaving(_, _, member) if member:
-            return "left", member
+        case Fenced(_, instance) | ClientFenced(_, _, instance) if instance:
+            return "fenced", instance
+        case Joined(_, member):
+            return "member", member
+        case ClientMember(_, _, member) if "updating member id" in each.evidence.text:
+            return "member", member
+        case ClientAsked(_, _, reason):
+            given = GIVEN.match(reason)
+            return ("member", given[1]) if given else None
         case _:
             return None
+
+
+_EPOCH = " with epoch "
+"""Members of KIP-848 groups reach an epoch one after another: that is no event that two files share."""
+
+
+def _late_joins(seen: Sequence[Seen]) -> Callable[[Seen], bool] | None:
+    """Return a function that says whether a line may tell of a static member that came into a
+    generation long after it began, as one does that is restarted; None if there is no static
+    member."""
+    static = {
+        client_of(each.fact.member or "")
+        for each in seen
+        if isinstance(each.fact, ClientJoined) and _is_static(each, each.fact)
+    }
+    replaced = {each.fact.instance for each in seen if isinstance(each.fact, Replaced)}
+    coordinated = {each.fact.group for each in seen if isinstance(each.fact, Stabilized)}
+    led = {
+        (each.evidence.file, each.fact.generation)
+        for each in seen
+        if isinstance(each.fact, Assigned)
+    }
+    if not static and not replaced:
+        return None
+
+    def late(each: Seen) -> bool:
+        fact = each.fact
+        if not isinstance(fact, ClientJoined) or _EPOCH in each.evidence.text:
+            return False
+        instance = client_of(fact.member or "")
+        if instance in replaced:
+            return (each.evidence.file, fact.generation) not in led
+        return (
+            instance in static
+            and fact.group not in coordinated
+            and (each.evidence.file, fact.generation) not in led
+        )
+
+    return late
+
+
+def _is_static(each: Seen, fact: ClientJoined) -> bool:
+    named = client_of(fact.member or "")
+    return "instanceId=" in each.evidence.text or named not in (None, fact.client)
 
 
 def _reference(seen: Iterable[Seen], marks: Mapping[str, object]) -> str | None:

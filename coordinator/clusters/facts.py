@@ -227,6 +227,13 @@ class ClientAsked(NamedTuple):
     reason: str
 
 
+class ClientJoining(NamedTuple):
+    """A client sends its JoinGroup request."""
+
+    client: str
+    group: str | None
+
+
 class ClientPollExpired(NamedTuple):
     """The application did not poll in time. `interval_ms` if the line says it."""
 
@@ -236,20 +243,23 @@ class ClientPollExpired(NamedTuple):
 
 
 class ClientLeaving(NamedTuple):
-    """A client leaves the group."""
+    """A client leaves the group. `generation`: the one that it was in, if the line has it."""
 
     client: str
     group: str | None
     member: str | None
     reason: str
+    generation: int | None = None
 
 
 class ClientRemoved(NamedTuple):
-    """A client learns that the coordinator does not know its member id any more."""
+    """A client learns that the coordinator does not know its member id any more. `generation`:
+    the one that it was in, if the line has it."""
 
     client: str
     group: str | None
     error: str
+    generation: int | None = None
 
 
 class ClientFenced(NamedTuple):
@@ -261,10 +271,12 @@ class ClientFenced(NamedTuple):
 
 
 class CommitRefused(NamedTuple):
-    """A commit was refused because the client is not in the group's generation."""
+    """A commit was refused because the client is not in the group's generation. `joining`: it may
+    have been joining again at that moment; the line does not tell."""
 
     client: str
     group: str | None
+    joining: bool = False
 
 
 class SessionTimedOut(NamedTuple):
@@ -402,6 +414,7 @@ Fact = (
     | Migrated
     | ClientMember
     | ClientJoined
+    | ClientJoining
     | ClientStarted
     | ClientAsked
     | ClientPollExpired

@@ -15,6 +15,7 @@ from .facts import (
     ClientAsked,
     ClientFenced,
     ClientJoined,
+    ClientJoining,
     ClientLeaving,
     ClientMember,
     ClientPollExpired,
@@ -68,6 +69,7 @@ _OF_KIP_848 = re.compile(r"[A-Za-z0-9_+/-]{22}")
 _CLIENT = (
     ClientMember,
     ClientJoined,
+    ClientJoining,
     ClientStarted,
     ClientAsked,
     ClientPollExpired,
@@ -121,25 +123,37 @@ def told(seen: list[Seen], reports: Mapping[str, FileReport], window: Window | N
 
 
 def _named(seen: list[Seen]) -> list[Seen]:
-    """Name clients whose lines have no client id: by the client id at the beginning of a member
-    id, if a line has one, else by the file. If several files would get the same name, they keep
-    the files' names."""
+    """Name clients whose lines have no client id: by the only other client of the file, by the
+    client id at the beginning of a member id, if a line has one, else by the file. If several
+    files would get the same name from member ids, they keep the files' names."""
     ids: dict[str, set[str | None]] = {}
+    members: dict[str, set[str]] = {}
     used: dict[str, set[str]] = {}
+    of_source: dict[str, set[str]] = {}
     for each in seen:
         if not isinstance(each.fact, _CLIENT):
             continue
         client = each.fact.client
         if client != each.source:
             used.setdefault(client, set()).add(each.source)
+            of_source.setdefault(each.source, set()).add(client)
             continue
         member = getattr(each.fact, "member", None)
         if member:
             ids.setdefault(client, set()).add(client_of(member))
-    names: dict[str, str] = {}
+            members.setdefault(client, set()).add(member)
+    names = {
+        source: next(iter(clients))
+        for source, clients in of_source.items()
+        if len(clients) == 1 and source not in ids
+    }
     for source, found in ids.items():
         name = next(iter(found))
-        others = any(name in those for other, those in ids.items() if other != source)
+        others = any(
+            name in those and not members[other] & members[source]
+            for other, those in ids.items()
+            if other != source
+        )
         if (
             len(found) == 1
             and name is not None
@@ -229,15 +243,14 @@ def _tell(
         if broker is not None:
             fold = folds.get(broker)
             if fold is None:
-                share = story.protocol == "share"
-                fold = folds[broker] = BrokerStory(people, share=share, before=before)
+                fold = folds[broker] = BrokerStory(people, kind=story.protocol, before=before)
             before = fold
             fold.see(each)
         _event(story, each, people)
     story.rebalances = sorted(
         (one for fold in folds.values() for one in fold.rebalances), key=lambda one: one.at or 0
     )
-    deepen(story.rebalances, seen, people)
+    deepen(story, people)
     known = {rebalance.generation for rebalance in story.rebalances}
     if story.protocol in ("consumer", "share", "streams") and story.rebalances:
         extra: list[Rebalance] = []
@@ -331,9 +344,13 @@ def _event(story: GroupStory, each: Seen, people: People) -> None:
             )
         case Migrated(_, to):
             kind, sentence = "migrated", f"the group was converted to a {to} group"
-        case CommitRefused(client):
+        case CommitRefused(client, _, joining):
             kind, member, certainty = "commit-refused", client, SHOWN
-            sentence = f"a commit of {client} was refused: it was not in the group any more"
+            sentence = f"a commit of {client} was refused: " + (
+                "it was in no generation of the group at that moment, because it was joining again or was removed"
+                if joining
+                else "it was not in the group any more"
+            )
         case Described():
             story.states.append(State(each.at, each.fact, each.evidence))
         case _:

@@ -13,10 +13,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .dialects import (
+    brod,
     describes,
     franz_go,
     java_broker,
     java_client,
+    kafka_go,
     kafka_python,
     kafkajs,
     librdkafka,
@@ -45,8 +47,8 @@ from .lines.wrappings import peel
 
 LOOKED_FOR = (
     "a broker's [GroupCoordinator ...] lines, Redpanda's [N:group S:state G:n] lines, a Java client's "
-    "[Consumer clientId=...] lines, librdkafka's lines (%7|...), those of kafka-python, aiokafka, franz-go, sarama "
-    "and KafkaJS, and tables of kafka-consumer-groups --describe"
+    "[Consumer clientId=...] lines, librdkafka's lines (%7|...), those of kafka-python, aiokafka, franz-go, sarama, kafka-go, "
+    "brod and KafkaJS, and tables of kafka-consumer-groups --describe"
 )
 _QUOTED_CHARACTERS = 2_000
 _MOST_SHAPES = 500
@@ -135,6 +137,8 @@ class FileReader:
         self.kafkajs = kafkajs.Reader()
         self.sarama = sarama.Reader()
         self.redpanda = redpanda.Reader()
+        self.kafka_go = kafka_go.Reader()
+        self.brod = brod.Reader()
         self.tables = describes.Reader()
         self.table_line = Evidence(name, 0, "")
         self.group = group
@@ -152,7 +156,13 @@ class FileReader:
                 # Nearly all lines of a long log end here: keep it short.
                 if (
                     (group is not None and of_other_group(line, group)) or not may_matter(line)
-                ) and not (self.in_settings or tables.columns or tables.state or self._every):
+                ) and not (
+                    self.in_settings
+                    or tables.columns
+                    or tables.state
+                    or self._every
+                    or self.brod.open
+                ):
                     report.lines += 1
                     self._skipped = line
                     continue
@@ -301,7 +311,10 @@ class FileReader:
     def _read_others(
         self, source: _Source, text: str, fields: dict[str, Any] | None
     ) -> tuple[str | None, list[Fact]] | None:
-        """Read lines of clients in Go and JavaScript, and of Redpanda."""
+        """Read lines of clients in Go, Erlang and JavaScript, and of Redpanda."""
+        facts = self.brod.read(source.name, text)
+        if facts is not None:
+            return brod.NAME, facts
         begin = text.find(redpanda.ANCHORS[0], 0, 300)
         if begin >= 0:
             facts = self.redpanda.read(text[begin:])
@@ -311,6 +324,12 @@ class FileReader:
             if begin >= 0:
                 facts = self.sarama.read(source.name, text[begin:])
                 return None if facts is None else (sarama.NAME, facts)
+        for anchor in kafka_go.ANCHORS:
+            begin = text.find(anchor, 0, 300)
+            if begin >= 0:
+                facts = self.kafka_go.read(source.name, text[begin:])
+                if facts is not None:
+                    return kafka_go.NAME, facts
         if fields is not None:
             facts = self.kafkajs.read(source.name, text, fields)
             if facts is not None:

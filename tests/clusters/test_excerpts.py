@@ -53,6 +53,33 @@ def told(name: str) -> Diagnosis:
             [(number, "subscription-changed", "connect-1") for number in (4711280, 4711281)],
         ),
         ("broker-cannot-store", "tracks", [(n, "unknown", None) for n in (628, 629, 630)]),
+        ("kafka-go-dies-without-leaving", "invoices-reader", [(2, "unknown", None)]),
+        (
+            "kafka-go-unknown-member",
+            "tracks",
+            [(77, "joined", "worker"), (78, "topic-grew", "worker")],
+        ),
+        (
+            "brod-elixir-loop",
+            "basket_events",
+            [(19, "unknown", None), (20, "joined", "<0.1077.0>")],
+        ),
+        ("brod-erlang", "mail-index", [(76, "unknown", None)]),
+        ("brod-foreman", "index.6", [(15, "unknown", None), (16, "unknown", None)]),
+        ("redpanda-left", "clips", [(8, "left", "clipper")]),
+        ("redpanda-info", "alerts", [(1, "first-join", "alerter")]),
+        ("spring-listener-revoked", "orders", [(44, "unknown", None)]),
+        (
+            "broker-moved-then-expired",
+            "scheduler_local",
+            [(5053, "joined", "33f90220-ab5e-4084-a21b-57e9d3f74f58")],
+        ),
+        ("broker-numbered-grep", "infra.testconsumer", [(57, "expired", "rdkafka")]),
+        ("kibana-two-stamps", "login-workers", [(2, "expired", "login")]),
+        ("franz-go-compose", "dispatcher", [(12, "joined", "kgo"), (13, "unknown", None)]),
+        ("connect-task-poll", "connect-sink-pg", [(19, "joined", "connector-consumer-sink-pg-0")]),
+        ("connect-worker-left", "connect-a", [(211, "unknown", None), (212, "unknown", None)]),
+        ("kafka-python-two-stamps", "images", [(223, "unknown", None)]),
         (
             "streams-probing",
             "app",
@@ -115,6 +142,47 @@ def test_causes(name: str, group: str, causes: list[tuple[int, str, str | None]]
         ("broker-cannot-store", []),
         ("java-only-rebalancing", []),
         ("streams-probing", []),
+        ("kafka-go-dies-without-leaving", []),
+        ("kafka-go-unknown-member", [("topic-grew", None)]),
+        ("brod-elixir-loop", []),
+        ("brod-erlang", []),
+        ("brod-foreman", []),
+        ("sarama-lost-ownership", [("member-fenced", "sarama-lost-ownership.txt")]),
+        ("sarama-not-coordinator", [("coordinator-moved", None)]),
+        ("redpanda-left", []),
+        ("spring-poll-json", [("max-poll-exceeded", "consumer-4")]),
+        ("spring-listener-revoked", []),
+        ("java-json-already-rebalancing", []),
+        (
+            "broker-moved-then-expired",
+            [
+                ("never-rejoins", "d75ae538-e997-488a-a27a-8ea716f6672e"),
+                ("coordinator-moved", None),
+            ],
+        ),
+        ("broker-numbered-grep", [("session-expired", "rdkafka")]),
+        ("kibana-two-stamps", [("session-expired", "login")]),
+        ("franz-go-compose", []),
+        (
+            "connect-task-poll",
+            [
+                ("max-poll-exceeded", "connector-consumer-sink-pg-0"),
+                ("commits-refused", "connector-consumer-sink-pg-0"),
+            ],
+        ),
+        ("connect-worker-left", []),
+        (
+            "streams-poll",
+            [
+                (
+                    "max-poll-exceeded",
+                    "shop-app-7bd4e6b1-4ed0-4be3-b1d7-3f9d6de1d1a0-StreamThread-2-consumer",
+                )
+            ],
+        ),
+        ("java-2.5-commit-only", []),
+        ("java-kip848-fenced", []),
+        ("kafka-python-two-stamps", [("heartbeats-unanswered", "kafka-python-two-stamps.txt")]),
     ],
 )
 def test_findings_and_no_others(name: str, findings: list[tuple[str, str | None]]) -> None:
@@ -136,6 +204,16 @@ def test_findings_and_no_others(name: str, findings: list[tuple[str, str | None]
         ("kafkajs-winston", "shop-server was only told that it is"),
         ("kafkajs-brace-too-many", "Why basket joined the group at 2024-05-17T07:13:43.734Z"),
         ("franz-go-fenced", "Which other process has the instance id"),
+        (
+            "java-2.5-commit-only",
+            "Why the group had rebalanced without consumer-cohort-3 when it committed (2021-04-19T14:59:17.488)",
+        ),
+        (
+            "java-kip848-fenced",
+            "Why the coordinator did not have quotes-1 as a member any more (2025-10-01T09:00:00.100)",
+        ),
+        ("java-json-already-rebalancing", "consumer-trigger-19 was only told that it is"),
+        ("sarama-lost-ownership", "Which other process has the instance id"),
         ("dotnet-missed-poll", "between its polls before 2024-05-17T02:30:54.356"),
     ],
 )

@@ -476,3 +476,70 @@ def test_every_finding_has_its_section_in_the_docs() -> None:
         for found in re.findall(r"Finding\(\s*\"([a-z-]+)\"", module.read_text())
     }
     assert named == sections
+
+
+def test_a_coordinator_that_is_back_after_its_restart() -> None:
+    """Members whose heartbeats were not answered meanwhile are not accused of anything."""
+    lines = [
+        *rebalance("10:00:00,000", "10:00:03,000", 0, adds("app-1", 1)),
+        scala("10:05:00,000", "Loading group metadata for g with generation 1"),
+        client(
+            "10:04:58,000",
+            "app-1",
+            "Group coordinator kafka:9092 (id: 2147483646 rack: null) is unavailable or invalid due to cause: session timed out "
+            "without receiving a heartbeat response. isDisconnected: false. Rediscovery will be attempted.",
+        ),
+    ]
+    assert [each.id for each in story(*lines).findings] == ["coordinator-moved"]
+    assert [each.id for each in story(*lines[:2], lines[3]).findings] == ["heartbeats-unanswered"]
+    assert not story(lines[2]).findings, "a log that begins with a load shows no move"
+
+
+def test_a_predecessor_that_did_not_leave_holds_up_its_successor() -> None:
+    found = story(
+        *rebalance("10:00:00,000", "10:00:03,000", 0, adds("app-1", 1), members=1),
+        scala(
+            "10:01:00,000",
+            "Preparing to rebalance group g in state PreparingRebalance with old generation 1 (__consumer_offsets-3) "
+            f"(reason: {adds('app-1', 2)})",
+        ),
+        scala(
+            "10:01:06,000",
+            f"Member {member('app-1', 1)} in group g has failed, removing it from the group",
+        ),
+        scala(
+            "10:01:06,001", "Stabilized group g generation 2 (__consumer_offsets-3) with 1 members"
+        ),
+    )
+    again = found.rebalances[1]
+    assert (again.cause, again.member, again.held_up_by, again.returns) == (
+        "joined",
+        "app-1",
+        "app-1",
+        True,
+    )
+    (finding,) = found.findings
+    assert "had begun anew under another member id" in finding.sentence
+    assert any("Why app-1 began anew without leaving" in one for one in found.not_known)
+
+
+def test_a_missed_poll_while_the_coordinator_was_away_is_likely_only() -> None:
+    missed = client(
+        "10:00:10,000",
+        "app-1",
+        "consumer poll timeout has expired. This means the time between subsequent calls to poll() was longer",
+    )
+    away = client(
+        "10:00:12,000",
+        "app-1",
+        "Group coordinator kafka:9092 (id: 1 rack: null) is unavailable or invalid due to cause: coordinator unavailable. "
+        "Rediscovery will be attempted.",
+    )
+    (sure,) = story(missed).findings
+    (likely,) = story(missed, away).findings
+    assert (sure.id, sure.certainty, likely.id, likely.certainty) == (
+        "max-poll-exceeded",
+        "shown",
+        "max-poll-exceeded",
+        "likely",
+    )

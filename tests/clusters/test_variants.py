@@ -19,6 +19,7 @@ from coordinator.clusters.diagnosis import diagnose
 from .test_stories import STORIES, expected
 
 Lines = list[str]
+POD = "a-pod-for-each-file"
 NAMES = sorted(path.name for path in STORIES.iterdir())
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d)([ T])(\d\d:\d\d:\d\d)([,.]\d{3})")
 _EPOCH = re.compile(r"^%(\d)\|(\d{10})\.")
@@ -73,7 +74,7 @@ def _pretty_json(lines: Lines) -> Lines:
 
 def _journald(lines: Lines) -> Lines:
     return [
-        f"Nov 28 {at[11:19]} host-1 kafka[812]: {line}"
+        f"Nov 28 {at[11:19]} {POD} kafka[812]: {line}"
         for line, at in zip(lines, _instants(lines), strict=True)
     ]
 
@@ -138,8 +139,8 @@ WRAPPINGS: dict[str, Callable[[Lines], Lines]] = {
     "pretty-json": _pretty_json,
     "journald": _journald,
     "logback": _logback,
-    "kubectl": lambda lines: [f"[pod/p-0/app] {line}" for line in lines],
-    "compose": lambda lines: [f"kafka-1  | {line}" for line in lines],
+    "kubectl": lambda lines: [f"[pod/{POD}-0/app] {line}" for line in lines],
+    "compose": lambda lines: [f"{POD}-1  | {line}" for line in lines],
     "ansi": lambda lines: [f"\x1b[2m{line}\x1b[0m" for line in lines],
     "crlf": lambda lines: [f"{line}\r" for line in lines],
     "indented": lambda lines: [f"    {line}" for line in lines],
@@ -150,7 +151,7 @@ WRAPPINGS: dict[str, Callable[[Lines], Lines]] = {
     "no day": _without_day,
     "no stamp": _without_stamp,
     "newest first": lambda lines: lines[::-1],
-    "stern": lambda lines: [f"app-0 main {line}" for line in lines],
+    "stern": lambda lines: [f"{POD}-0 main {line}" for line in lines],
     "csv": lambda lines: [
         f'"Nov 28, 2026 @ {at[11:]}","{line}"'
         for line, at in zip(lines, _instants(lines), strict=True)
@@ -189,9 +190,16 @@ def _judge(tmp_path: Path, story: str, files: dict[str, Lines]) -> int:
                 assert each.member in names or each.certainty == "likely"
             else:
                 assert each.cause == "unknown" or each.certainty == "likely", each
+        worst = {
+            name
+            for each in truth["generations"]
+            if each["member"] == truth["worst_member"]
+            for name in (each["member"], each["member_id"])
+        }
         for finding in told.findings:
-            assert finding.member in (truth["worst_member"], None), finding
-            assert finding.setting in (truth["setting"], None), finding
+            assert finding.member in (truth["worst_member"], *worst, None), finding
+            if finding.id != "migration-unfinished":  # it is so where a part of the log ends
+                assert finding.setting in (truth["setting"], None), finding
     return right
 
 
@@ -202,7 +210,10 @@ def _generations(story: str) -> int:
 @pytest.mark.parametrize("wrapping", WRAPPINGS)
 @pytest.mark.parametrize("story", NAMES)
 def test_a_wrapping_changes_no_cause(tmp_path: Path, story: str, wrapping: str) -> None:
-    files = {name: WRAPPINGS[wrapping](lines) for name, lines in _files(story).items()}
+    files = {
+        name: [line.replace(POD, name.partition(".")[0]) for line in WRAPPINGS[wrapping](lines)]
+        for name, lines in _files(story).items()
+    }
     assert _judge(tmp_path, story, files) == _generations(story)
 
 
@@ -263,8 +274,8 @@ def test_lines_that_are_lost_make_no_cause_another_one(tmp_path: Path, story: st
 
 
 def _clients_are_pods(story: str) -> tuple[str, ...]:
-    """Lines of kafka-python that name the client: without them the pod's name stands for it."""
-    return ("client_id=",) if story.startswith("kubectl") else ()
+    """Lines of kafka-python that name the client: without them the pod or the file stands for it."""
+    return ("client_id=",) if story.startswith("kubectl") or story.endswith("kafka-python") else ()
 
 
 def _any(line: str, words: tuple[str, ...]) -> bool:

@@ -11,6 +11,7 @@ from ..facts import (
     ClientAsked,
     ClientFenced,
     ClientJoined,
+    ClientJoining,
     ClientLeaving,
     ClientRemoved,
     CommitRefused,
@@ -27,9 +28,11 @@ _LOGFMT = re.compile(
     r".{0,200}?\bmsg=\"?(?P<message>[^\"=]{1,200})\"? (?P<rest>\w{1,40}=.{0,4000})"
 )
 _PAIR = re.compile(r"(?P<key>\w{1,40})(?:: |=)\"?(?P<value>[^,\"\s]{1,400})")
+_WHY = re.compile(
+    r"\[(?:INFO|WARN)\] (?P<message>forced rejoin [^;]{1,100}); why: (?P<why>.{1,400})"
+)
 _JOINED = ("joined", "joined, balancing group")
 _PASSED = (
-    "joining group",
     "syncing",
     "synced",
     "synced successfully",
@@ -44,8 +47,26 @@ _PASSED = (
     "balanced",
     "assigning partitions",
     "assigning partitions requires loading offsets",
+    "beginning to manage the group lifecycle",
+    "cooperative consumer revoking prior assigned partitions because leaving group",
+    "cooperative consumer calling onRevoke at the end of a session even though no partitions were lost",
+    "join returned UnknownMemberID, rejoining without a member id",
+    "sync failed with RebalanceInProgress, rejoining",
+    "joined as leader but unable to balance group due to KIP-345 limitations",
+    "sync assignment parse failed",
+    "fetch offsets failed",
+    "fetch offsets failed due to context cancelation",
+    "fetch offsets failed with non-retryable error",
+    "fetch offsets failed with UnstableOffsetCommit, waiting 1s and retrying",
+    "heartbeat errored again while waiting for user revoke to finish",
+    "member was assigned topic that we did not ask for in ConsumeTopics! skipping assigning this topic!",
+    "unable to commit offset for topic partition",
+    "default commit failed",
+    "in default commit: unable to commit offsets for topic partition",
     "immediate metadata update triggered",
 )
+_FORCED = "forced rejoin quitting heartbeat loop"
+"""The line with the client's own reason; it does not name the group."""
 
 
 class Reader:
@@ -60,6 +81,9 @@ class Reader:
         """Return the facts of a line; None if franz-go did not write it."""
         message, values = _parts(text, fields)
         group = values.get("group")
+        if message == _FORCED and len(self.clients) == 1:
+            ((group, client),) = self.clients.items()
+            return [ClientAsked(client, group, values.get("why", ""))]
         if group is None or not message:
             return None
         member = values.get("member_id")
@@ -74,6 +98,8 @@ class Reader:
             if values.get("leader", "").lower() == "true":
                 facts.append(Assigned(client, group, int(number), ()))
             return facts
+        if message == "joining group":
+            return [ClientJoining(client, group)]
         if message.startswith("join returned MemberIDRequired") and member:
             reason = f"need to re-join with the given member-id: {member}"
             return [ClientAsked(client, group, reason)]
@@ -107,6 +133,9 @@ def _parts(text: str, fields: Mapping[str, object] | None) -> tuple[str, dict[st
     if fields is not None:
         values = {key: str(value) for key, value in fields.items() if isinstance(value, str | int)}
         return text, values
+    forced = _WHY.search(text, 0, 400) if "forced rejoin " in text else None
+    if forced:
+        return forced["message"], {"why": forced["why"]}
     found = _BASIC.search(text, 0, 400) if "; group: " in text else None
     if found is None and " group=" in text:
         found = _LOGFMT.match(text)

@@ -10,6 +10,7 @@ from ..facts import (
     ClientAsked,
     ClientFenced,
     ClientJoined,
+    ClientJoining,
     ClientLeaving,
     ClientMember,
     ClientPollExpired,
@@ -79,7 +80,6 @@ def _read_producer(text: str) -> tuple[bool, list[Fact]]:
 
 
 _PASSED = (
-    "(Re-)joining group",
     "Adding newly assigned",
     "Attempt to send LeaveGroup",
     "Attempt to join group",
@@ -92,6 +92,7 @@ _PASSED = (
     "Member ",
     "Attempt to heartbeat failed since group is rebalancing",
     "Cluster ID",
+    "ConsumerGroupHeartbeatRequest failed",
     "Discovered group coordinator",
     "Failing OffsetCommit request",
     "Finished assignment for group",
@@ -140,6 +141,8 @@ def _joining(client: str, group: str | None, text: str) -> Fact | None:
     found = _JOINING.match(text)
     if found:
         return ClientAsked(client, group, found["why"])
+    if text.startswith("(Re-)joining group"):
+        return ClientJoining(client, group)
     found = _LEAVING.match(text)
     if found:
         return ClientLeaving(client, group, found["member"], found["why"] or "")
@@ -161,14 +164,15 @@ def _joining(client: str, group: str | None, text: str) -> Fact | None:
     if found:
         return ClientSubscribed(client, group, found["topics"])
     found = _MOVED.match(text)
+    epoch = int(found["n"]) if found and int(found["n"]) > 0 else None
     if found and found["new"] in ("PREPARE_LEAVING", "LEAVING"):
-        return ClientLeaving(client, group, found["member"], "")
+        return ClientLeaving(client, group, found["member"], "", epoch)
     if found and found["new"] == "JOINING" and found["old"] == "UNSUBSCRIBED":
         return ClientMember(client, group, found["member"])
     if found and found["new"] == "FENCED":
-        return ClientRemoved(client, group, "fenced")
-    if found and found["new"] in ("RECONCILING", "STABLE") and int(found["n"]) > 0:
-        return ClientJoined(client, group, found["member"], int(found["n"]))
+        return ClientRemoved(client, group, "fenced", epoch)
+    if found and found["new"] in ("RECONCILING", "STABLE") and epoch is not None:
+        return ClientJoined(client, group, found["member"], epoch)
     return None
 
 
@@ -184,9 +188,9 @@ def _trouble(client: str, group: str | None, instance: str | None, text: str) ->
         text.startswith("Attempt to heartbeat failed") and "not valid" in text
     ):
         return ClientRemoved(client, group, "UNKNOWN_MEMBER_ID")
-    if text.startswith(_REFUSED) or (
-        text.startswith(("Offset commit ", "OffsetCommit ")) and "not aware of this member" in text
-    ):
+    if text.startswith(_IN_NONE):
+        return CommitRefused(client, group, joining=True)
+    if text.startswith(_COMMITS) and any(words in text for words in _LOST):
         return CommitRefused(client, group)
     if text.startswith("Group coordinator ") and "unavailable or invalid" in text:
         if "session timed out without receiving a heartbeat response" in text:
@@ -210,8 +214,18 @@ _FENCED = (
     " failed due to unreleased instance id ",
     "StreamsGroupHeartbeatRequest failed because instance id ",
 )
-_REFUSED = (
-    "Failing OffsetCommit request since the consumer is not part of an active group",
-    "Asynchronous auto-commit of offsets failed: Offset commit cannot be completed since",
-    "Synchronous auto-commit of offsets failed: Offset commit cannot be completed since",
+_IN_NONE = "Failing OffsetCommit request since the consumer is not part of an active group"
+"""A client writes so while it joins, too: a rebalance is under way then, and nothing was lost."""
+_COMMITS = (
+    "Offset commit ",
+    "OffsetCommit ",
+    "Asynchronous auto-commit of offsets",
+    "Synchronous auto-commit of offsets",
+    "Auto-commit of offsets",
+    "Auto offset commit failed",
+)
+_LOST = (
+    "not aware of this member",
+    "ommit cannot be completed since the group has already rebalanced",
+    "ommit cannot be completed since the consumer is not part of an active group",
 )

@@ -9,6 +9,7 @@ from ..facts import (
     ClientAsked,
     ClientFenced,
     ClientJoined,
+    ClientJoining,
     ClientLeaving,
     ClientPollExpired,
     ClientRemoved,
@@ -76,6 +77,8 @@ def told(client: str, message: str) -> tuple[bool, list[Fact]]:
         or "Heartbeat session expired" in message[:120]
     ):
         return True, [SessionTimedOut(client, group, None)]
+    if message.startswith(("(Re-)joining group", "Joining group")):
+        return True, [ClientJoining(client, group)]
     if message.startswith("Leaving consumer group"):
         return True, [ClientLeaving(client, group, None, "")]
     if "FencedInstanceId" in message or "fenced" in message.lower():
@@ -116,12 +119,10 @@ _PASSED = (
     "Received member id ",
     "Successfully synced group",
     "SyncGroup for group",
-    "(Re-)joining group",
     "Discovered coordinator",
     "Elected group leader",
     "Heartbeat failed for group",
     "Group coordinator for",
-    "Joining group",
     "Marking the coordinator dead",
     "Revoking previously assigned partitions",
     "Setting newly assigned partitions",

@@ -6,6 +6,7 @@ import re
 
 from ..facts import (
     ClientAsked,
+    ClientFenced,
     ClientMember,
     ClientRemoved,
     CoordinatorLost,
@@ -16,13 +17,20 @@ from ..facts import (
 from ..stories.people import client_of
 
 NAME = "sarama"
-ANCHORS = ("consumergroup/", "client/coordinator ", "consumer/broker/", "kafka server: ")
+ANCHORS = (
+    "consumergroup/",
+    "client/coordinator ",
+    "consumer/broker/",
+    "kafka server: ",
+    "JoinGroup failed: group instance id ",
+)
 _SESSION = re.compile(
     r"consumergroup/session/(?P<member>[^/\s]{1,300})/(?P<n>\d{1,10}) (?P<what>released|heartbeat loop stopped)"
 )
 _GREW = re.compile(
     r"consumergroup/(?P<group>[^\s/]{1,300}) loop check partition number (?:goroutine|coroutine) find partitions in topics"
 )
+_LOST = re.compile(r"consumergroup/(?P<group>[^\s/:]{1,300}): lost ownership of ")
 _GROUP = re.compile(r"coordinator for consumergroup (?P<group>\S{1,300}) ")
 
 
@@ -54,6 +62,12 @@ class Reader:
         grew = _GREW.match(text)
         if grew:
             return [TopicChanged(client, grew["group"])]
+        if "has been fenced" in text:
+            return [ClientFenced(client, group, None)]
+        lost = _LOST.match(text)
+        if lost:
+            self.groups.add(lost["group"])
+            group = lost["group"]
         if "The provided member is not known in the current generation" in text:
             return [ClientRemoved(client, group, "UNKNOWN_MEMBER_ID")]
         if "A rebalance for the group is in progress" in text:

@@ -12,6 +12,7 @@ from ..facts import (
     ClientSubscribed,
     CoordinatorLost,
     Described,
+    EpochBumped,
     Evidence,
     Joined,
     Left,
@@ -92,7 +93,18 @@ def _rolling(story: GroupStory) -> Iterator[Finding]:
         run = [one for one in run if each.at - (one.at or 0) <= _DEPLOYMENT_MS] + [each]
         if len(run) > len(best) and _many_both(run):
             best = list(run)
-    if best:
+    passing = _passing(best)
+    if passing:
+        yield Finding(
+            "flapping",
+            None,
+            None,
+            FOLLOWS,
+            f"{len(passing)} members came and were gone again within {_minutes(passing)} minutes: each of them is two rebalances for "
+            "everybody, as when an autoscaler follows the load too closely",
+            evidence_of([one for pair in passing for one in pair]),
+        )
+    elif best:
         first, last = best[0].at or 0, best[-1].at or 0
         left = sum(each.cause == "left" for each in best)
         yield Finding(
@@ -105,6 +117,20 @@ def _rolling(story: GroupStory) -> Iterator[Finding]:
             "that are back within the session timeout would spare them; an autoscaler looks the same",
             evidence_of(best),
         )
+
+
+def _passing(run: list[Rebalance]) -> list[tuple[Rebalance, Rebalance]]:
+    """Return the joins and leaves of members that came and left within a run, if most members that
+    left did so. In a deployment those leave that were there before."""
+    came = {each.member_id: each for each in run if each.cause == "joined"}
+    left = [each for each in run if each.cause == "left"]
+    pairs = [(came[each.member_id], each) for each in left if each.member_id in came]
+    return pairs if len(pairs) >= _MANY and len(pairs) * 2 > len(left) else []
+
+
+def _minutes(pairs: list[tuple[Rebalance, Rebalance]]) -> str:
+    longest = max((left.at or 0) - (came.at or 0) for came, left in pairs)
+    return f"{longest / 60_000:.1f}"
 
 
 def _many_both(run: list[Rebalance]) -> bool:
@@ -154,6 +180,7 @@ def _topics(story: GroupStory) -> Iterator[Finding]:
 def _coordinator(story: GroupStory) -> Iterator[Finding]:
     moved = [each for each in story.events if each.kind in ("loaded", "unloaded")]
     gone = [each for each in moved if each.kind == "unloaded" and not _at_the_end(story, each)]
+    gone = gone or [each for each in moved if each.kind == "loaded" and _after_others(story, each)]
     told = [
         each
         for each in story.seen
@@ -204,6 +231,15 @@ def _two_coordinators(story: GroupStory) -> Iterator[Finding]:
             "the other",
             list(dict.fromkeys(lines)),
         )
+
+
+def _after_others(story: GroupStory, loaded: Event) -> bool:
+    """Return True if a coordinator had completed generations or epochs before this load: the
+    group came from elsewhere, or its broker was started again."""
+    return any(
+        isinstance(each.fact, Stabilized | EpochBumped) and (each.at or 0) < (loaded.at or 0)
+        for each in story.seen
+    )
 
 
 def _at_the_end(story: GroupStory, unloaded: Event) -> bool:

@@ -11,19 +11,22 @@ from collections.abc import Iterator
 from ..dialects.java_client import POLLS_AGAIN
 from ..facts import (
     ClientFenced,
+    ClientJoined,
     ClientLeaving,
     ClientPollExpired,
     ClientRemoved,
     CommitRefused,
+    CoordinatorLost,
     Evidence,
+    Joined,
     ProducerFenced,
     Seen,
     SessionTimedOut,
     TransactionTimedOut,
 )
-from ..stories.people import People
+from ..stories.people import People, client_of
 from ..stories.reasons import maybe_paused, poll_missed
-from ..stories.story import FOLLOWS, LIKELY, SHOWN, Finding, GroupStory
+from ..stories.story import FOLLOWS, LIKELY, SHOWN, Finding, GroupStory, Rebalance
 from . import of_groups as findings_of_groups
 from .evidence import by_member, evidence_of, setting_of, times
 
@@ -57,14 +60,24 @@ def _value(value: str | None, default: str) -> str:
 def _polls(story: GroupStory, people: People) -> Iterator[Finding]:
     late = by_member(each for each in story.rebalances if each.cause == "poll-timeout")
     seen: dict[str, list[Seen]] = {}
+    joins = {each.fact.client for each in story.seen if isinstance(each.fact, ClientJoined)}
+    away: set[str] = set()
+    moved = _moves(story)
     for each in story.seen:
         fact = each.fact
+        if isinstance(fact, ClientJoined):
+            away.discard(fact.client)
         if isinstance(fact, ClientPollExpired | ClientLeaving) and poll_missed(fact):
-            before = seen.setdefault(fact.client, [])
+            before = seen.get(fact.client, [])
             if before and POLLS_AGAIN in each.evidence.text:
                 continue  # of the occasion that the line before is about
-            if not before or (each.at or 0) - (before[-1].at or 0) > 2_000 or not each.at:
-                before.append(each)
+            if any(abs((each.at or 0) - one) <= _MOVING_MS for one in moved):
+                continue  # its coordinator was away: a poll or a commit may have waited for that
+            if fact.client in away and fact.client in joins:
+                continue  # it was not in the group in between: bindings say it again when it polls
+            if not before or (each.at or 0) - (before[-1].at or 0) > _between(before[-1]):
+                seen.setdefault(fact.client, []).append(each)
+                away.add(fact.client)
     removed = {
         each.member: each for each in story.rebalances if each.cause == "expired" and each.member
     }
@@ -80,7 +93,15 @@ def _polls(story: GroupStory, people: People) -> Iterator[Finding]:
         paused = not late.get(member) and (
             "Heartbeat poll" in lines[0].text or maybe_paused(story.seen, member)
         )
-        sure = LIKELY if paused else SHOWN
+        away_at = [
+            each.at or 0
+            for each in story.seen
+            if isinstance(each.fact, CoordinatorLost) and each.fact.client == member
+        ]
+        unreached = not late.get(member) and all(
+            any(abs((one.at or 0) - at) <= _MOVING_MS for at in away_at) for one in seen[member]
+        )
+        sure = LIKELY if paused or unreached else SHOWN
         count = max(len(late.get(member, [])), len(seen.get(member, [])))
         yield Finding(
             "max-poll-exceeded",
@@ -92,10 +113,28 @@ def _polls(story: GroupStory, people: People) -> Iterator[Finding]:
             + (
                 ". A process that was paused says the same of itself when it goes on, and then nothing of this helps"
                 if paused
+                else ". Its coordinator could not be reached at that time, for which a poll or a commit may have waited"
+                if unreached
                 else ""
             ),
             lines,
         )
+
+
+def _moves(story: GroupStory) -> list[int]:
+    """Return the instants at which brokers loaded the group or gave it up, while it had members."""
+    begun = min((each.at or 0 for each in story.rebalances), default=0)
+    return [
+        each.at
+        for each in story.events
+        if each.kind in ("loaded", "unloaded") and each.at is not None and each.at > begun
+    ]
+
+
+def _between(missed: Seen) -> int:
+    """Return the shortest time in ms between two missed polls of a client."""
+    interval = missed.fact.interval_ms if isinstance(missed.fact, ClientPollExpired) else None
+    return max(_ONE_OCCASION_MS, interval or 0)
 
 
 def _expired(story: GroupStory, people: People) -> Iterator[Finding]:
@@ -127,8 +166,10 @@ def _expired(story: GroupStory, people: People) -> Iterator[Finding]:
 
 def _never_rejoined(story: GroupStory) -> Iterator[Finding]:
     for each in story.rebalances:
-        if each.held_up_by is None or each.join_phase_ms is None:
+        if each.held_up_by is None or not each.removed or each.join_phase_ms is None:
             continue
+        came = _came(story, each)
+        again = [name for name in each.removed if name in came]
         yield Finding(
             "never-rejoins",
             each.held_up_by,
@@ -136,12 +177,25 @@ def _never_rejoined(story: GroupStory) -> Iterator[Finding]:
             SHOWN,
             f"generation {each.generation} waited {each.join_phase_ms / 1000:.1f} s for {', '.join(each.removed)}: "
             + (
-                "its session ended meanwhile, without a heartbeat"
+                f"{', '.join(again)} had begun anew under another member id and left the former one behind, whose session had to end first"
+                if again == each.removed
+                else "its session ended meanwhile, without a heartbeat"
                 if any("has failed, removing" in line.text for line in each.evidence[1:])
                 else "it did not join again before the rebalance timeout, and was removed"
             ),
             each.evidence,
         )
+
+
+def _came(story: GroupStory, rebalance: Rebalance) -> set[str]:
+    """Return the names of the members that joined while a rebalance waited."""
+    began = rebalance.began or 0
+    return {rebalance.member or ""} | {
+        client_of(each.fact.member) or each.fact.member
+        for each in story.seen
+        if isinstance(each.fact, Joined)
+        and began - _ONE_OCCASION_MS <= (each.at or 0) <= (rebalance.at or 0)
+    }
 
 
 def _static_too_late(story: GroupStory, people: People) -> Iterator[Finding]:
@@ -203,12 +257,15 @@ def _heartbeats(story: GroupStory) -> Iterator[Finding]:
     """Find clients whose heartbeats were not answered. A paused process logs the same, so
     clients whose session expired, that missed their poll or were fenced are left out."""
     told = {each.member for each in story.rebalances if each.cause in ("expired", "poll-timeout")}
+    moved = _moves(story)
     told |= {each.fact.client for each in story.seen if isinstance(each.fact, ClientFenced)}
     lines: dict[str, list[Evidence]] = {}
     last: dict[str, int] = {}
     for each in story.seen:
         if isinstance(each.fact, SessionTimedOut) and each.fact.client not in told:
             client, at = each.fact.client, each.at or 0
+            if any(abs(at - one) <= _MOVING_MS for one in moved):
+                continue  # its coordinator went away then
             if client not in lines or at - last[client] > _ONE_OCCASION_MS or not each.at:
                 lines.setdefault(client, []).append(each.evidence)
             last[client] = at
@@ -225,6 +282,7 @@ def _heartbeats(story: GroupStory) -> Iterator[Finding]:
 
 
 _WITHIN_MS = 600_000
+_MOVING_MS = 60_000
 _ONE_OCCASION_MS = 2_000
 """Libraries log one thing in two lines: what was noticed, and what is done about it."""
 

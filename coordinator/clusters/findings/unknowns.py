@@ -11,6 +11,8 @@ from ..facts import (
     ClientFenced,
     ClientJoined,
     ClientLeaving,
+    ClientRemoved,
+    CommitRefused,
     Prepared,
     Seen,
     SessionTimedOut,
@@ -19,10 +21,11 @@ from ..facts import (
 from ..lines.stamps import iso
 from ..stories.people import People
 from ..stories.reasons import poll_missed, someone_else, told
-from ..stories.story import GroupStory, Rebalance
+from ..stories.story import FOLLOWS, LIKELY, GroupStory, Rebalance
 from .evidence import setting_of
 
 _MOST = 8
+_LONG_MS = 5_000
 
 
 def sentences(story: GroupStory, people: People) -> list[str]:
@@ -97,9 +100,28 @@ def _of(story: GroupStory, each: Rebalance, people: People, clients: set[str]) -
         if each.member == each.member_id:
             yield f"Which client {each.member} is, and whether it was in the group before under another id: "
             "no line of a client names this id."
-    elif each.cause in ("leader-rejoined", "subscription-changed", "rejoined") and not each.reason:
+    elif (
+        each.cause in ("leader-rejoined", "subscription-changed", "rejoined")
+        and each.certainty != FOLLOWS
+        and not each.reason
+    ):
         yield f"Why {each.member} joined again ({when}): its own log would tell."
-    if each.held_up_by is not None:
+    if each.cause == "topic-grew" and each.certainty == LIKELY and story.broker:
+        yield (
+            f"Whether the partitions of a subscribed topic changed in epoch {each.generation} ({when}), or a consumer subscribed to other "
+            "topics: brokers log that at DEBUG only; the members' logs (Subscribed to topic(s)) would tell."
+        )
+    waited = each.join_phase_ms or 0
+    if each.held_up_by is None and waited >= _LONG_MS:
+        yield (
+            f"For whom generation {each.generation} waited {waited / 1000:.1f} s ({when}): nobody was removed, so that the "
+            "broker does not name the member; the members' logs ((Re-)joining group) would tell who joined last."
+        )
+    if each.held_up_by is not None and not each.removed:
+        yield f"What {each.held_up_by} did before it joined again ({when}): its own log or a thread dump would tell."
+    elif each.held_up_by is not None and each.held_up_by == each.member:
+        yield f"Why {each.member} began anew without leaving ({when}): its own log would tell."
+    elif each.held_up_by is not None:
         yield f"Why {each.held_up_by} did not join again ({when}): its own log would tell."
 
 
@@ -109,6 +131,7 @@ def _alone(story: GroupStory) -> Iterator[str]:
         return
     rebalancing: dict[str, list[Seen]] = {}
     told: set[str] = set()
+    gone: set[str] = set()
     for each in story.seen:
         fact = each.fact
         when = iso(each.at, story.offset) or "no time stamp"
@@ -131,6 +154,21 @@ def _alone(story: GroupStory) -> Iterator[str]:
             yield (
                 f"Which other process has the instance id of {fact.client} ({when}): the GroupCoordinator lines of the broker (INFO) name "
                 "both member ids, and the log of the other process would tell."
+            )
+        elif isinstance(fact, ClientRemoved) and fact.client not in gone | told:
+            gone.add(fact.client)
+            yield (
+                f"Why the coordinator did not have {fact.client} as a member any more ({when}): the GroupCoordinator lines of the broker "
+                "(INFO) before that would tell; the client is only told that it is so."
+            )
+        elif (
+            isinstance(fact, CommitRefused) and not fact.joining and fact.client not in gone | told
+        ):
+            gone.add(fact.client)
+            yield (
+                f"Why the group had rebalanced without {fact.client} when it committed ({when}): the lines of this client before that, or "
+                "the GroupCoordinator lines of the broker (INFO), would tell. What the line says of max.poll.interval.ms is a guess that "
+                "the library always makes."
             )
         elif isinstance(fact, ClientAsked) and someone_else(fact.reason):
             rebalancing.setdefault(fact.client, []).append(each)

@@ -31,6 +31,8 @@ def may_matter(raw: bytes) -> bool:
         or b"poll timeout has expired" in raw
         or b"OffsetCommit" in raw
         or b"TOPIC" in raw
+        or b"ound member: " in raw
+        or b"member/topic/partitions" in raw
     )
 
 
@@ -52,7 +54,12 @@ def _of_groups(raw: bytes) -> bool:
         or b'roup "' in raw
         or b"JoinGroup response" in raw
         or b"LeaveGroup request" in raw
-        or b"oining group " in raw
+        or b"oining group" in raw
+        or b"Group member (" in raw
+        or b"roup coordinator (" in raw
+        or b"roup instance id" in raw
+        or b"leader for group" in raw
+        or b"eaving group" in raw
         or b"oined group " in raw
         or b"for group " in raw
     )

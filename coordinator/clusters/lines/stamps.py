@@ -30,6 +30,7 @@ _FORMS = tuple(
         (r"(?P<mon>[A-Z][a-z]{2}) (?P<d>\d{1,2}), (?P<y>\d{4})(?:,| @)? ", _CLOCK),
         (r"(?P<mo>\d{1,2})/(?P<d>\d{1,2})/(?P<y>\d{4}),? ", _OF_TWELVE),
         (r"(?P<y2>\d\d)/(?P<mo>\d\d)/(?P<d>\d\d) ", _CLOCK),
+        (r"", _OF_TWELVE),
         (r"", _CLOCK),
     )
 )

@@ -22,8 +22,10 @@ _NAME = re.compile(
     r"(?P<source>[A-Za-z][\w./-]{0,200}(?: [A-Za-z][\w.-]{0,100})?) {1,20}(?=\[?\d{4}-\d\d-\d\d[ T]\d\d:|%\d\|\d)"
 )
 _JOURNAL = re.compile(
-    r"[A-Z][a-z]{2} [ \d]\d (?P<clock>\d\d:\d\d:\d\d) [\w.-]{1,100} (?P<source>[\w.@-]{1,100})(?:\[\d{1,8}\])?: "
+    r"[A-Z][a-z]{2} [ \d]\d (?P<clock>\d\d:\d\d:\d\d) (?P<host>[\w.-]{1,100}) (?P<source>[\w.@-]{1,100})(?:\[\d{1,8}\])?: "
 )
+_FOREMAN = re.compile(r"(?P<source>[\w-]{1,80}\.\d{1,4}) {1,40}\| {1,4}")
+"""Name and number of a process behind the time, as foreman and honcho put them."""
 _CRI = re.compile(r" ?(?:stdout|stderr) [FP] ")
 _LIBRDKAFKA = re.compile(r"%\d\|(?P<s>\d{9,11})\.(?P<ms>\d{3})\|")
 _SECONDS = re.compile(r"(?P<s>\d{10})\.(?P<ms>\d{3})\d{0,6} (?=[A-Z])")
@@ -87,11 +89,15 @@ def peel(line: str) -> Peeled:
             stamp, source = _better(around, stamp), source or named
         journal = _JOURNAL.match(text)
         if journal:
-            source, text = source or journal["source"], text[journal.end() :]
+            source = source or f"{journal['source']}@{journal['host']}"
+            text = text[journal.end() :]
             clock = stamp_at(journal["clock"])
             stamp = clock[0] if clock else stamp
         text, before = _stamped(text)
         own = _better(before, own)
+        foreman = _FOREMAN.match(text) if before is not None else None
+        if foreman:
+            source, text = source or foreman["source"], text[foreman.end() :]
         if text[:1] != "{":
             break
     trailed = _TRAILED.match(text)

@@ -35,23 +35,28 @@ lies further apart may miss lines in between."""
 class BrokerStory:
     """Folds a group's facts, in the order of time."""
 
-    def __init__(self, people: People, *, share: bool, before: BrokerStory | None = None) -> None:
-        """`before`: the story from another coordinator of the group; members that it knew stay
+    def __init__(
+        self, people: People, *, kind: str | None, before: BrokerStory | None = None
+    ) -> None:
+        """`kind`: the group's protocol. `before`: the story from another coordinator of the group; members that it knew stay
         known."""
         self.people = people
-        self.share = share
+        self.kind = kind
+        self.share = kind == "share"
         self.rebalances: list[Rebalance] = []
         self.trigger: tuple[Seen, Told] | None = None
         self.recent: list[Seen] = []
         self.gone: set[str] = set()
         self.alive: dict[str, set[str]] = {}
         self.shared: set[str] = set()
+        self.joined: set[str] = set()
         self.generation: int | None = None
         self.epoch: int | None = None
         self.present: set[str] | None = None
         self.hash: str | None = None
         if before is not None:
             self.gone, self.alive, self.shared = before.gone, before.alive, before.shared
+            self.joined = before.joined
 
     def see(self, each: Seen) -> None:
         """Take the next fact."""
@@ -78,14 +83,23 @@ class BrokerStory:
                 | SubscriptionChanged()
                 | MetadataChanged()
             ):
-                self.recent.append(each)
+                if not self._joins_again(fact):
+                    self.recent.append(each)
                 self._alive(fact)
             case _:
                 pass
 
+    def _joins_again(self, fact: Fact) -> bool:
+        """Return True for a member of the classic protocol in a group that was converted: it joins
+        again with the id that it had, and begins no epoch."""
+        return (
+            isinstance(fact, Joined) and fact.protocol == "classic" and fact.member in self.joined
+        )
+
     def _alive(self, fact: Fact) -> None:
         """Note names that several live members share: which of them returns cannot be known."""
         if isinstance(fact, Joined):
+            self.joined.add(fact.member)
             name = self.people.name(fact.member) or fact.member
             members = self.alive.setdefault(name, set())
             members.add(fact.member)
@@ -178,6 +192,8 @@ class BrokerStory:
                     rebalance.removed.append(name)
                 rebalance.held_up_by = rebalance.held_up_by or name
                 rebalance.evidence.append(one.evidence)
+        if rebalance.cause == "joined" and rebalance.member in rebalance.removed:
+            rebalance.returns = True  # it is its own predecessor that the others waited for
 
     def _emptied(self, rebalance: Rebalance, recent: list[Seen]) -> None:
         for one in recent:
@@ -225,28 +241,39 @@ class BrokerStory:
                     one = distinct.pop(0)
                     hidden = Rebalance(self.epoch + 1 + number, one.at, certainty=FOLLOWS)
                     self._explain_epoch(hidden, one, first=False)
-                    hidden.certainty = FOLLOWS
+                    classic = isinstance(one.fact, Joined) and one.fact.protocol == "classic"
+                    hidden.certainty = LIKELY if classic else FOLLOWS
                     self.rebalances.append(hidden)
         rebalance = Rebalance(epoch, each.at)
         if distinct:
+            near = [one for one in distinct if (each.at or 0) - (one.at or 0) <= _ONE_REQUEST_MS]
+            distinct = near[-1:] or distinct  # what lies before it began no epoch
             begins = first and (epoch == 1 or (epoch == 2 and (self.share or bool(metadata_hash))))
             self._explain_epoch(rebalance, distinct[0], first=begins)
-            if not self.share and (each.at or 0) - (distinct[0].at or 0) > _ONE_REQUEST_MS:
+            late = (each.at or 0) - (distinct[0].at or 0) > _ONE_REQUEST_MS
+            at_once = not self.share or isinstance(distinct[0].fact, Joined | SubscriptionChanged)
+            if late and at_once:
                 rebalance.certainty = LIKELY
             if begins:
                 self.present = set()
         elif first:
             pass  # what came before may be cut off: a member that leaves changes the metadata, too
         elif any(isinstance(one.fact, MetadataChanged) for one in recent):
-            rebalance.cause, rebalance.certainty = "topic-grew", FOLLOWS
+            rebalance.cause, rebalance.certainty = "topic-grew", self._of_metadata()
             rebalance.evidence.extend(one.evidence for one in recent)
         elif metadata_hash and self.hash and metadata_hash != self.hash:
-            rebalance.cause, rebalance.certainty = "topic-grew", FOLLOWS
+            rebalance.cause, rebalance.certainty = "topic-grew", self._of_metadata()
         rebalance.evidence.append(each.evidence)
         self.rebalances.append(rebalance)
         self.epoch = epoch
         self.hash = metadata_hash or self.hash
         self._members(causes, rebalance)
+
+    def _of_metadata(self) -> str:
+        """Return how sure it is that a topic changed if the metadata of the subscribed topics did: of
+        a consumer that subscribes to other topics brokers have no line at INFO, of others they
+        have."""
+        return FOLLOWS if self.kind in ("share", "streams") else LIKELY
 
     def _members(self, causes: list[Seen], rebalance: Rebalance) -> None:
         for one in causes:
@@ -287,6 +314,8 @@ class BrokerStory:
             cause = "expired" if "session expired" in fact.why else "member-fenced"
         elif isinstance(fact, SubscriptionChanged):
             member, cause = fact.member, "subscription-changed"
+            if member not in self.joined:
+                certainty = LIKELY  # a member that joins subscribes, too
         elif isinstance(fact, Replaced):
             member, cause, certainty = fact.member, "static-restart", LIKELY
         elif isinstance(fact, Expired):

@@ -11,19 +11,21 @@ from ..facts import (
     Assigned,
     ClientAsked,
     ClientJoined,
+    ClientJoining,
     ClientLeaving,
     ClientMember,
     ClientPollExpired,
     ClientRemoved,
     ClientStarted,
     ClientSubscribed,
+    Replaced,
     Seen,
     SessionTimedOut,
     Settings,
 )
-from .people import People
+from .people import People, client_of
 from .reasons import asked_cause, maybe_paused, poll_missed, someone_else
-from .story import FOLLOWS, LIKELY, SHOWN, Rebalance
+from .story import FOLLOWS, LIKELY, SHOWN, GroupStory, Rebalance
 
 _NEW = "need to re-join with the given member-id"
 _BEFORE_MS, _AFTER_MS = 15_000, 2_000
@@ -82,6 +84,7 @@ def joins_of(seen: Sequence[Seen]) -> list[_Join]:
         before = last.get(who)
         if isinstance(fact, ClientJoined):
             if before is not None and before.generation == fact.generation:
+                since.pop(who, None)
                 continue
             found.append(
                 _Join(
@@ -105,6 +108,9 @@ def joins_of(seen: Sequence[Seen]) -> list[_Join]:
             fact, ClientAsked | ClientLeaving | ClientPollExpired | ClientRemoved | SessionTimedOut
         ):
             since.setdefault(who, []).append(each)
+            number = getattr(fact, "generation", None)
+            if number is not None:
+                last[who] = ClientJoined(fact.client, fact.group, None, number)
     return found
 
 
@@ -113,7 +119,7 @@ def client_rebalances(seen: Sequence[Seen], people: People, known: set[int]) -> 
     joins = joins_of(seen)
     by_generation: dict[int, list[_Join]] = {}
     for join in joins:
-        if join.fact.generation not in known:
+        if join.fact.generation not in known and not _replaced(join, seen):
             by_generation.setdefault(join.fact.generation, []).append(join)
     plans = _plans(seen)
     rebalances: list[Rebalance] = []
@@ -125,6 +131,18 @@ def client_rebalances(seen: Sequence[Seen], people: People, known: set[int]) -> 
         _explain(rebalance, of_generation, joins, people, plans)
         rebalances.append(rebalance)
     return rebalances
+
+
+def _replaced(join: _Join, seen: Sequence[Seen]) -> bool:
+    """Return True if a client joined in the place of its predecessor, as a broker's line says: the
+    generation was there before."""
+    instance = client_of(join.fact.member or "")
+    return any(
+        isinstance(each.fact, Replaced)
+        and each.fact.instance == instance
+        and abs((each.at or 0) - (join.seen.at or 0)) <= _AFTER_MS
+        for each in seen
+    )
 
 
 def _plans(seen: Sequence[Seen]) -> dict[int, set[str]]:
@@ -224,7 +242,8 @@ def _own(join: _Join) -> list[Rebalance]:
                 continue  # it was not in the group: that is how it learns of the topics
             if asked is not None:
                 cause.cause, cause.reason = asked, fact.reason
-                cause.certainty = LIKELY if asked == "coordinator-moved" else SHOWN
+                # Several members take a further step; only the broker knows who asked first.
+                cause.certainty = LIKELY if asked in ("coordinator-moved", "rejoined") else SHOWN
                 found.append(cause)
             elif fact.reason.startswith(_NEW) and not (found and lost):
                 cause.cause, cause.certainty = "joined", LIKELY
@@ -265,10 +284,15 @@ def _leavers(joins: list[_Join], generation: int) -> list[tuple[str, Seen, bool]
     return found
 
 
-def deepen(rebalances: Sequence[Rebalance], seen: Sequence[Seen], people: People) -> None:
+def deepen(story: GroupStory, people: People) -> None:
     """Replace the causes from the broker's lines by the causes of those, if the clients' own
-    logs have them."""
-    for rebalance in rebalances:
+    logs have them; and find from the clients' lines who joined last in a rebalance that took
+    long."""
+    seen = story.seen
+    for rebalance in story.rebalances:
+        if rebalance.cause == "topic-grew" and rebalance.certainty == LIKELY:
+            _subscribed_anew(rebalance, seen)
+        _last_to_join(rebalance, seen)
         if rebalance.cause == "left":
             _left_because(rebalance, seen, people)
         elif rebalance.cause in ("leader-rejoined", "rejoined", "subscription-changed"):
@@ -286,6 +310,44 @@ def _around(rebalance: Rebalance, seen: Sequence[Seen]) -> list[Seen]:
     ]
 
 
+def _subscribed_anew(rebalance: Rebalance, seen: Sequence[Seen]) -> None:
+    """Find the client that subscribed to other topics when the metadata of the subscribed topics
+    changed."""
+    topics: dict[str, str] = {}
+    found: list[Seen] = []
+    around = {id(each) for each in _around(rebalance, seen)}
+    for each in seen:
+        if isinstance(each.fact, ClientSubscribed):
+            before = topics.get(each.fact.client)
+            if before not in (None, each.fact.topics) and id(each) in around:
+                found.append(each)
+            topics[each.fact.client] = each.fact.topics
+    if len(found) == 1 and isinstance(found[0].fact, ClientSubscribed):
+        rebalance.cause, rebalance.certainty = "subscription-changed", FOLLOWS
+        rebalance.member = found[0].fact.client
+        rebalance.evidence.append(found[0].evidence)
+
+
+_LONG_MS = 5_000
+_AT_ITS_END_MS = 1_000
+
+
+def _last_to_join(rebalance: Rebalance, seen: Sequence[Seen]) -> None:
+    """Name the client for which a join phase waited: it began to join when the phase was nearly
+    over, and each other member whose log is here had done so long before."""
+    length, end = rebalance.join_phase_ms, rebalance.at
+    if rebalance.held_up_by is not None or length is None or length < _LONG_MS or end is None:
+        return
+    began: dict[str, Seen] = {}
+    for each in seen:
+        if isinstance(each.fact, ClientJoining) and end - length <= (each.at or 0) <= end:
+            began.setdefault(each.fact.client, each)
+    late = [one for one in began.values() if end - (one.at or 0) <= _AT_ITS_END_MS]
+    if len(late) == 1 and len(began) >= 2 and isinstance(late[0].fact, ClientJoining):
+        rebalance.held_up_by = late[0].fact.client
+        rebalance.evidence.append(late[0].evidence)
+
+
 def _left_because(rebalance: Rebalance, seen: Sequence[Seen], people: People) -> None:
     expired: Seen | None = None
     for each in _around(rebalance, seen):
@@ -297,7 +359,8 @@ def _left_because(rebalance: Rebalance, seen: Sequence[Seen], people: People) ->
         ):
             expired = each if poll_missed(fact) else expired
     if expired is not None:
-        rebalance.cause, rebalance.certainty = "poll-timeout", FOLLOWS
+        rebalance.cause = "poll-timeout"
+        rebalance.certainty = LIKELY if rebalance.certainty == LIKELY else FOLLOWS
         rebalance.evidence.append(expired.evidence)
 
 

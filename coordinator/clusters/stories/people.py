@@ -23,7 +23,7 @@ from ..facts import (
 from .reasons import told
 
 _UUID = re.compile(r"-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")
-_GIVEN = re.compile(r"need to re-join with the given member-id: (\S+)")
+GIVEN = re.compile(r"need to re-join with the given member-id: (\S+)")
 
 
 def client_of(member: str) -> str | None:
@@ -55,7 +55,7 @@ class People:
             case ClientJoined(client, group, member) | ClientLeaving(client, group, member):
                 self._client(client, group, member)
             case ClientAsked(client, group, reason):
-                given = _GIVEN.match(reason)
+                given = GIVEN.match(reason)
                 if given:
                     self._client(client, group, given[1])
             case Assigned(_, group, _, members):

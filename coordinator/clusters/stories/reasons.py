@@ -96,6 +96,10 @@ def poll_missed(fact: Fact) -> bool:
     )
 
 
+_OF_FRANZ_GO_GREW = (
+    "rejoining because we are the leader and noticed some topics have new partitions",
+    "leader detected that partitions on topics another member is consuming have changed",
+)
 _WAKES_MS = 10_000
 
 
@@ -121,6 +125,7 @@ def someone_else(client_reason: str) -> bool:
     """Return True if a client joins again because the group is rebalancing already."""
     return (
         "already rebalancing" in client_reason
+        or client_reason == "rejoining from normal rebalance"
         or client_reason == "group is rebalancing"
         or "rebalance in progress" in client_reason.lower()
         or "RebalanceInProgress" in client_reason
@@ -133,6 +138,14 @@ def asked_cause(client_reason: str) -> str | None:
         return "topic-grew"
     if "Metadata for subscribed topic(s) has changed" in client_reason:
         return "topic-grew"
+    if client_reason.startswith(_OF_FRANZ_GO_GREW):
+        return "topic-grew"
+    if client_reason.startswith("rejoining because there are more topics to consume"):
+        return "subscription-changed"
+    if client_reason.startswith(
+        ("cooperative rejoin after", "rejoining after we previously errored")
+    ):
+        return "rejoined"
     if client_reason.startswith(("subscription has changed", "the subscription has changed")):
         return "subscription-changed"
     if client_reason.startswith("need to revoke partitions"):
