@@ -280,12 +280,13 @@ def test_a_long_chain_of_causes_is_walked_in_linear_time() -> None:
                 )
             )
             texts.append(json.dumps(line | {"seq": seq, "cause": seq - 1}) + "\n")
-        from coordinator.history.world.timeline import Timeline
+        from coordinator.history.world.world import World
 
-        timeline = Timeline()
+        world = World()
+        timeline = world.timeline
         timeline._lines = Counting()
         for line in read_lines(texts):
-            timeline.feed(line)
+            world.see(line)
         list(as_text(timeline, timeline.groups.values()))
         as_plain(timeline, timeline.groups.values())
         return walked

@@ -25,6 +25,7 @@ from coordinator.events.line import Line
 from coordinator.events.wire import RequestRefused
 
 from ..world.views import GroupView, Note, Rebalance
+from ..world.world import World
 from .cause_sentences import INFERRED, claims_told, removal, stood_still, why, without_owner
 from .described_timeline import told_timeline
 from .formatting import duration, instant, printable
@@ -54,6 +55,7 @@ class Narrator:
 
     def __init__(self) -> None:
         self.timeline = told_timeline()
+        self._world = World(timeline=self.timeline)
         self._still: dict[
             str, Rebalance
         ] = {}  # by group: Stable, but not every SyncGroup has been answered
@@ -61,7 +63,7 @@ class Narrator:
 
     def tell(self, line: Line) -> list[str]:
         """Read a line and return the text lines to print for it, if any."""
-        self.timeline.feed(line)
+        self._world.see(line)
         told = self._tell(line)
         group = line.group or ""
         still = self._still.get(group)

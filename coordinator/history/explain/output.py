@@ -15,6 +15,7 @@ from coordinator.events.seen import RebalanceSeen
 from ..world.groups.epochs import EpochView
 from ..world.timeline import Timeline
 from ..world.views import NOT_KNOWN, Change, GroupView, MemberView, Note, Pause, Rebalance, Share
+from ..world.world import World
 from . import deleted_records, obstacles, outside, seen_story
 from .cause_sentences import (
     INFERRED,
@@ -42,11 +43,12 @@ def timeline_of(lines: Iterable[Line], name: str = "log", *, details: bool = Fal
     """Return the timeline of a whole log; `details` for `as_text` with details. Raises LogError
     for a line that lacks a field of its type, and the errors of reading."""
     timeline = told_timeline(details=details, from_text=isinstance(lines, Lines))
+    world = World(timeline=timeline)
     timeline.numbers = LineNumbers(name)
     for number, line in numbered(lines):
         timeline.numbers.add(line.seq, number)
         try:
-            timeline.feed(line)
+            world.see(line)
         except LogError as error:  # an event that cannot be read: the line's own log is not known
             raise timeline.numbers.error(line.seq, error.what) from error
         except UNFIT as error:

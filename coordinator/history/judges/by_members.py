@@ -36,7 +36,7 @@ class _Owners(Believed):
     """Owners by the members' own word. A process that starts, or begins to close, owns nothing."""
 
     def __init__(self) -> None:
-        super().__init__(lambda *_: None)
+        super().__init__(lambda _: None)
 
     @on(MemberStarted, MemberClosing)
     def _owns_nothing(self, line: Line, event: MemberStarted | MemberClosing) -> None:

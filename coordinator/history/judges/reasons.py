@@ -93,7 +93,7 @@ class ReasonsHold(Judge):
         self._follows: dict[int, str] = {}
         """Removals that a request caused, by line; they may cause further ones."""
         self._running = RunningMembers()
-        self._believed = Believed(lambda *_: None)
+        self._believed = Believed(lambda _: None)
         self._disturbances = Disturbances()
         self._members: dict[str, set[str]] = {}
         """The members of each group whose members are known."""

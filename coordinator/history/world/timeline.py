@@ -91,7 +91,6 @@ from coordinator.verbs.brokers import JumpClock
 from coordinator.wire.connect_protocol import PROTOCOL_TYPE as CONNECT
 from coordinator.wire.connect_protocol import read_work, read_worker
 
-from .accepted_lines import AcceptedLines
 from .blobs import (
     COOPERATIVE,
     Partitions,
@@ -183,9 +182,7 @@ class Words(Protocol):
 
 
 class Timeline(Reader):
-    """All groups of a log. `feed` it line by line; or, where other folds take the same lines, `fold`
-    what AcceptedLines gives and `pass_over` the rest. `details`: keep each request and answer that
-    belongs to a rebalance, too.
+    """All groups of a log, as a part of its `World`, which shows it the lines.
 
     `details`: keep each request and response that belongs to a rebalance, too. `words`: makes
     sentences while the log is read; without it only state is followed. `from_text`: lines were
@@ -201,7 +198,6 @@ class Timeline(Reader):
         from_text: bool = False,
         file: LogFile | None = None,
     ) -> None:
-        self._accepted = AcceptedLines()
         self._words = words
         self._from_text = from_text and file is None
         self._story: Callable[[], MutableSequence[Any]] = list if file is None else FiledStory
@@ -232,14 +228,6 @@ class Timeline(Reader):
     def standing_deeds(self) -> list[Line]:
         """Return the lines of verbs, and of faults of requests, that have not been undone."""
         return self._deeds.standing()
-
-    def feed(self, line: Line) -> None:
-        """Fold the next line of the log, if it counts."""
-        accepted = self._accepted.see(line)
-        for each in accepted:
-            self.fold(each)
-        if not accepted:
-            self.pass_over(line)
 
     def pass_over(self, line: Line) -> None:
         """Take a line that does not count now: a note says if a former coordinator gave its copy of

@@ -27,7 +27,7 @@ from coordinator.events.groups.consumer import (
 )
 from coordinator.events.line import Line
 from coordinator.events.wire import RequestRefused
-from coordinator.history.judges import Judge, Judgement, judge
+from coordinator.history.judges import Judge, Judgement, Panel
 from coordinator.history.judges.commits import (
     CommitsStayWithinAssignment,
     CommitsStayWithinGeneration,
@@ -77,9 +77,7 @@ class Verification:
         self._group_id = group_id
         arguments.counted("since", since)
         self._groups = sorted({line.group for line in lines if line.group})
-        self._read = [line for line in lines if line.group in (None, group_id)]
-        """Lines as the judges get them, who leave out themselves what does not count."""
-        self._all = list(accepted(self._read))
+        self._all = list(accepted(lines, group=group_id))
         self._lines = [line for line in self._all if line.seq >= since]
         self._group = group
         self._since = since
@@ -152,7 +150,10 @@ class Verification:
 
     def _judged(self, kind: type[Judge]) -> Self:
         self._known()
-        (verdict,) = judge(self._read, [kind], since=self._since, streams=self._streams)
+        panel = Panel([kind], streams=self._streams)
+        for line in self._all:
+            panel.show(line)
+        (verdict,) = panel.verdicts(self._since)
         if verdict.judgement is Judgement.NOT_JUDGED:
             raise AssertionError(f"group {self._group_id!r}: {verdict}")
         if verdict.findings:

@@ -78,15 +78,13 @@ from coordinator.events.wire import (
 from coordinator.history.explain.described_timeline import told_timeline
 from coordinator.history.explain.formatting import printable
 from coordinator.history.explain.reassignments import Reassignments
-from coordinator.history.world.accepted_lines import AcceptedLines
 from coordinator.history.world.blobs import Partitions
 from coordinator.history.world.groups.consumer_groups import ConsumerGroup, by_topic
 from coordinator.history.world.groups.phase_deadlines import PhaseDeadlines
-from coordinator.history.world.leaderless import Leaderless
-from coordinator.history.world.ownership.owners import Believed
 from coordinator.history.world.shares.groups import ShareGroup
 from coordinator.history.world.views import GroupView, MemberView
 from coordinator.history.world.waits import silence_ms
+from coordinator.history.world.world import World
 from coordinator.verbs.members import PauseMember
 
 from ..named import api_of, client_of
@@ -270,7 +268,6 @@ class Fold:
     through."""
 
     def __init__(self, steps: Steps | None = None) -> None:
-        self._accepted = AcceptedLines()
         self.timeline = told_timeline(
             from_text=True, file=steps if isinstance(steps, FileSteps) else None
         )
@@ -278,8 +275,9 @@ class Fold:
         self.steps: Steps = KeptSteps() if steps is None else steps
         self.copier = Copier()
         self.reassignments = Reassignments()
-        self._leaderless = Leaderless()
-        self._believed = Believed(lambda *_: None)
+        self._world = World(timeline=self.timeline)
+        self._leaderless = self._world.leaderless
+        self._believed = self._world.believed
         self.queues = Queues()
         """Share groups' records."""
         self.replicas: dict[Key, Track[Replicas]] = {}
@@ -299,18 +297,14 @@ class Fold:
     def feed(self, line: Line) -> None:
         """Fold the next line of the log, if it counts. Each is a step, and may be copied."""
         self.copier.feed(line)
-        accepted = self._accepted.see(line)
-        for each in accepted:
-            self.timeline.fold(each)
+        for each in self._world.see(line):
             self._draw(each)
-        if not accepted:
-            self.timeline.pass_over(line)
         if _is_step(line):
             self.steps.add(line)
 
     def _draw(self, line: Line) -> None:
         stream, name = line.stream, line.group
-        for key in self._leaderless.see(line) if stream in ("cluster", "fault") else ():
+        for key in self._leaderless.changed if stream in ("cluster", "fault") else ():
             for each in self.groups.values():
                 each.raster.without_leader(key, key in self._leaderless.now, line.at_ms)
         if stream == "fault":
@@ -510,7 +504,6 @@ class Fold:
             picture.bind(line.member, lane)
         lane.tells = True
         lane.marks.add(at_ms, _TOLD.get(kind, "told"))
-        self._believed.see(line)
         held = self._believed.held_by(picture.name, client)
         match line.event:
             case PartitionsAssigned():

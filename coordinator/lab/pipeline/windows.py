@@ -14,10 +14,10 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from coordinator.events.line import Line
 from coordinator.history.world.groups.settlings import Settling
-from coordinator.history.world.groups.spans import Span
-from coordinator.history.world.reader import History
+from coordinator.history.world.groups.spans import Span, Spans
+from coordinator.history.world.ownership.gaps import WithoutOwner
+from coordinator.history.world.world import World
 
 from ..simulator.churn import begins_at
 from .fold.observer import Observer
@@ -25,7 +25,7 @@ from .schemas import Row
 
 if TYPE_CHECKING:
     from ..simulator.files.model import Scenario
-    from ..simulator.world import World
+    from ..simulator.world import World as SimulatedWorld
 
 Windows = tuple[tuple[str, int], ...]
 """Names of windows and their beginnings in ms, in order of time."""
@@ -61,16 +61,16 @@ class Traffic:
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
         self._sent: dict[int, int] = {0: 0}
-        self._world: World | None = None
+        self._world: SimulatedWorld | None = None
 
-    def watch(self, world: World) -> None:
+    def watch(self, world: SimulatedWorld) -> None:
         """Put the readings on the world's agenda."""
         self._world = world
         for _, begin in self._windows:
             for instant in {begin, max(begin - QUIET_MS, 0)}:
                 world.at(instant, lambda instant=instant: self._look(world, instant))  # type: ignore[misc]
 
-    def _look(self, world: World, instant: int) -> None:
+    def _look(self, world: SimulatedWorld, instant: int) -> None:
         self._sent[instant] = world.sent_bytes()
 
     def sent(self, begin: int, end: int) -> int:
@@ -99,23 +99,17 @@ class WindowCounts(Observer):
             for (name, begin), (_, end) in pairwise([*windows, ("", end_ms)])
         ]
         self._end_ms = end_ms
-        self._history = History()
-        self._spans = self._history.spans()
-        self._history.settlings(self._epoch)
-        self._history.gaps(self._unavailable)
+        self._spans: Spans | None = None
 
-    def looks_at(self, line: Line) -> bool:
-        """Return True for lines of streams `group` and `member`."""
-        return line.stream in ("group", "member")
-
-    def see(self, line: Line) -> None:
-        """Handle the line."""
-        self._history.see(line)
+    def subscribe(self, world: World) -> None:
+        """Ask for what is counted."""
+        self._spans = world.spans
+        world.subscribe(Settling, self._epoch)
+        world.subscribe(WithoutOwner, self._unavailable)
 
     def finish(self) -> None:
         """Handle the end of the run."""
-        self._history.finish(self._end_ms)
-        for one in self._spans.all.values():
+        for one in self._spans.all.values() if self._spans is not None else ():
             window = self._window(one.started_ms)
             if window is not None:
                 window.rebalanced(one)
@@ -135,8 +129,9 @@ class WindowCounts(Observer):
         if window is not None:
             window.bumped(started_ms, one.settled_ms, one.moved.by_member)
 
-    def _unavailable(self, since_ms: int, to_ms: int) -> None:
+    def _unavailable(self, gap: WithoutOwner) -> None:
         """Divide a time in which no application had a partition between the windows."""
+        since_ms, to_ms = gap
         if since_ms == to_ms:
             return
         number = max(bisect_right(self._begins, since_ms) - 1, 0)

@@ -8,7 +8,7 @@ from coordinator.events import Line
 from coordinator.events.groups import RebalanceStarted
 from coordinator.history.explain.narrator import Narrator
 from coordinator.history.explain.output import as_plain, as_text, timeline_of
-from coordinator.history.world.timeline import Timeline
+from coordinator.history.world.world import World
 from tests.events.kit import LoggedWorld
 from tests.history.explain.test_explain_ownership import EAGER, A, B, refuse_as_the_wire_does, two
 from tests.lines import write
@@ -157,11 +157,12 @@ def looks(rounds: int) -> int:
         count += 1
         return object.__getattribute__(line, name)
 
-    timeline = Timeline()
+    world = World()
+    timeline = world.timeline
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(Line, "__getattribute__", looked_at)
         for line in lines:
-            timeline.feed(line)
+            world.see(line)
         assert sum(1 for _ in as_text(timeline, timeline.groups.values())) > rounds
     return count
 

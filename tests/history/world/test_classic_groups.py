@@ -9,7 +9,7 @@ import pytest
 from coordinator.events import Line
 from coordinator.events.groups import GroupCreated, MemberPending
 from coordinator.history.world.groups.classic_groups import ClassicGroup, ClassicGroups
-from coordinator.history.world.timeline import Timeline
+from coordinator.history.world.world import World
 from tests.lines import line_from
 from tests.shipped import lines_of, log_text
 
@@ -23,10 +23,11 @@ def line(kind: str, **fields: Any) -> Line:
 )
 def test_states_are_those_of_the_timeline(name: str) -> None:
     """Two readers of one log, one of which knows much more."""
-    timeline, classic = Timeline(), ClassicGroups()
+    world, classic = World(), ClassicGroups()
+    timeline = world.timeline
     seen = set()
     for each in lines_of(log_text(name)):
-        timeline.feed(each)
+        world.see(each)
         classic.see(each)
         group = each.group or ""
         if each.stream == "group" and each.kind not in (GroupCreated, MemberPending):

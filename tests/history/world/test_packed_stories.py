@@ -15,6 +15,7 @@ from coordinator.history.world import refusals
 from coordinator.history.world.packed_stories import FiledLines, FiledStory, among
 from coordinator.history.world.timeline import Timeline
 from coordinator.history.world.views import Rebalance
+from coordinator.history.world.world import World
 from coordinator.lab.page.long_logs import FileSteps
 from tests.shipped import log_text
 
@@ -36,10 +37,11 @@ def little_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def folded(path: Path, file: FileSteps | None = None) -> Timeline:
     timeline, offset = told_timeline(file=file), 0
+    world = World(timeline=timeline)
     for text, line in zip(path.read_bytes().splitlines(keepends=True), read(path), strict=True):
         if file is not None:
             file.offset = offset
-        timeline.feed(line)
+        world.see(line)
         offset += len(text)
     return timeline
 

@@ -10,7 +10,7 @@ from coordinator.core.group_coordinator import GroupCoordinator
 from coordinator.events import EventLog
 from coordinator.events.groups import MemberRemoved
 from coordinator.events.wire import RequestSeen
-from coordinator.history.world.timeline import Timeline
+from coordinator.history.world.world import World
 from coordinator.server.build import build_broker, topic_options
 from coordinator.server.replay.one_broker import group_events
 from coordinator.server.settings.broker_configs import BrokerConfigs
@@ -115,9 +115,10 @@ def test_a_member_from_its_first_bytes_to_its_goodbye() -> None:
             assert by_seq[line["cause"]]["api"] == line["api"]
     for line in driver.lines("group"):
         assert line["cause"] is not None, line
-    timeline = Timeline()
+    world = World()
+    timeline = world.timeline
     for each in driver.log.read():
-        timeline.feed(each)
+        world.see(each)
     last = timeline.groups["g"].rebalances[-1]
     assert [cause.kind for cause in last.causes] == [MemberRemoved, RequestSeen]
     assert last.causes[-1].event.api == "leave_group"

@@ -75,12 +75,13 @@ class ClassicGroups:
 
     def __init__(self, completing: Iterable[str] = ()) -> None:
         self._groups = {name: ClassicGroup(COMPLETING) for name in completing}
+        self.completed = False
+        """The latest line completed a rebalance."""
 
     def see(self, line: Line) -> bool:
         """Handle a line; return True if it completes a rebalance."""
-        if line.kind not in STATE_TYPES:
-            return False
-        return self.get(line.group or "").follow(line)
+        self.completed = line.kind in STATE_TYPES and self.get(line.group or "").follow(line)
+        return self.completed
 
     def get(self, name: str) -> ClassicGroup:
         """Return a group as far as the log has been read."""

@@ -92,7 +92,7 @@ class Memberships(Reader):
     with each membership when it ends and, at the end of the log, with the others. When a
     coordinator loads a group, memberships that it did not store end."""
 
-    def __init__(self, ended: Callable[[Membership], None]) -> None:
+    def __init__(self, ended: Callable[[Membership], object]) -> None:
         self._ended = ended
         self._groups: dict[str, dict[str, _Member]] = {}
         self._stored: dict[str, set[str]] = {}

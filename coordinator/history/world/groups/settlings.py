@@ -49,7 +49,7 @@ class Settlings:
     without members is settled when its target is made."""
 
     def __init__(
-        self, ended: Callable[[Settling], None], consumers: ConsumerGroups, moves: Moves
+        self, ended: Callable[[Settling], object], consumers: ConsumerGroups, moves: Moves
     ) -> None:
         self._ended = ended
         self._consumers = consumers

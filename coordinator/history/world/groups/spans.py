@@ -91,12 +91,13 @@ class Spans(Reader):
 
 
 class Generation:
-    """One generation: the lines with which it began and was stored, and the line number with
-    which its rebalance began."""
+    """One generation of a group: the lines with which it began and was stored, and the line number
+    with which its rebalance began."""
 
-    __slots__ = ("rebalance", "started", "stored")
+    __slots__ = ("group", "rebalance", "started", "stored")
 
-    def __init__(self, started: Line, rebalance: int | None) -> None:
+    def __init__(self, group: str, started: Line, rebalance: int | None) -> None:
+        self.group = group
         self.started = started
         self.stored: Line | None = None
         self.rebalance = rebalance
@@ -107,7 +108,7 @@ class Generations(Reader):
     must have seen each line before. `ended` is called with each generation when it is over and,
     at the end of the log, with the others."""
 
-    def __init__(self, ended: Callable[[str, Generation], None], spans: Spans) -> None:
+    def __init__(self, ended: Callable[[Generation], object], spans: Spans) -> None:
         self._ended = ended
         self._spans = spans
         self._going: dict[str, Generation] = {}
@@ -117,7 +118,7 @@ class Generations(Reader):
         group = line.group or ""
         self._end(group)
         span = self._spans.last(group)
-        self._going[group] = Generation(line, None if span is None else span.seq)
+        self._going[group] = Generation(group, line, None if span is None else span.seq)
 
     @on(GenerationStored)
     def _stored(self, line: Line, _: GenerationStored) -> None:
@@ -137,4 +138,4 @@ class Generations(Reader):
     def _end(self, group: str) -> None:
         going = self._going.pop(group, None)
         if going is not None:
-            self._ended(group, going)
+            self._ended(going)

@@ -10,7 +10,7 @@ of its process. Bytes that are not a consumer's assignment give nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from coordinator.events.groups import (
     GenerationStored,
@@ -59,12 +59,23 @@ class Held(NamedTuple):
     what the coordinator assigned."""
 
 
-Ended = Callable[[str, Place, Held, Line | None], None]
-"""Function that is called with group, partition, what was known of its owner, and the line that
-ended it (None at the end of the log)."""
+class Owned(NamedTuple):
+    """A time in which a member owned a partition. `view`: who says so: "coordinator" (`Given`),
+    "member" (`Told`) or "listener" (`Believed`). `ended`: the line that ended it; None: it lasts at the
+    end of the log."""
+
+    view: str
+    group: str
+    place: Place
+    began: Held
+    ended: Line | None
 
 
-class _Owned:
+Ended = Callable[[Owned], object]
+"""Function that is called with each time of ownership."""
+
+
+class _Partitions:
     """The partitions of a group with their owners, and the partitions of each owner in the order
     in which it got them."""
 
@@ -93,9 +104,11 @@ class Told(Reader):
     `ended` is called with each time of ownership when it is over and, at the end of the log,
     with the others."""
 
+    view: Final = "member"
+
     def __init__(self, ended: Ended) -> None:
         self._ended = ended
-        self._groups: dict[str, _Owned] = {}
+        self._groups: dict[str, _Partitions] = {}
         self._ids: dict[tuple[str, str], set[str]] = {}
         """Member ids under which a client of a group got partitions."""
 
@@ -131,14 +144,15 @@ class Told(Reader):
 
     def finish(self) -> None:
         """Report the partitions that have an owner at the end."""
-        _all_held(self._groups, self._ended)
+        _all_held(self.view, self._groups, self._ended)
 
-    def _owned(self, line: Line) -> _Owned:
+    def _owned(self, line: Line) -> _Partitions:
         return _of_group(self._groups, line)
 
-    def _take(self, line: Line, owned: _Owned, places: Iterable[Place]) -> None:
+    def _take(self, line: Line, owned: _Partitions, places: Iterable[Place]) -> None:
         for place in places:
-            self._ended(line.group or "", place, owned.take(place), line)
+            began = owned.take(place)
+            self._ended(Owned(self.view, line.group or "", place, began, line))
 
 
 class Believed(Reader):
@@ -146,6 +160,8 @@ class Believed(Reader):
     several while one of them does not know yet that another one owns it. Call `see` for lines of
     stream `member`. `ended` is called with each time of ownership when it is over and, at the
     end of the log, with the others."""
+
+    view: Final = "listener"
 
     def __init__(self, ended: Ended) -> None:
         self._ended = ended
@@ -189,7 +205,7 @@ class Believed(Reader):
         """Report the partitions that have an owner at the end."""
         for (group, _), held in self._held.items():
             for place, one in held.items():
-                self._ended(group, place, one, None)
+                self._ended(Owned(self.view, group, place, one, None))
 
     def _let_go(self, line: Line, client: str) -> None:
         held = self._held.pop((line.group or "", client), {})
@@ -199,7 +215,7 @@ class Believed(Reader):
     def _end(self, held: dict[Place, Held], place: Place, line: Line) -> None:
         one = held.pop(place, None)
         if one is not None:
-            self._ended(line.group or "", place, one, line)
+            self._ended(Owned(self.view, line.group or "", place, one, line))
 
 
 class Given(Reader):
@@ -207,9 +223,11 @@ class Given(Reader):
     is called with each time of ownership when it is over and, at the end of the log, with the
     others."""
 
+    view: Final = "coordinator"
+
     def __init__(self, ended: Ended) -> None:
         self._ended = ended
-        self._groups: dict[str, _Owned] = {}
+        self._groups: dict[str, _Partitions] = {}
 
     @on(GroupCreated)
     def _created(self, line: Line, _: GroupCreated) -> None:
@@ -267,34 +285,35 @@ class Given(Reader):
 
     def finish(self) -> None:
         """Report the partitions that have an owner at the end."""
-        _all_held(self._groups, self._ended)
+        _all_held(self.view, self._groups, self._ended)
 
-    def _owned(self, line: Line) -> _Owned:
+    def _owned(self, line: Line) -> _Partitions:
         return _of_group(self._groups, line)
 
     def _give(
-        self, line: Line, owned: _Owned, place: Place, member: str, generation: int | None
+        self, line: Line, owned: _Partitions, place: Place, member: str, generation: int | None
     ) -> None:
         self._take(line, owned, [place] if place in owned.held else [])
         owned.give(place, Held(member, generation, line.seq, line.at_ms))
 
-    def _take(self, line: Line, owned: _Owned, places: Iterable[Place]) -> None:
+    def _take(self, line: Line, owned: _Partitions, places: Iterable[Place]) -> None:
         for place in places:
-            self._ended(line.group or "", place, owned.take(place), line)
+            began = owned.take(place)
+            self._ended(Owned(self.view, line.group or "", place, began, line))
 
 
-def _of_group(groups: dict[str, _Owned], line: Line) -> _Owned:
+def _of_group(groups: dict[str, _Partitions], line: Line) -> _Partitions:
     name = line.group or ""
     owned = groups.get(name)
     if owned is None:
-        owned = groups[name] = _Owned()
+        owned = groups[name] = _Partitions()
     return owned
 
 
-def _all_held(groups: Mapping[str, _Owned], ended: Ended) -> None:
+def _all_held(view: str, groups: Mapping[str, _Partitions], ended: Ended) -> None:
     for group, owned in groups.items():
         for place, one in owned.held.items():
-            ended(group, place, one, None)
+            ended(Owned(view, group, place, one, None))
 
 
 def _places(by_topic: Iterable[tuple[str, Iterable[int]]]) -> Iterable[Place]:

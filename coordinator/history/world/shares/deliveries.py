@@ -62,7 +62,7 @@ class Deliveries(Reader):
     has ended and, at the end of the log, with the others. Call `see` for each accepted line of
     the stream `share`."""
 
-    def __init__(self, told: Callable[[Delivery], None]) -> None:
+    def __init__(self, told: Callable[[Delivery], object]) -> None:
         self._told = told
         self._open: dict[Key, list[Delivery]] = {}
         """The deliveries of a share partition that have not ended, by offset."""

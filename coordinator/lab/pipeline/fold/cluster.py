@@ -19,7 +19,6 @@ from coordinator.events.transactions import (
     TransactionCompleted,
     TransactionPrepared,
 )
-from coordinator.history.world.reader import History
 
 from ...named import client_of
 from .observer import Emit, Subject
@@ -40,8 +39,8 @@ class Transactions(Subject):
 
     tables = ("transactions",)
 
-    def __init__(self, emit: Emit, history: History) -> None:
-        super().__init__(emit, history)
+    def __init__(self, emit: Emit) -> None:
+        super().__init__(emit)
         self._open: dict[str, _Transaction] = {}
 
     @on(PartitionsEnlisted)
@@ -104,8 +103,8 @@ class Reassignments(Subject):
 
     tables = ("reassignments",)
 
-    def __init__(self, emit: Emit, history: History) -> None:
-        super().__init__(emit, history)
+    def __init__(self, emit: Emit) -> None:
+        super().__init__(emit)
         self._going: dict[tuple[str, int], tuple[Line, PartitionChanged]] = {}
 
     @on(PartitionChanged)

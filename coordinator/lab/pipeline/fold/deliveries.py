@@ -11,9 +11,8 @@ from coordinator.events.share_partitions import (
     RecordsReleased,
     SharePartitionClosed,
 )
-from coordinator.history.world.reader import History
 from coordinator.history.world.shares.deliveries import OUTCOMES, Delivery
-from coordinator.history.world.shares.deliveries import Deliveries as Ended
+from coordinator.history.world.world import World
 
 from .observer import Emit, Subject
 
@@ -27,22 +26,16 @@ class Deliveries(Subject):
 
     tables = ("deliveries", "delivery_counts")
 
-    def __init__(self, emit: Emit, history: History) -> None:
-        super().__init__(emit, history)
-        self._deliveries = Ended(self._row)
+    def __init__(self, emit: Emit) -> None:
+        super().__init__(emit)
         self._counts: dict[tuple[str, str, int], _Nth] = {}
 
-    def looks_at(self, line: Line) -> bool:
-        """Return True for lines of share partitions."""
-        return line.kind in Ended.handlers
-
-    def see(self, line: Line) -> None:
-        """Handle the line."""
-        self._deliveries.see(line)
+    def subscribe(self, world: World) -> None:
+        """See Observer."""
+        world.subscribe(Delivery, self._row)
 
     def finish(self) -> None:
-        """Emit the open deliveries, and all counts."""
-        self._deliveries.finish()
+        """Emit all counts."""
         for key, nth in sorted(self._counts.items()):
             outcomes = [nth.outcomes[outcome] for outcome in OUTCOMES]
             row = (*key, nth.outcomes.total(), *outcomes, nth.given_up, nth.held_ms, nth.longest_ms)

@@ -4,11 +4,10 @@ target, and the instant when every member had reached it."""
 from __future__ import annotations
 
 from coordinator.events.groups.consumer import GroupEpochBumped, TargetAssigned
-from coordinator.events.line import Line
-from coordinator.history.world.groups.settlings import Settling, Settlings
-from coordinator.history.world.reader import History
+from coordinator.history.world.groups.settlings import Settling
+from coordinator.history.world.world import World
 
-from .observer import Emit, Subject
+from .observer import Subject
 
 
 class Epochs(Subject):
@@ -16,21 +15,9 @@ class Epochs(Subject):
 
     tables = ("epochs",)
 
-    def __init__(self, emit: Emit, history: History) -> None:
-        super().__init__(emit, history)
-        self._settlings = Settlings(self._row, history.consumer_groups(), history.moves())
-
-    def looks_at(self, line: Line) -> bool:
-        """Return True for all lines of groups: each may settle an epoch."""
-        return line.stream == "group"
-
-    def see(self, line: Line) -> None:
-        """Handle the line."""
-        self._settlings.see(line)
-
-    def finish(self) -> None:
-        """Emit the last epoch of each group."""
-        self._settlings.finish()
+    def subscribe(self, world: World) -> None:
+        """See Observer."""
+        world.subscribe(Settling, self._row)
 
     def _row(self, one: Settling) -> None:
         bumped: GroupEpochBumped = one.bumped.event

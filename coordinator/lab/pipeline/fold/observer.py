@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from coordinator.events.handlers import Reader
 from coordinator.events.line import Line
-from coordinator.history.world.reader import History
+from coordinator.history.world.world import World
 
 from ..schemas import Row
 
@@ -17,7 +17,11 @@ whole run."""
 
 
 class Observer(Reader):
-    """A reader of one run. `see` each line that counts and that it looks at, then `finish` once."""
+    """A reader of one run. `subscribe` first, `see` each line that counts and that it looks at, then
+    `finish` once."""
+
+    def subscribe(self, world: World) -> None:
+        """Ask for changes of the run's world, which has seen each line before; by default for none."""
 
     def looks_at(self, line: Line) -> bool:
         """Return True if this observer handles a line; by default, if it has a handler for the
@@ -34,6 +38,5 @@ class Subject(Observer):
     tables: ClassVar[tuple[str, ...]] = ()
     """The tables whose rows are emitted."""
 
-    def __init__(self, emit: Emit, history: History) -> None:
-        """`history`: has seen each line before; subscribe to its facts here."""
+    def __init__(self, emit: Emit) -> None:
         self.emit = emit

@@ -23,12 +23,12 @@ from coordinator.events.groups import (
 from coordinator.events.line import Line
 from coordinator.history.explain.cause_sentences import why
 from coordinator.history.world.blobs import Partitions, assignment
-from coordinator.history.world.groups.spans import Generation, Generations
-from coordinator.history.world.reader import History
+from coordinator.history.world.groups.spans import Generation
 from coordinator.history.world.views import Change, Rebalance
+from coordinator.history.world.world import World
 
 from ...named import api_of, client_of
-from .observer import Emit, Subject
+from .observer import Subject
 
 _REMOVED_BY_TIME = frozenset(
     {
@@ -45,29 +45,19 @@ class Rebalances(Subject):
 
     tables = ("rebalances", "generations")
 
-    def __init__(self, emit: Emit, history: History) -> None:
-        super().__init__(emit, history)
-        self._timeline = history.timeline()
-        self._spans = history.spans()
-        self._generations = Generations(self._generation_over, self._spans)
-
-    def looks_at(self, line: Line) -> bool:
-        """Return True if generations read the line."""
-        return line.kind in Generations.handlers
-
-    def see(self, line: Line) -> None:
-        """Handle the line, after the timeline has seen it."""
-        self._generations.see(line)
+    def subscribe(self, world: World) -> None:
+        """See Observer."""
+        self._timeline, self._spans = world.timeline, world.spans
+        world.subscribe(Generation, self._generation_over)
 
     def finish(self) -> None:
         """Emit all rebalances, group by group: their time without an owner may grow until the
         end."""
-        self._generations.finish()
         for name, view in self._timeline.groups.items():
             for number, rebalance in enumerate(view.rebalances, 1):
                 self.emit("rebalances", self._row(name, number, rebalance))
 
-    def _generation_over(self, group: str, one: Generation) -> None:
+    def _generation_over(self, one: Generation) -> None:
         started: GenerationStarted = one.started.event
         stored: GenerationStored | None = None if one.stored is None else one.stored.event
         given: set[tuple[str, int]] = set()
@@ -81,7 +71,7 @@ class Rebalances(Subject):
         self.emit(
             "generations",
             (
-                group,
+                one.group,
                 started.generation,
                 one.started.seq,
                 one.rebalance,

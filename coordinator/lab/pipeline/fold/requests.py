@@ -6,7 +6,6 @@ from coordinator.events.groups import OffsetsCommitted, OffsetsPending
 from coordinator.events.handlers import on
 from coordinator.events.line import Line
 from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
-from coordinator.history.world.reader import History
 
 from ..schemas import Row
 from .observer import Emit, Subject
@@ -18,8 +17,8 @@ class Requests(Subject):
 
     tables = ("requests",)
 
-    def __init__(self, emit: Emit, history: History) -> None:
-        super().__init__(emit, history)
+    def __init__(self, emit: Emit) -> None:
+        super().__init__(emit)
         self._open: dict[int, Row] = {}
         """The first columns of requests without an answer."""
 

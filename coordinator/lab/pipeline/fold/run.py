@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from coordinator.base.contradictions import UNFIT, what_failed
@@ -12,10 +13,8 @@ from coordinator.events.faults import RunEnded
 from coordinator.events.line import Line
 from coordinator.events.run import RunStarted
 from coordinator.history.judges import ALL, Verdict
-from coordinator.history.world.accepted_lines import AcceptedLines
-from coordinator.history.world.groups.classic_groups import STATE_TYPES, ClassicGroups
 from coordinator.history.world.groups.spans import BEGUN
-from coordinator.history.world.reader import History
+from coordinator.history.world.world import Completed, World
 
 from ..schemas import TABLES, Row
 from .cluster import Faults, Reassignments, Transactions, detail
@@ -75,17 +74,19 @@ class RunFold:
         self._tables = frozenset(tables)
         self._counts = "metrics" in self._tables
         """Count the rows of all tables, for table `metrics`."""
-        self._accepted = AcceptedLines(numbered=numbered)
-        self._history = History()
+        self._world = World(numbered=numbered)
+        self._world.subscribe(Completed, self._rebalance_completed)
         self._observers: tuple[Observer, ...] = (
             *[
-                kind(self._emit, self._history)
+                kind(self._emit)
                 for kind in _SUBJECTS
                 if self._counts or not self._tables.isdisjoint(kind.tables)
             ],
             self._verdicts,
             *also,
         )
+        for observer in self._observers:
+            observer.subscribe(self._world)
         self._events = "events" in self._tables
         self._seeing: dict[tuple[str, type], list[Callable[[Line], object]]] = {}
         """The readers of lines, by stream and class of event."""
@@ -95,7 +96,6 @@ class RunFold:
         self._complete = False
         self._groups: set[str] = set()
         self._rebalances = self._completed = 0
-        self._classic = ClassicGroups()
         self.end_ms = 0
         self.lines = 0
 
@@ -103,12 +103,12 @@ class RunFold:
         """Read one line. Raises one of UNFIT for a line that lacks a field of its type; such a
         line is no event and emits nothing."""
         self._staged.clear()
-        accepted, gaps = self._accepted, self._accepted.gaps
-        counted = accepted.see(line)
-        if accepted.gaps != gaps:
+        world, gaps = self._world, self._world.gaps
+        counted = world.see(line)
+        if world.gaps != gaps:
             self._verdicts.gap()
         for each in counted:
-            self._fold(each)
+            self._show(each)
         kind, at_ms = line.kind, line.at_ms
         if line.stream == "run":
             self._header = line.run, line.event
@@ -126,9 +126,8 @@ class RunFold:
         if row:
             self._sink("events", row)
 
-    def _fold(self, line: Line) -> None:
-        """Fold a line that counts."""
-        self._history.see(line)
+    def _show(self, line: Line) -> None:
+        """Show a line that counts, and that the world has seen, to its readers."""
         stream, kind = line.stream, line.kind
         seeing = self._seeing.get((stream, kind))
         if seeing is None:
@@ -139,8 +138,9 @@ class RunFold:
             see(line)
         if stream == "group" and line.group is not None:
             self._rebalances += kind in BEGUN
-            if kind in STATE_TYPES:
-                self._completed += self._classic.see(line)
+
+    def _rebalance_completed(self, _: Completed) -> None:
+        self._completed += 1
 
     def _event(self, line: Line) -> Row:
         return (
@@ -163,12 +163,16 @@ class RunFold:
         """Handle the end of the run's log."""
         self._staged.clear()
         damage = []
-        for observer in self._observers:
+        parts: list[tuple[str, Callable[[], None]]] = [
+            ("World", partial(self._world.finish, self.end_ms))
+        ]
+        parts += [(type(each).__name__, each.finish) for each in self._observers]
+        for name, finish in parts:
             try:
-                observer.finish()
+                finish()
             # a line of which one part took something before another part found it unfit
             except UNFIT as error:
-                damage.append(f"{type(observer).__name__}: {what_failed(error)}")
+                damage.append(f"{name}: {what_failed(error)}")
         run, header = self._header or ("", None)
         self._emit(
             "runs",
@@ -187,8 +191,8 @@ class RunFold:
                 self._completed,
                 self._complete,
                 "; ".join(damage) or None,
-                self._accepted.gaps,
-                self._accepted.missing,
+                self._world.gaps,
+                self._world.missing,
             ),
         )
         if self._counts:

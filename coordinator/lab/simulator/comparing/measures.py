@@ -14,11 +14,11 @@ from coordinator.events.handlers import Reader, on
 from coordinator.events.line import Line
 from coordinator.events.members import RecordsProcessed
 from coordinator.history.judges.intervals import Offsets
-from coordinator.history.world.accepted_lines import AcceptedLines
 from coordinator.history.world.groups.needless_moves import Rests
 from coordinator.history.world.groups.spans import BEGUN
+from coordinator.history.world.ownership.gaps import WithoutOwner
 from coordinator.history.world.ownership.moves import NOTHING
-from coordinator.history.world.reader import History
+from coordinator.history.world.world import World
 
 
 class Measures(NamedTuple):
@@ -51,18 +51,16 @@ def measure(lines: Iterable[Line]) -> Measures:
     member id, and by client id. `moved_needlessly`: moves between processes beyond those that
     the new sizes of shares needed. `duplicates`: records that a group's applications processed
     again, each time counted; members that only pretend to read are left out."""
-    history, repeated, gaps_ms = History(), Repeated(), list[int]()
-    moves, rests = history.moves(), Rests(history.consumer_groups())
-    history.gaps(lambda since_ms, to_ms: gaps_ms.append(to_ms - since_ms))
+    world, repeated, gaps = World(), Repeated(), list[WithoutOwner]()
+    moves, rests = world.moves, Rests(world.consumer_groups)
+    world.subscribe(WithoutOwner, gaps.append)
     moved = NOTHING
     busy_since: dict[str, int] = {}
     rebalances = busy_ms = last_ms = 0
-    accepted = AcceptedLines()
     for read in lines:
         last_ms = read.at_ms
-        for line in accepted.see(read):
+        for line in world.see(read):
             group = line.group or ""
-            history.see(line)
             rested = rests.see(line)
             repeated.see(line)
             if line.stream == "group":
@@ -72,10 +70,10 @@ def measure(lines: Iterable[Line]) -> Measures:
                     busy_since.setdefault(group, last_ms)
             if rested:
                 busy_ms += last_ms - busy_since.pop(group, last_ms)
-    history.finish(last_ms)
+    world.finish(last_ms)
     return Measures(
         rebalances,
-        sum(gaps_ms) / 1000,
+        sum(gap.to_ms - gap.since_ms for gap in gaps) / 1000,
         *moved,
         rests.needless,
         busy_ms / 1000,
