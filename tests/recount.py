@@ -198,12 +198,14 @@ class Recount:
             group.members.add(member)
         elif kind == "MemberReplaced":
             self._replaced(group, line["replaced"], member, counts)
-        elif kind in ("MemberRemoved", "ConsumerMemberRemoved"):
+        elif kind in ("MemberRemoved", "ConsumerMemberRemoved", "ShareMemberRemoved"):
             self._removed(name, member, line["reason"], counts)
             group.members.discard(member)
         elif kind in _COMES_OR_GOES:
             self._comes_or_goes(group, line)
         elif kind.startswith("Share"):
+            if kind == "ShareMemberSubscribed" and member not in group.members:
+                self._came(name, member, counts)
             _share(group, line, member)
         else:
             self._consumer(group, line, member, counts)
@@ -280,14 +282,12 @@ class Recount:
 
 
 def _share(group: Group, line: Line, member: str) -> None:
-    """Events of share groups (KIP-932). Their members and epochs are in none of the counts."""
+    """Events of share groups (KIP-932). Their epochs are in none of the counts."""
     kind = line["type"]
     if kind == "ShareGroupCreated":
         group.protocol, group.members, group.number = "share", set(), 1
     elif kind == "ShareMemberSubscribed":
         group.members.add(member)
-    elif kind == "ShareMemberRemoved":
-        group.members.discard(member)
     elif kind == "ShareGroupEpochBumped":
         group.number = line["group_epoch"]
 

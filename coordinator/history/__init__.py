@@ -1,7 +1,7 @@
 """Facts from an event log, sentences about them, and verdicts on them.
 
 `world` folds lines into members, generations, owners and causes; `explain` makes sentences of them;
-`judges` compare them with Kafka's promises. Begin with `world/timeline.py`, then
+`judges` compare them with Kafka's promises. Begin with `world/world.py`, then
 `explain/narrator.py`.
 
 Imports events, verbs, base and the readers of bytes that a log quotes (`wire.consumer_protocol`,

@@ -45,6 +45,7 @@ def recounted(log: Lines) -> Numbers:
         "committed offsets": count.commits,
         "refused commits": count.refused_commits,
         "expired members": count.expired,
+        "members at the end": sum(len(each.members) for each in count.groups.values()),
     }
 
 
@@ -75,6 +76,7 @@ def of_tables(log: Lines) -> Numbers:
         "moved_between_processes": sum(row["moved_between_processes"] for row in both),
         "committed offsets": len(log.tables["commits"]),
         "expired members": sum(row["reason"] == "session expired" for row in _rows(log, "members")),
+        "members at the end": sum(row["left_seq"] is None for row in _rows(log, "members")),
     }
 
 
@@ -104,7 +106,13 @@ def of_table_metrics(log: Lines) -> Numbers:
 def of_group_rebalances(log: Lines) -> Numbers:
     timeline = timeline_of(iter(log.lines))
     told = as_plain(timeline, timeline.groups.values())
-    return _of_rebalances(row for name in timeline.groups for row in rebalances_of(told, name))
+    views = timeline.groups.values()
+    return {
+        **_of_rebalances(row for name in timeline.groups for row in rebalances_of(told, name)),
+        "members at the end": sum(
+            len((view.consumer or view.share or view).members) for view in views
+        ),
+    }
 
 
 def of_explain(log: Lines) -> Numbers:

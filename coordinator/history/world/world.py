@@ -93,7 +93,11 @@ class World:
         commit that was held back and this one, or none."""
         lines = self._accepts(read)
         for line in lines:
-            self._fold(line)
+            seeing = self._seeing.get(line.kind)
+            if seeing is None:
+                seeing = self._looking_at(line)
+            for see in seeing:
+                see(line)
         if not lines and self._timeline is not None:
             self._timeline.pass_over(read)
         return lines
@@ -108,22 +112,14 @@ class World:
         for finish in self._finish:
             finish(end_ms)
 
-    def _fold(self, line: Line) -> None:
-        if self._timeline is not None:
-            self._timeline.fold(line)
-        seeing = self._seeing.get(line.kind)
-        if seeing is None:
-            seeing = self._looking_at(line)
-        for see in seeing:
-            see(line)
-
     def _looking_at(self, line: Line) -> list[See]:
-        kind = line.kind
+        """Return what sees lines of this kind: the timeline, then parts of the line's stream."""
+        kind, timeline = line.kind, self._timeline
+        found: list[See] = [] if timeline is None else [timeline.fold]
         if kind is Unknown:  # of any stream
-            return []
-        found = self._seeing[kind] = [
-            part.see for part in self._parts.get(line.stream, ()) if _looks_at(part, kind)
-        ]
+            return found
+        found += [part.see for part in self._parts.get(line.stream, ()) if _looks_at(part, kind)]
+        self._seeing[kind] = found
         return found
 
     # -- changes
@@ -181,6 +177,7 @@ class World:
         """Each group's story: rebalances with causes, phases, shares and waits, and notes."""
         if self._timeline is None:
             self._timeline = Timeline()
+            self._seeing.clear()
         return self._timeline
 
     @cached_property

@@ -30,7 +30,8 @@ from contextlib import contextmanager, suppress
 from threading import Timer
 from typing import TYPE_CHECKING, Any
 
-from coordinator.events.line import lines_of
+from coordinator.events.line import Line, lines_of
+from coordinator.history.world.accepted_lines import accepted
 from coordinator.members.effects import Position
 
 from ..in_process_requests import ControlError
@@ -345,7 +346,7 @@ class ApplicationUnderTest:
         except AssertionError as error:  # a time-out is one
             text = f"it was stopped, and did not close its consumer: {error}"
             late = left_too_late(
-                lines_of(self.kafka.events()), self.application.group, self.told.stops[-1]
+                self._lines_that_count(), self.application.group, self.told.stops[-1]
             )
             found = late or [Finding(findings.DOES_NOT_LEAVE, text)]
             raise ApplicationError([*self.findings(), *found]) from None
@@ -734,7 +735,7 @@ class ApplicationUnderTest:
         """Return everything that is known of the application now."""
         commits = [commit for commit in self._watch.seen() if commit.member not in self.told.peers]
         committed = self._committed()  # before it is asked what it has processed: it may be at work
-        processed, lines = self.processed(), lines_of(self.kafka.events())
+        processed, lines = self.processed(), self._lines_that_count()
         return Evidence(
             group=self.application.group,
             lines=lines,
@@ -752,6 +753,10 @@ class ApplicationUnderTest:
             keys=self._keys(),
             effects=self.effects(),
         )
+
+    def _lines_that_count(self) -> list[Line]:
+        """Return the whole log without what a former coordinator did in vain."""
+        return list(accepted(lines_of(self.kafka.events())))
 
     def excuse(self) -> None:
         """Allow the application to end with an error of its own from now on, because it is
@@ -783,7 +788,7 @@ class ApplicationUnderTest:
         waiting, without members that the test held up; None if none did."""
         told = self.told
         return longest_hold(
-            lines_of(self.kafka.events()),
+            self._lines_that_count(),
             self.application.group,
             told.not_its_own_doing(),
             told.by_itself,

@@ -238,7 +238,7 @@ _TABLES = (
             + """
         group_id string: the group
         member_id string: the id
-        protocol string: classic or consumer
+        protocol string: classic, consumer or share
         client_id string?: the client id
         client_host string?: the client's address
         group_instance_id string?: of a static member

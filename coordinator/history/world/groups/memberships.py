@@ -25,6 +25,7 @@ from coordinator.events.groups.consumer import (
     ConsumerMemberSubscribed,
     MembershipReset,
 )
+from coordinator.events.groups.share import ShareMemberRemoved, ShareMemberSubscribed
 from coordinator.events.handlers import Reader, on
 from coordinator.events.line import Line
 
@@ -36,7 +37,7 @@ class Membership(NamedTuple):
     """One member id of a group from joining to leaving; the fields about leaving are None if it has
     not left.
 
-    `protocol`: classic or consumer. `reason`: the reason of its removal, or `REPLACED`, by
+    `protocol`: classic, consumer or share. `reason`: the reason of its removal, or `REPLACED`, by
     `successor`.
     """
 
@@ -109,8 +110,10 @@ class Memberships(Reader):
         about = _About(event.client_id, event.client_host, event.group_instance_id)
         self._there(line)[event.member_id] = _Member("classic", line, about)
 
-    @on(ConsumerMemberSubscribed)
-    def _subscribed(self, line: Line, event: ConsumerMemberSubscribed) -> None:
+    @on(ConsumerMemberSubscribed, ShareMemberSubscribed)
+    def _subscribed(
+        self, line: Line, event: ConsumerMemberSubscribed | ShareMemberSubscribed
+    ) -> None:
         there = self._there(line)
         if event.member_id not in there:
             there[event.member_id] = _Member(_protocol(event), line, _said(event))
@@ -136,8 +139,10 @@ class Memberships(Reader):
         about = _said(event.subscription)
         self._there(line)[event.member_id] = _Member("consumer", line, about)
 
-    @on(MemberRemoved, ConsumerMemberRemoved)
-    def _removed(self, line: Line, event: MemberRemoved | ConsumerMemberRemoved) -> None:
+    @on(MemberRemoved, ConsumerMemberRemoved, ShareMemberRemoved)
+    def _removed(
+        self, line: Line, event: MemberRemoved | ConsumerMemberRemoved | ShareMemberRemoved
+    ) -> None:
         self._end(line, event.member_id, event.reason)
 
     @on(OffsetsCommitted, OffsetsPending)
@@ -208,9 +213,13 @@ class Memberships(Reader):
         )
 
 
-def _protocol(event: ConsumerMemberSubscribed) -> str:
+def _protocol(event: ConsumerMemberSubscribed | ShareMemberSubscribed) -> str:
+    if isinstance(event, ShareMemberSubscribed):
+        return "share"
     return "consumer" if event.classic is None else "classic"
 
 
-def _said(event: ConsumerMemberSubscribed) -> _About:
+def _said(event: ConsumerMemberSubscribed | ShareMemberSubscribed) -> _About:
+    if isinstance(event, ShareMemberSubscribed):  # a member of a share group is never static
+        return _About(event.client_id, event.client_host, None)
     return _About(event.client_id, event.client_host, event.group_instance_id)
