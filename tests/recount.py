@@ -204,9 +204,7 @@ class Recount:
         elif kind in _COMES_OR_GOES:
             self._comes_or_goes(group, line)
         elif kind.startswith("Share"):
-            if kind == "ShareMemberSubscribed" and member not in group.members:
-                self._came(name, member, counts)
-            _share(group, line, member)
+            self._share(group, line, member, counts)
         else:
             self._consumer(group, line, member, counts)
 
@@ -261,6 +259,18 @@ class Recount:
         group.stored = {row["member_id"] for row in line["members"]}
         group.members = set(group.stored)
 
+    def _share(self, group: Group, line: Line, member: str, counts: bool) -> None:
+        """Events of share groups (KIP-932). Their epochs are in none of the counts."""
+        kind = line["type"]
+        if kind == "ShareGroupCreated":
+            group.protocol, group.members, group.number = "share", set(), 1
+        elif kind == "ShareMemberSubscribed":
+            if member not in group.members:
+                self._came(line["group"], member, counts)
+            group.members.add(member)
+        elif kind == "ShareGroupEpochBumped":
+            group.number = line["group_epoch"]
+
     def _came(self, name: str, member: str, counts: bool) -> None:
         if counts:
             self.joined += 1
@@ -279,17 +289,6 @@ class Recount:
             self.moved += group.owner.get(place, member) != member
             self.moved_between_processes += group.process.get(place, client) != client
             group.owner[place], group.process[place] = member, client
-
-
-def _share(group: Group, line: Line, member: str) -> None:
-    """Events of share groups (KIP-932). Their epochs are in none of the counts."""
-    kind = line["type"]
-    if kind == "ShareGroupCreated":
-        group.protocol, group.members, group.number = "share", set(), 1
-    elif kind == "ShareMemberSubscribed":
-        group.members.add(member)
-    elif kind == "ShareGroupEpochBumped":
-        group.number = line["group_epoch"]
 
 
 def _partition(group: str, partitions: int) -> int:
