@@ -100,6 +100,9 @@ def _touched(
 
 
 def _start_at(partition: SharePartition, start_offset: int) -> None:
+    last = partition.last_batch
+    if start_offset < partition.start_offset and (last is None or last.last_offset < start_offset):
+        partition.next_offset = start_offset  # nothing is known any more
     if start_offset != partition.start_offset:
         partition.start_offset = start_offset
         partition.next_offset = max(partition.next_offset, start_offset)

@@ -1,12 +1,13 @@
 """Start offset of a share partition after records changed: it moves past records that are
-acknowledged or archived (SH-SPSO-1).
+acknowledged or archived (SH-SPSO-1), and may go back where the log start offset had moved it
+(SH-SPSO-2).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from coordinator.events.share_partitions import AcknowledgedRange, RecordRange
+from coordinator.events.share_partitions import AcknowledgedRange, RecordRange, Span
 
 from .model import SharePartition
 from .states import RecordState
@@ -15,13 +16,28 @@ Changed = Sequence[RecordRange | AcknowledgedRange]
 
 
 def start_after(partition: SharePartition, changed: Changed) -> int:
-    """Return the start offset after these records (in order) have changed. It never goes back; an
-    acquired record before it still holds it up.
+    """Return the start offset after these records (in order) have changed. An acquired record
+    before it still holds it up.
+
+    It goes back only if the log start offset passed all that is known, and all of it is final then:
+    Kafka goes on from the end of what it knew, and finds the log start again with the next fetch.
     """
+    start, last = partition.start_offset, partition.last_batch
     for first, state in _overlaid(partition, changed):
         if not state.final:
-            return max(first, partition.start_offset)
-    return partition.next_offset
+            return max(first, start)
+    if last is None or last.last_offset + 1 >= start:
+        return partition.next_offset
+    return last.last_offset + 1 if _is_whole(partition, last, changed) else start
+
+
+def _is_whole(partition: SharePartition, batch: Span, changed: Changed) -> bool:
+    """Return True if a batch is still tracked as a whole after the changes."""
+    return not partition.is_followed(batch) and all(
+        of.first_offset <= batch.first_offset and batch.last_offset <= of.last_offset
+        for of in changed
+        if of.last_offset >= batch.first_offset
+    )
 
 
 def _overlaid(partition: SharePartition, changed: Changed) -> Iterator[tuple[int, RecordState]]:

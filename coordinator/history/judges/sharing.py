@@ -16,6 +16,7 @@ from coordinator.events.cluster import ConfigChanged
 from coordinator.events.handlers import on
 from coordinator.events.run import RunStarted
 from coordinator.events.share_partitions import (
+    LOG_STARTS_BEHIND,
     RecordsAcknowledged,
     RecordsAcquired,
     RecordsArchived,
@@ -300,22 +301,28 @@ def _before(counts: Spans[int], first: int, last: int) -> Iterator[tuple[int, in
 
 
 class NothingBeforeStart(JudgeOfShares):
-    """Judges that the start offset of a share partition only grows, and no record before it is
-    delivered."""
+    """Judges that the start offset of a share partition goes back no further than acknowledgements
+    had moved it, and no record before it is delivered.
+
+    Behind records that the log start offset passed it goes back in Kafka, too (SH-SPSO-2).
+    """
 
     name = "nothing_before_start"
     promise = (
-        "no record before the start offset of a share partition is delivered, and the start offset does not go back, unless the group's "
-        "offsets are altered or deleted"
+        "no record before the start offset of a share partition is delivered, and the start offset does not go back to records that are "
+        "done with, unless the group's offsets are altered or deleted"
     )
 
     def __init__(self) -> None:
         super().__init__()
         self._starts: dict[Key, int] = {}
+        self._moved_by_log: dict[Key, int] = {}
+        """The start offset before the log start offset passed it."""
 
     @on(SharePartitionClosed)
     def _closed(self, line: Line, _: SharePartitionClosed) -> None:
         self._starts.pop(key_of(line), None)
+        self._moved_by_log.pop(key_of(line), None)
 
     @on(SharePartitionOpened)
     def _opened(self, line: Line, event: SharePartitionOpened) -> None:
@@ -323,13 +330,21 @@ class NothingBeforeStart(JudgeOfShares):
 
     @on(RecordsAcknowledged, RecordsReleased, RecordsArchived)
     def _ended(self, line: Line, event: Ending) -> None:
-        self._starts_at(line, event.start_offset)
+        key, start = key_of(line), event.start_offset
+        before = self._starts.get(key, start)
+        if isinstance(event, RecordsArchived) and event.reason == LOG_STARTS_BEHIND:
+            self._moved_by_log.setdefault(key, before)
+        elif start > before:
+            self._moved_by_log.pop(key, None)
+        self._starts_at(line, start)
 
     def _starts_at(self, line: Line, start: int) -> None:
         key = key_of(line)
         before = self._starts.get(key, start)
-        if start < before:
+        if start < self._moved_by_log.get(key, before):
             self.blame(line, f"{told(line)} started at {before}, and goes back to {start}")
+        if start < before:
+            self._moved_by_log.pop(key, None)
         self._starts[key] = start
 
     @on(RecordsAcquired)

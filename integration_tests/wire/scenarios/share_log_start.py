@@ -315,6 +315,46 @@ def all_of_one_batch_is_given_back(s: Session) -> None:
 
 
 @of_shares()
+def the_start_goes_back(s: Session) -> None:
+    """Behind all that was in flight: with the last change Kafka goes on from the end of what it
+    knew, and finds the log's start once more."""
+    shared = Shared(s, 2, 2, 2, 2, 2)
+    a, b = shared.sharer("a"), shared.sharer("b")
+    a.begin(0, max_records=4, batch_size=2)
+    a.acknowledge((2, 2, RELEASE))
+    start_at(shared, 8)
+    b.begin(0, max_wait_ms=500)
+    a.close()
+    shared.state()
+    b.fetch(max_wait_ms=500)
+    b.fetch(max_wait_ms=500)
+    b.acknowledge((8, 9, ACCEPT))
+    shared.state()
+
+
+@of_shares()
+def the_start_stays_before_what_is_held(s: Session) -> None:
+    """Older records are done with, younger ones too, another member holds some in between."""
+    shared = Shared(s, 2, 2, 2, 2)
+    a, b, c = (shared.sharer(name) for name in "abc")
+    a.begin(0, max_records=2)
+    b.begin(0, max_records=2)
+    a.fetch(max_records=2)
+    a.acknowledge((0, 0, RELEASE))
+    start_at(shared, 6)
+    c.begin(0, max_records=2, max_wait_ms=500)
+    a.close()
+    shared.state()
+    c.fetch(max_records=2, max_wait_ms=500)
+    b.acknowledge((2, 3, RELEASE))
+    shared.state()
+    c.fetch(max_wait_ms=500)
+    c.fetch(max_wait_ms=500)
+    c.acknowledge((6, 7, ACCEPT))
+    shared.state()
+
+
+@of_shares()
 def wrong_ranges_around_the_start(s: Session) -> None:
     """Behind what is in flight, of other members, twice, in the wrong order."""
     shared, a, b = passed(s)
