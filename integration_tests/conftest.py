@@ -55,7 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 _TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
-    "clients": ("test_clients", "test_consumer_clients"),
+    "clients": ("test_clients", "test_consumer_clients", "test_deleted_records"),
     "brokers": (
         "test_java_admin",
         "test_own_consumers",
