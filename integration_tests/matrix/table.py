@@ -102,7 +102,7 @@ _AFTER: Final = """\
 What the coordinator saw decides, not what the library says of itself. The players are
 [small programs](../integration_tests/matrix/players/__init__.py) that use what users of the libraries use.
 
-Kafka's own releases, and what is exact of each: [releases.md](releases.md#what-is-there).
+Kafka's own releases, and what is exact of each: [releases.md](releases.md#which-releases).
 
 ## Made anew
 
