@@ -33,8 +33,8 @@ class ArchivedForAReason(JudgeOfShares):
 
     name = "archived_for_a_reason"
     promise = (
-        "a share group archives records as those of an aborted transaction if it was aborted, and as those that left the log if records "
-        "of the partition were deleted, compacted or lost with a leader"
+        "a share group archives a record as part of an aborted transaction only if that transaction was aborted, and as no longer "
+        "in the log only if records of the partition were deleted, compacted or lost with a leader"
     )
 
     def __init__(self, *, by_hand: bool = True) -> None:
@@ -71,18 +71,18 @@ class ArchivedForAReason(JudgeOfShares):
             if event.reason == _ABORTED:
                 self._were_aborted(line, of)
             elif event.reason in _LEFT and not (self._by_hand or place_of(line) in self._shortened):
-                text = f'offset {of.first_offset} of {told(line)} is archived, as "{event.reason}"'
-                self.blame(line, f"{text}, and no record of the partition was deleted")
+                text = f'offset {of.first_offset} of {told(line)} is archived with the reason "{event.reason}"'
+                self.blame(line, f"{text}, but no record of the partition was deleted")
                 return
 
     def _were_aborted(self, line: Line, of: RecordRange) -> None:
         for batch in self._batches.of(*place_of(line)).between(of.first_offset, of.last_offset):
             if batch.transactional and batch.outcome is False:
                 continue
-            was = "there was none"
+            was = "there was no transaction"
             if batch.transactional:
                 was = "it was committed" if batch.outcome else "it is open"
             offset = max(batch.first, of.first_offset)
-            text = f'offset {offset} of {told(line)} is archived, as "{_ABORTED}"'
-            self.blame(line, f"{text}, and {was}")
+            text = f'offset {offset} of {told(line)} is archived with the reason "{_ABORTED}"'
+            self.blame(line, f"{text}, but {was}")
             return

@@ -50,9 +50,10 @@ class AssignedWell(KnowsConsumerGroups):
 
     name = "assigned_well"
     promise = (
-        "range, roundrobin, sticky, cooperative-sticky and uniform give each partition of the topics for which all members ask to one of "
-        "them, cooperative-sticky all but those that another has to give up first; range shares each topic evenly, the others all "
-        "partitions together; and sticky and cooperative-sticky move no more than they have to"
+        "the assignors range, roundrobin, sticky, cooperative-sticky and uniform assign each partition of the topics that all "
+        "members subscribe to, each to one member; cooperative-sticky leaves out a partition that another member must revoke "
+        "first. range balances each topic by itself, the others all partitions together. sticky and cooperative-sticky move no "
+        "more partitions than necessary"
     )
     needs = frozenset({"group", "cluster"})
     unasked = True
@@ -207,7 +208,7 @@ class AssignedWell(KnowsConsumerGroups):
         elif assignor in _STICKY and sticky and found.least.exact and not found.is_sticky:
             self.blame(
                 line,
-                f"{what} moves {len(found.moves)} partitions, of which {found.least.moves} had to",
+                f"{what} moves {len(found.moves)} partitions; {found.least.moves} would have been enough",
             )
 
     def _per_topic(self, line: Line, what: str, given: Mapping[str, Partitions]) -> None:
@@ -220,7 +221,7 @@ class AssignedWell(KnowsConsumerGroups):
             if many - few > 1:
                 self.blame(
                     line,
-                    f"{what} is not even: {most} has {many} partitions of {topic}, {least} {few}",
+                    f"{what} is not even: {most} has {many} partitions of {topic}, {least} has {few}",
                 )
                 return
 

@@ -54,9 +54,10 @@ class OwnedOnce(Judge):
 
     name = "owned_once"
     promise = (
-        "by the members' own word no partition is given to a member while another has it that is well: neither its host, its links or its "
-        "requests were disturbed, nor its application is at work, or stalled; who was given it in the same generation has 15 s to "
-        "learn that it was replaced by a member of the same group.instance.id"
+        "according to the members themselves, no partition is assigned to a member while another healthy member still has it. A "
+        "member is healthy if nothing disturbed its host, its connections or its requests, and its application is neither "
+        "processing nor stalled. A member that was assigned the partition in the same generation has 15 s to learn that a member "
+        "with the same group.instance.id replaced it"
     )
     needs = frozenset({"member"})
     timed = True
@@ -98,12 +99,12 @@ class OwnedOnce(Judge):
                     self._doubles.append((line, group, place, other, since))
                     self.due_ms = min(self.due_ms, line.at_ms + _HEARS_MS)
                 elif self._is_well(line.at_ms, group, other):
-                    self._accuse(line, group, place, other, "and has not given it up")
+                    self._accuse(line, group, place, other, "and still has")
                     return
 
     def _accuse(self, line: Line, group: str, place: Place, other: str, how: str) -> None:
-        text = f"{line.event.client} of group {group} is given {place[0]}-{place[1]}"
-        self.blame(line, f"{text}, which {other} was given {how}")
+        text = f"{line.event.client} of group {group} is assigned {place[0]}-{place[1]}"
+        self.blame(line, f"{text}, which {other} was assigned {how}")
 
     def passed(self, now_ms: int) -> None:
         while self._doubles and self._doubles[0][0].at_ms + _HEARS_MS <= now_ms:
@@ -130,8 +131,8 @@ class SettledWithin(Judge):
 
     name = "settled_within"
     promise = (
-        "when churn and faults are over, and the bound has passed, each partition that a member of a group had is one member's by the "
-        "members' own word, as long as any runs, and none is given or taken any more"
+        "once churn and faults have ended and the bound has passed, each partition that a member of a group had is owned by "
+        "exactly one member, according to the members themselves, as long as any member runs, and partitions no longer move"
     )
     needs = frozenset({"member"})
     timed = True
@@ -181,7 +182,9 @@ class SettledWithin(Judge):
         for line in self._late[:1]:
             what = "is assigned" if line.kind is PartitionsAssigned else "loses"
             text = f"{line.event.client} of group {line.group} {what} partitions"
-            self.blame(line, f"{text}, although nothing was done since {self._quiet.since} ms")
+            self.blame(
+                line, f"{text}, although there was no churn or fault since {self._quiet.since} ms"
+            )
         for group, seen in self._seen.items():
             if not self._running.get(group):
                 continue

@@ -48,8 +48,9 @@ class LogsAreCleanedAsConfigured(Judge):
 
     name = "logs_cleaned_as_configured"
     promise = (
-        "retention deletes whole segments, whose largest timestamp is longer ago than retention.ms by the wall clock of the broker's "
-        "host, or of which the rest has retention.bytes; the active segment is not compacted; deleted records are not served any more"
+        "retention deletes only whole segments: those whose largest timestamp is older than retention.ms by the wall clock of the "
+        "broker's host, and those without which the log still has retention.bytes. Compaction leaves the active segment alone. "
+        "Deleted records are never served"
     )
     needs = frozenset({"cluster"})
     unasked = True
@@ -121,7 +122,7 @@ class LogsAreCleanedAsConfigured(Judge):
     def _served(self, line: Line, event: RecordsServed) -> None:
         log = self._logs.get(_place(line))
         if log is not None and event.offset < log.start:
-            text = f"offset {event.offset} of {_told(line)} is served, which starts at {log.start}"
+            text = f"offset {event.offset} of {_told(line)} is served, although the log starts at {log.start}"
             self.blame(line, text)
 
     @on(SegmentsDeleted)
@@ -129,8 +130,8 @@ class LogsAreCleanedAsConfigured(Judge):
         self.cleaned = True
         log = self._log(line)
         if event.reason == _LOG_START and not self._by_hand:
-            text = f"segments of {_told(line)} went as its start had moved"
-            self.blame(line, f"{text}, and no client has deleted records")
+            text = f"segments of {_told(line)} were deleted because its start had moved"
+            self.blame(line, f"{text}, but no client has deleted records")
         for fault in (
             *self._of_age(line, event),
             *self._of_settings(line, event),
@@ -145,7 +146,7 @@ class LogsAreCleanedAsConfigured(Judge):
         log = self._log(line)
         active = max(log.begins, default=0)
         if log.whole and event.end_offset > active:
-            where = f"up to {event.end_offset}, its active segment begins at {active}"
+            where = f"up to {event.end_offset}, although its active segment begins at {active}"
             self.blame(line, f"{_told(line)} was compacted {where}")
 
     def _of_age(self, line: Line, event: SegmentsDeleted) -> list[str]:
@@ -153,7 +154,7 @@ class LogsAreCleanedAsConfigured(Judge):
         if self._epoch_ms is not None and line.broker is not None:
             wall_ms = self._epoch_ms + line.at_ms + self._ahead_ms.get(line.broker, 0)
             if event.wall_ms != wall_ms:
-                clock = f"at {event.wall_ms} by its own word, its clock shows {wall_ms}"
+                clock = f"at {event.wall_ms} by the event's wall clock, but the broker's shows {wall_ms}"
                 faults.append(f"segments of {_told(line)} were deleted {clock}")
         age_ms = event.wall_ms - event.largest_timestamp_ms
         if event.reason != "retention.ms":
@@ -161,7 +162,7 @@ class LogsAreCleanedAsConfigured(Judge):
         if event.retention_ms < 0:
             faults.append(f"segments of {_told(line)} are to be kept whatever their age")
         elif event.largest_timestamp_ms >= 0 and age_ms <= event.retention_ms:
-            young = f"{age_ms} ms old, retention.ms is {event.retention_ms}"
+            young = f"{age_ms} ms old, although retention.ms is {event.retention_ms}"
             faults.append(f"records of {_told(line)} were deleted that are {young}")
         return faults
 
@@ -169,7 +170,9 @@ class LogsAreCleanedAsConfigured(Judge):
         own, faults = self._own.get(line.topic or "", {}), []
         for name, used in zip(_SETTINGS, (event.retention_ms, event.retention_bytes), strict=True):
             if name in own and own[name].strip() != str(used):
-                faults.append(f"{_told(line)} was cleaned by {name}={used}, it is {own[name]}")
+                faults.append(
+                    f"{_told(line)} was cleaned with {name}={used}, but the setting is {own[name]}"
+                )
         policy = own.get("cleanup.policy")
         if policy is not None and "delete" not in policy and event.reason != _LOG_START:
             faults.append(f"{_told(line)} has cleanup.policy={policy or '(none)'}")

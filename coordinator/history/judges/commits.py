@@ -48,9 +48,10 @@ class CommitsStayWithinGeneration(KnowsConsumerGroups):
 
     name = "no_stale_commit"
     promise = (
-        "a commit is accepted only from a member of the group and in its current generation; commits without a generation "
-        "only while the group is Empty (OC-1, OC-2), commits in transactions also without a member (TXN-2); in a consumer group only "
-        "at the member's epoch, or at an earlier one for partitions that it has had since then (K8-OFF-1, KIP-1251)"
+        "a commit is accepted only from a member of the group in its current generation. Without a generation it is accepted only "
+        "while the group is Empty (OC-1, OC-2); in a transaction, also without a member id (TXN-2). In a consumer group it is "
+        "accepted only with the member's epoch, or with an earlier one for partitions that the member has had since then "
+        "(K8-OFF-1, KIP-1251)"
     )
     needs = frozenset({"group", "wire"})
 
@@ -135,7 +136,7 @@ class CommitsStayWithinGeneration(KnowsConsumerGroups):
         if member and member not in members:
             self.blame(
                 line,
-                f"a commit of {member} was accepted, which is no member of group {line.group}",
+                f"a commit of {member} was accepted, although it is no member of group {line.group}",
             )
         request = self._requests.get(line.cause or _NONE)
         if request is None:
@@ -174,12 +175,12 @@ class CommitsStayWithinGeneration(KnowsConsumerGroups):
         if member is None:
             self.blame(
                 line,
-                f"a commit of {name} was accepted, which is no member of group {line.group}",
+                f"a commit of {name} was accepted, although it is no member of group {line.group}",
             )
         elif request is not None and (epoch > member.epoch or (pending and epoch != member.epoch)):
             self.blame(
                 line,
-                f"a commit of epoch {epoch} of {name} was accepted at its epoch {member.epoch}",
+                f"a commit of {name} with epoch {epoch} was accepted at its epoch {member.epoch}",
             )
         elif request is not None and epoch < member.epoch:
             for row in event.offsets:
@@ -188,7 +189,7 @@ class CommitsStayWithinGeneration(KnowsConsumerGroups):
                     where = f"{row.topic}-{row.partition}"
                     self.blame(
                         line,
-                        f"a commit of epoch {epoch} of {name} was accepted for {where}, which it did not have then",
+                        f"a commit of {name} with epoch {epoch} was accepted for {where}, which it did not have at that epoch",
                     )
 
 
@@ -226,10 +227,11 @@ class CommitsStayWithinAssignment(KnowsConsumerGroups):
 
     name = "commits_within_assignment"
     promise = (
-        "a member commits only for partitions that it was given in the current generation, or gave up in the rebalance that runs; if "
-        "cooperative, also for those that it owned when it joined this generation, until it joins again: it gives them up at its next "
-        "poll, and may be at work on what the last one returned (KIP-429); in a consumer group, for what it has or is to give up, or had "
-        "of a topic that was deleted, which its coordinator took at once"
+        "a member commits only for partitions that it was assigned in the current generation or revoked in the running rebalance. "
+        "A cooperative member also commits for partitions that it owned when it joined this generation, until it joins again, "
+        "because it revokes them at its next poll and may still process records of the last one (KIP-429). In a consumer group, a "
+        "member commits only for partitions that it has, has to revoke, or had of a deleted topic (which its coordinator takes "
+        "away at once)"
     )
     needs = frozenset({"group"})
 
@@ -276,7 +278,7 @@ class CommitsStayWithinAssignment(KnowsConsumerGroups):
             if (row.topic, row.partition) not in places and row.topic not in gone:
                 self.blame(
                     line,
-                    f"{member} committed {row.topic}-{row.partition} at {row.offset}, which it did not have",
+                    f"{member} committed offset {row.offset} of {row.topic}-{row.partition}, a partition that it did not have",
                 )
 
     def _given_to(self, group: str, member: str) -> set[tuple[str, int]] | None:
@@ -298,8 +300,9 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
 
     name = "offsets_never_go_back_unasked"
     promise = (
-        "a committed offset changes only by a commit, by the end of a transaction that had it pending, or because it was deleted, "
-        "its topic or group is gone, or it expired, which it does not while a stable group's members subscribe to its topic (EXP-2)"
+        "a committed offset changes only by a commit or by the end of a transaction in which it was pending. It disappears only "
+        "if it is deleted, its topic or group is deleted, or it expires; it does not expire while members of a stable group "
+        "subscribe to its topic (EXP-2)"
     )
 
     def __init__(self) -> None:
@@ -394,7 +397,7 @@ class OffsetsOnlyGoBackWhenAsked(Judge):
         if there is not None:
             self.blame(
                 line,
-                f"the offset of {there[0]}-{there[1]} in group {line.group} went with its topic, which was not deleted",
+                f"the offset of {there[0]}-{there[1]} in group {line.group} was deleted with its topic, but the topic was not deleted",
             )
 
 
@@ -410,8 +413,8 @@ class CommittedOffsetsGrow(Judge):
 
     name = "committed_offsets_grow"
     promise = (
-        "a group's committed offset goes back only when somebody asks for it: a commit from outside the group, a position that was reset "
-        "or rewound, a deletion or an expiry; or when a commit was held up on its way: over another connection than the later one"
+        "a group's committed offset goes back only after a commit from outside the group, a position that was reset or rewound, a "
+        "deletion or an expiry, or if an older commit was delayed and arrived over another connection after a newer one"
     )
     needs = frozenset({"group", "wire"})
 

@@ -50,9 +50,9 @@ class ChangesBumpEpochs(Judge):
 
     name = "changes_bump_epochs"
     promise = (
-        "the group epoch of a consumer group rises, in the same instant, whenever a member comes that subscribes to something, subscribes "
-        "to other topics, or is removed (K8-HB-1, K8-LV-1), so that a new target is due; members of a classic group that is upgraded keep "
-        "its generation as their group epoch (K8-MIG-1)"
+        "the group epoch of a consumer group rises in the same instant in which a member with a subscription joins, a member "
+        "changes its topics, or a member is removed (K8-HB-1, K8-LV-1), so that a new target assignment is due. Members of a "
+        "classic group that is upgraded do not raise it: the generation becomes the group epoch (K8-MIG-1)"
     )
     unasked = True
 
@@ -68,7 +68,7 @@ class ChangesBumpEpochs(Judge):
         if group.due is not None and line.at_ms > group.due[0].at_ms:
             changed, what = group.due
             group.due = None
-            self.blame(changed, f"{what} group {name}, and its group epoch did not rise")
+            self.blame(changed, f"{what} group {name}, but its group epoch did not rise")
         return group
 
     @on(ConsumerGroupCreated)
@@ -101,7 +101,7 @@ class ChangesBumpEpochs(Judge):
         if member in group.upgraded:
             group.upgraded.discard(member)
         elif is_known and before is not None and now is not None and now != before:
-            group.due = line, f"{member} subscribes to other topics than before in"
+            group.due = line, f"{member} changed its topics in"
 
     @on(ConsumerMemberReplaced)
     def _replaced(self, line: Line, event: ConsumerMemberReplaced) -> None:
@@ -133,7 +133,7 @@ class StaticMembersMayReturn(Judge):
 
     name = "static_members_may_return"
     promise = (
-        "a static member of a consumer group whose process closes, and so sends epoch -2, is a member until its session is over or its "
+        "a static member of a consumer group that closes sends epoch -2 and remains a member until its session ends or its "
         "successor replaces it (K8-LV-2), unless an administrator removes it"
     )
     needs = frozenset({"group", "member", "wire"})
@@ -177,5 +177,5 @@ class StaticMembersMayReturn(Judge):
         elif event.reason == Removal.LEFT and whose in self._static & self._closing:
             self.blame(
                 line,
-                f"{event.member_id} of group {line.group}, a static member whose process closes, is removed at once",
+                f"{event.member_id} of group {line.group}, a static member whose process closes, is removed immediately",
             )

@@ -40,9 +40,9 @@ class DeadLettersComplete(JudgeOfShares):
 
     name = "dead_letters_complete"
     promise = (
-        "each record that a share group with a topic for dead letters gave up has one dead letter there, before it is archived, unless "
-        "the log says why there is none, and bears it out (no topic, no leader); and no other record has "
-        "one. A leader that begins anew may write a letter again"
+        "if a share group has a dead letter topic, each record that was rejected or delivered too often has one dead letter "
+        "there, written before the record is archived, unless the log states a reason why there is none (no topic, no leader) and "
+        "confirms it. No other record has a dead letter. A new leader may write a letter again"
     )
 
     def __init__(self) -> None:
@@ -102,7 +102,8 @@ class DeadLettersComplete(JudgeOfShares):
         other = self._under_way.setdefault(key, Offsets()).missing(*span)
         if other is not None:
             self.blame(
-                line, f"offset {other} of {told(line)} has a dead letter and was not given up"
+                line,
+                f"offset {other} of {told(line)} has a dead letter, but was neither rejected nor delivered too often",
             )
         written.add(*span)
 
@@ -120,7 +121,7 @@ class DeadLettersComplete(JudgeOfShares):
             missing = written.missing(*span)
             if missing is not None and (unfounded := self._unfounded(line, event.reason)):
                 text = f"offset {missing} of {told(line)} was archived without its dead letter"
-                self.blame(line, f'{text}, as "{event.reason}", and {unfounded}')
+                self.blame(line, f'{text}, with the reason "{event.reason}", but {unfounded}')
             if event.reason.startswith(_WRITTEN) and missing is not None:
                 self.blame(
                     line, f"offset {missing} of {told(line)} was archived without its dead letter"
@@ -135,9 +136,9 @@ class DeadLettersComplete(JudgeOfShares):
         does."""
         _, no_topic, name = reason.partition(_NO_TOPIC)
         if no_topic and name in self._topics:
-            return "there is"
+            return "the topic exists"
         calm = not self._brokers.lasts and self._brokers.last_ms + LONGEST_MS < line.at_ms
-        return "nothing was done to brokers" if reason.endswith(_NO_LEADER) and calm else ""
+        return "no broker was disturbed" if reason.endswith(_NO_LEADER) and calm else ""
 
     def _forget(self, key: Key) -> None:
         for known in (self._under_way, self._written, self._since):

@@ -72,9 +72,10 @@ class OffsetsExpireInTime(Judge):
 
     name = "offsets_expire_in_time"
     promise = (
-        "a committed offset expires when its group has been Empty for the retention time; in a group of KIP-848, in a simple group, and "
-        "for a topic to which nobody subscribes, when it was committed so long ago (EXP-1, EXP-2); no sooner, and in a group without "
-        "members no later than one offsets.retention.check.interval.ms after that (EXP-5), unless something is done to brokers"
+        "a committed offset expires once its group has been Empty for the retention time. In a group of KIP-848, in a simple "
+        "group, and for a topic that no member subscribes to, it expires once the commit itself is that old (EXP-1, EXP-2). It "
+        "never expires sooner. In a group without members it expires at most one offsets.retention.check.interval.ms later "
+        "(EXP-5), unless brokers are disturbed"
     )
     timed = time_first = True
 
@@ -209,7 +210,7 @@ class OffsetsExpireInTime(Judge):
                 self.blame(
                     line,
                     f"the offset of {place[0]}-{place[1]} in group {line.group} expires {left_ms} ms before its "
-                    f"{self._retention_ms} ms are over",
+                    f"{self._retention_ms} ms of retention are over",
                 )
         self._expect(group, line)
 
@@ -250,8 +251,8 @@ class OffsetsExpireInTime(Judge):
         assert line is not None, f"nothing of group {name} is due"
         self.blame(
             line,
-            f"offsets of group {name}, which has no members, are there at {now_ms} ms, although their {self._retention_ms} ms and the "
-            f"{self._check_ms} ms until somebody looks were over at {due_ms} ms",
+            f"offsets of group {name}, which has no members, still exist at {now_ms} ms, although their {self._retention_ms} ms of "
+            f"retention and the {self._check_ms} ms until the next check were over at {due_ms} ms",
         )
 
 

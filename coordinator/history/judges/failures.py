@@ -19,7 +19,7 @@ class NoMemberFails(Judge):
     names them, or `ANY`."""
 
     name = "no_member_fails"
-    promise = "no member ends by an error of its own, but those of which the scenario says it (must.may_fail)"
+    promise = "no member ends with an error of its own, except those that the scenario names (must.may_fail)"
     needs = frozenset({"member"})
 
     def __init__(self, may: Collection[str] = ()) -> None:

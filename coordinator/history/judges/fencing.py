@@ -34,8 +34,9 @@ class EpochsFence(Judge):
 
     name = "epochs_fence"
     promise = (
-        "whoever begins anew under a transactional id gets another producer id, or a higher epoch than any before it, so that the one "
-        "before is fenced (KIP-98); only who asks again as the producer that it is may be told the same epoch again (KIP-360)"
+        "a producer that starts with a transactional id gets a new producer id, or a higher epoch than any producer before it, so "
+        "that the former one is fenced (KIP-98). Only a producer that asks again with its own id and epoch may get the same epoch "
+        "again (KIP-360)"
     )
     needs = frozenset({"transaction"})
     unasked = True
@@ -70,7 +71,7 @@ class EpochsFence(Judge):
             if epoch <= before:
                 self.blame(
                     line,
-                    f"a producer begins anew as {name}, with the id {key[1]} and the epoch {epoch}, and epoch {before} was another's",
+                    f"a producer starts as {name} with id {key[1]} and epoch {epoch}, but epoch {before} was another producer's",
                 )
         self._was_told(event)
 
@@ -95,8 +96,8 @@ class MemberEpochsFence(Judge):
 
     name = "member_epochs_fence"
     promise = (
-        "a heartbeat in a consumer group that names neither its member's epoch nor 0 is taken only if it names the epoch before, whose "
-        "answer may have been lost; who is further behind is told that it is fenced (K8-EP-1)"
+        "in a consumer group, a heartbeat with neither the member's epoch nor 0 is accepted only if it has the previous epoch, "
+        "because the response with the new one may have been lost. A member that is further behind is fenced (K8-EP-1)"
     )
     needs = frozenset({"group"})
 
@@ -126,5 +127,5 @@ class MemberEpochsFence(Judge):
         if known is not None and named != known:
             self.blame(
                 line,
-                f"a heartbeat of {member} at epoch {named} was taken, though the epoch before its own was {known}",
+                f"a heartbeat of {member} with epoch {named} was accepted, although its previous epoch was {known}",
             )

@@ -49,8 +49,8 @@ class GenerationsGrow(Judge):
 
     name = "generations_grow"
     promise = (
-        "a group's generation never decreases, and each begins once (a deleted group begins anew, a loaded one where it was stored); "
-        "nor do the group epoch and the member epochs of a consumer group"
+        "a group's generation never decreases, and no generation begins twice (a deleted group starts anew, a loaded one "
+        "continues with the stored generation). The group epoch and the member epochs of a consumer group never decrease either"
     )
 
     def __init__(self) -> None:
@@ -111,7 +111,7 @@ class OneLeader(Judge):
     """Judges that each generation has one leader, which is a member."""
 
     name = "one_leader"
-    promise = "each generation with members has one leader, which is one of them"
+    promise = "each generation with members has exactly one leader, and the leader is one of them"
 
     def __init__(self) -> None:
         super().__init__()
@@ -154,9 +154,9 @@ class StaticIdentity(Judge):
 
     name = "static_identity"
     promise = (
-        "a group instance id belongs to one member at a time: who comes later replaces, and fences, who had it (KIP-345); a coordinator "
-        "that loads a group has the members of the generation that it loads, or those of a consumer group, the last minute aside, of which "
-        "a broker that crashed may not have told the others all"
+        "a group instance id belongs to one member at a time: a later member with the same id replaces and fences the earlier one "
+        "(KIP-345). A coordinator that loads a group has the members of the loaded generation. If it loads a consumer group, "
+        "changes of the last minute may be missing, because a broker that crashed may not have replicated them"
     )
 
     def __init__(self) -> None:
@@ -262,5 +262,8 @@ class StaticIdentity(Judge):
         holders = self._of(line)
         holder = holders.setdefault(instance, _Holder(member, line.at_ms)).member
         if holder != member:
-            self.blame(line, f"{instance} is {member} and {holder} at once")
+            self.blame(
+                line,
+                f"{member} and {holder} are both members with the group instance id {instance}",
+            )
             holders[instance] = _Holder(member, line.at_ms)

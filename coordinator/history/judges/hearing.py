@@ -85,8 +85,8 @@ class RebalancesAreHeardOf(Judge):
 
     name = "rebalances_are_heard_of"
     promise = (
-        "a member of a group that rebalances, or has begun a generation without it, is refused its next heartbeat, commit or SyncGroup, "
-        "unless it has joined, or leaves, before that (HB-2, HB-3); not while something is done to it or to brokers"
+        "if a group rebalances, or begins a generation without a member, the next heartbeat, commit or SyncGroup of that member "
+        "is refused, unless it joins or leaves first (HB-2, HB-3). This is not judged while the member or brokers are disturbed"
     )
     needs = frozenset({"group", "member", "wire"})
     timed = time_first = True

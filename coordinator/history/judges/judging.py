@@ -184,7 +184,7 @@ class Panel:
                 continue
             findings = tuple(finding for finding in found if finding.seq >= since)
             if not findings and len(one.findings) > len(found) and not missing:
-                why = f"the beginning of what it found is not in this log ({self._gaps_told()})"
+                why = f"its findings depend on lines that are missing in this log ({self._gaps_told()})"
                 yield Verdict(one.name, one.promise, Judgement.NOT_JUDGED, (), why)
             elif missing:
                 why = f"the log has no stream {' and no stream '.join(missing)}"

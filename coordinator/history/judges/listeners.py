@@ -25,8 +25,9 @@ class ListenersAreTold(Judge):
 
     name = "listeners_are_told"
     promise = (
-        "a listener is told that partitions are revoked only while its member is one, in a generation or at an epoch: else they are lost "
-        "(KIP-429, CLI-23, K8-CL-4); it is given nothing that it has, and loses nothing that it has not"
+        "a rebalance listener is called with revoked partitions only while its consumer is a member, in a generation or at an "
+        "epoch; otherwise they are lost (KIP-429, CLI-23, K8-CL-4). It is never given a partition that it has, and never loses "
+        "one that it does not have"
     )
     needs = frozenset({"member"})
 
@@ -63,7 +64,7 @@ class ListenersAreTold(Judge):
         if isinstance(event, PartitionsRevoked) and named and not is_member:
             self.blame(
                 line,
-                f"{whose[1]} of group {whose[0]} is called with revoked partitions, although it is no member any more: they are lost",
+                f"{whose[1]} of group {whose[0]} is called with revoked partitions, although it is no longer a member: they are lost",
             )
 
     def _wrong(self, line: Line, whose: _Key, named: set[_Place], told: str, why: str) -> None:

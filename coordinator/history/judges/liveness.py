@@ -51,9 +51,9 @@ class StableWithin(Judge):
 
     name = "stable_within"
     promise = (
-        "when churn and faults are over, each group is Stable or Empty within the bound, and stays so; and a member whose process has "
-        "ended is one no longer than its session lasts, so that others are given what it had; then each member's application has what its "
-        "group gave it, and each partition that was there is somebody's"
+        "once churn and faults have ended, each group becomes Stable or Empty within the bound and stays so. A member whose "
+        "process has ended is removed when its session ends, at the latest, so that others get its partitions. Then each member's "
+        "application has the partitions that its group assigned to it, and each partition that was owned before has an owner"
     )
     needs = frozenset({"group", "member"})
     timed = True
@@ -115,7 +115,7 @@ class StableWithin(Judge):
         for group, member, since, line in self._ended.overdue(due):
             self.blame(
                 line,
-                f"{member} has ended, and is a member of group {group} still, {due - since} ms later",
+                f"{member} has ended, but is still a member of group {group} {due - since} ms later",
             )
         restless = False
         for group, changes in self._changes.items():
@@ -131,7 +131,7 @@ class StableWithin(Judge):
                 if change.line.kind in (RebalanceStarted, GroupEpochBumped):
                     self.blame(
                         change.line,
-                        f"group {group} rebalances ({self._reason(change.line)}), although nothing was done to it since "
+                        f"group {group} rebalances ({self._reason(change.line)}), although nothing disturbed it since "
                         f"{self._quiet.since} ms",
                     )
         for unsettled in (
@@ -158,8 +158,9 @@ class RefusalsEnd(Judge):
 
     name = "refusals_end"
     promise = (
-        "when churn and faults are over, and the bound has passed, no client is refused the same again and again: it has learnt who leads, "
-        "who coordinates and what it is a member of; requests that are sent twice on purpose do not count"
+        "once churn and faults have ended and the bound has passed, no client's requests are refused again and again with the "
+        "same error: each client knows the leaders, the coordinators and its own membership. Requests that are sent twice on "
+        "purpose do not count"
     )
     needs = frozenset({"wire", "member"})
 
@@ -198,7 +199,7 @@ class RefusalsEnd(Judge):
             if len(lines) > _REFUSALS and client not in self._repeats:
                 self.blame(
                     lines[-1],
-                    f"{client} is refused {api} with {error} time and again, although nothing was done since {self._quiet.since} ms",
+                    f"{client} is refused {api} with {error} again and again, although nothing was disturbed since {self._quiet.since} ms",
                 )
 
 
@@ -207,7 +208,7 @@ class FewRebalances(Judge):
     bound."""
 
     name = "most_rebalances"
-    promise = "a group has at most so many generations, or a consumer group new assignments, as the scenario allows"
+    promise = "a group has at most as many generations, or a consumer group as many new target assignments, as the scenario allows"
 
     def __init__(self, most: int) -> None:
         super().__init__()

@@ -34,8 +34,8 @@ class SingleOwner(KnowsConsumerGroups):
 
     name = "single_owner"
     promise = (
-        "within a generation each partition has at most one owner, and in a consumer group a partition is given to nobody "
-        "before its owner has given it up (groups whose assignments are not a consumer's are passed over)"
+        "within a generation each partition has at most one owner. In a consumer group a partition is assigned to a member only "
+        "after its former owner has revoked it. Groups whose assignments are not those of consumers are not judged"
     )
 
     @on(*CHANGES)
@@ -55,7 +55,7 @@ class SingleOwner(KnowsConsumerGroups):
                 names = " and ".join(members)
                 self.blame(
                     line,
-                    f"{topic}-{number} was given to {names} in generation {event.generation}",
+                    f"{topic}-{number} was assigned to {names} in generation {event.generation}",
                 )
 
     def _see_member(self, line: Line, name: str, group: ConsumerGroup) -> None:
@@ -71,7 +71,7 @@ class SingleOwner(KnowsConsumerGroups):
                     )
                     self.blame(
                         line,
-                        f"{where} was given to {name} at epoch {had.epoch}, and {other} has it since epoch {since}",
+                        f"{where} was assigned to {name} at epoch {had.epoch}, but {other} has had it since epoch {since}",
                     )
 
 
@@ -81,12 +81,12 @@ class RevokedBeforeAssigned(Judge):
 
     name = "revoked_before_assigned"
     promise = (
-        "a member is told of a partition only after its former owner's listener gave it up (revoked or lost), "
-        "or after the coordinator removed that owner, or began a generation for which that owner, a static member, did not rejoin in time, "
-        "or was replaced by its successor, who owns nothing until it is told, or the group was deleted; who was removed or replaced and "
-        "does not know yet owns nothing, nor who is told late of a generation that is over; a static member of a consumer group that left "
-        "for a while keeps only what it was not to give up (K8-LV-2); a topic that was deleted and is made "
-        "again under its name is another one"
+        "a partition is passed to a member's listener only after its former owner has lost it in one of these ways: its own "
+        "listener was called (revoked or lost); the coordinator removed it; a generation began for which it, a static member, did "
+        "not rejoin in time; its successor replaced it (a successor owns nothing until it gets its assignment); or the group was "
+        "deleted. A member that was removed or replaced and does not know it yet owns nothing, and neither does a member that "
+        "learns late of a generation that has ended. A static member of a consumer group that left temporarily keeps only what it "
+        "did not have to revoke (K8-LV-2). A topic that was deleted and created again with the same name is a different topic"
     )
     needs = frozenset({"group", "member"})
 

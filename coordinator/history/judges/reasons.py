@@ -78,10 +78,12 @@ class ReasonsHold(Judge):
 
     name = "reasons_hold"
     promise = (
-        "a member is removed as one that left if it asked for that (a LeaveGroup, or, in a consumer or share group, a process that closes "
-        "or an application that polls no more), as one too many if the group has its largest size; a group or an offset is deleted by "
-        "request if there was one, a group as unused if it has neither members nor offsets; a transaction ends as its producer asked, or "
-        "because another one began; and a transactional id is forgotten when nobody has used it for so long, or its topic is deleted"
+        "the reasons in the log are true. A member is removed because it left only if it asked for that (with LeaveGroup or, in a "
+        "consumer or share group, because its process closes or its application stopped polling), and because the group is full "
+        "only if the group has its maximum size. A group or an offset is deleted by request only if there was a request, and a "
+        "group as unused only if it has neither members nor offsets. A transaction ends as its producer asked, or because another "
+        "producer was initialized. A transactional id is removed only if it was unused for transactional.id.expiration.ms, or if "
+        "its topic was deleted"
     )
     needs = frozenset({"group", "member", "wire"})
 
@@ -136,7 +138,9 @@ class ReasonsHold(Judge):
             decided = self._told.pop(event.client, None)
             if event.failed is None and decided is not None and decided != event.committed:
                 told, was = ("committed", "aborted")[:: 1 if event.committed else -1]
-                text = f"{event.client} was told that its transaction is {told}, it was {was}"
+                text = (
+                    f"{event.client} was answered that its transaction is {told}, but it was {was}"
+                )
                 self.blame(line, text)
 
     @on(*Disturbances.handlers)
@@ -201,9 +205,10 @@ class ReasonsHold(Judge):
         elif event.reason == Removal.GROUP_FULL and (
             self._max_size >= NO_LIMIT or (members is not None and len(members) < self._max_size)
         ):
-            limit = "no limit" if self._max_size >= NO_LIMIT else f"room for {self._max_size}"
+            limit = "no limit" if self._max_size >= NO_LIMIT else f"a limit of {self._max_size}"
             self.blame(
-                line, f"{member} is removed from group {group} as it is full; it has {limit}"
+                line,
+                f"{member} is removed from group {group} because it is full, but the group has {limit}",
             )
         if members is not None and isinstance(event, MemberRemoved):
             members.discard(member)
@@ -235,8 +240,8 @@ class ReasonsHold(Judge):
             self._unasked_leave(line, member)
 
     def _unasked_leave(self, line: Line, member: str) -> None:
-        text = f"{member} is removed from group {line.group} as one that left"
-        self.blame(line, f"{text}, and nobody asked for that")
+        text = f"{member} is removed from group {line.group} because it left"
+        self.blame(line, f"{text}, but no request asked for that")
 
     # -- offsets and groups
 
@@ -259,14 +264,16 @@ class ReasonsHold(Judge):
         decided = self._decided.get(event.producer_id, event.committed)
         if decided != event.committed:
             was, told = ("committed", "aborted")[:: 1 if decided else -1]
-            text = f"offsets of producer {event.producer_id} in group {group} count as {told}"
-            self.blame(line, f"{text}, and its transaction was {was}")
+            text = f"offsets of producer {event.producer_id} in group {group} are treated as {told}"
+            self.blame(line, f"{text}, but its transaction was {was}")
 
     @on(OffsetsRemoved)
     def _offsets_removed(self, line: Line, event: OffsetsRemoved) -> None:
         group = line.group or ""
         if event.reason == _BY_REQUEST and not self._is_asked(line, "offset_delete"):
-            self.blame(line, f"offsets of group {group} were {_BY_REQUEST}, and there was none")
+            self.blame(
+                line, f"offsets of group {group} were {_BY_REQUEST}, but there was no request"
+            )
         for known in (self._offsets.get(group, {}), *self._pending.get(group, {}).values()):
             for place in event.partitions:
                 known.pop(place, None)
@@ -295,10 +302,10 @@ class ReasonsHold(Judge):
         offsets = self._offsets.pop(group, {})
         pending = {place for of in self._pending.pop(group, {}).values() for place in of}
         if event.reason == _BY_REQUEST and not self._is_asked(line, "delete_groups"):
-            self.blame(line, f"group {group} was {_BY_REQUEST}, and there was none")
+            self.blame(line, f"group {group} was {_BY_REQUEST}, but there was no request")
         elif event.reason == _UNUSED and (has := members or offsets.keys() | pending):
             what = "members" if members else "offsets"
-            self.blame(line, f"group {group} was deleted as unused, and has {len(has)} {what}")
+            self.blame(line, f"group {group} was deleted as unused, but has {len(has)} {what}")
 
     # -- transactions
 
@@ -320,8 +327,8 @@ class ReasonsHold(Judge):
         if event.reason not in (*_ENDED, _BEGAN):
             return
         if request is None or (request.api, request.transactional_id) != (api, name):
-            text = f'the transaction of {name} ends, as "{event.reason}"'
-            self.blame(line, f"{text}, and no such request came")
+            text = f'the transaction of {name} ends with the reason "{event.reason}"'
+            self.blame(line, f"{text}, but no such request came")
 
     @on(TransactionalIdExpired)
     def _expired(self, line: Line, event: TransactionalIdExpired) -> None:
@@ -330,11 +337,11 @@ class ReasonsHold(Judge):
             return
         left_ms = used_ms + self._expiration_ms - line.at_ms
         if left_ms > 0:
-            text = f"{event.transactional_id} is forgotten {left_ms} ms before"
-            self.blame(line, f"{text} nobody has used it for {self._expiration_ms} ms")
+            text = f"{event.transactional_id} is removed {left_ms} ms before"
+            self.blame(line, f"{text} it was unused for {self._expiration_ms} ms")
 
     @on(TransactionalIdDeleted)
     def _went_with_its_topic(self, line: Line, event: TransactionalIdDeleted) -> None:
         if "__transaction_state" not in self._deleted:
-            text = f"{event.transactional_id} went with __transaction_state"
+            text = f"{event.transactional_id} was removed with __transaction_state"
             self.blame(line, f"{text}, which was not deleted")

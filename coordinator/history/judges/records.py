@@ -65,9 +65,9 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
 
     name = "no_record_lost"
     promise = (
-        "a group's committed offset passes only records that one of its applications was given, aborted ones aside for readers of "
-        "committed records, and those that auto.offset.reset passes; commits from outside the group, and of members that fetch nothing, "
-        "may pass what they like"
+        "a group's committed offset passes a record only if one of the group's applications received it. Exceptions are records "
+        "of aborted transactions, if the consumer is read_committed, and records that auto.offset.reset skips. Commits from "
+        "outside the group, and those of members that fetch nothing, may skip any record"
     )
     needs = frozenset({"group", "member", "data"})
 
@@ -158,7 +158,7 @@ class NoRecordLostToTheGroup(JudgeOfRecords):
                 if missing is not None:
                     self.blame(
                         line,
-                        f"group {key[0]} has committed {key[1]}-{key[2]} up to {offset}, but nobody in it was given {missing}",
+                        f"group {key[0]} has committed {key[1]}-{key[2]} up to {offset}, but none of its applications received {missing}",
                     )
                     break
         if since is not None:
@@ -170,9 +170,9 @@ class DuplicatesAreUncommitted(Judge):
 
     name = "duplicates_are_uncommitted"
     promise = (
-        "an application that is assigned a partition begins at the committed offset, as it was acknowledged when the partition was "
-        "assigned, or later, and is given each record once, unless it goes back itself; auto.offset.reset acts only without a commit, "
-        "when the partition was assigned, or where the offset is out of range"
+        "an application that is assigned a partition starts at the offset that was committed when the partition was assigned, or "
+        "later, and receives each record once, unless it goes back itself. auto.offset.reset takes effect only if there was no "
+        "committed offset when the partition was assigned, or if the offset is out of range"
     )
     needs = frozenset({"group", "member", "wire"})
 
@@ -239,7 +239,7 @@ class DuplicatesAreUncommitted(Judge):
         if told_none and key in self._committed and (client, key) in self._to_be_found:
             self.blame(
                 line,
-                f"{client} found no committed offset of {key[1]}-{key[2]}, which is {self._committed[key]}",
+                f"{client} found no committed offset of {key[1]}-{key[2]}, although it is {self._committed[key]}",
             )
         self._next[client, key] = event.offset
 
@@ -251,7 +251,7 @@ class DuplicatesAreUncommitted(Judge):
             if first < least:
                 self.blame(
                     line,
-                    f"{client} was given {key[1]}-{key[2]} from {first} on, although it should be at {least} or later",
+                    f"{client} received {key[1]}-{key[2]} from {first} on, although it should start at {least} or later",
                 )
             self._next[client, key] = last + 1
 
@@ -262,9 +262,9 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
 
     name = "acknowledged_records_stay"
     promise = (
-        "a batch that was acknowledged with acks=all, or given to a consumer, keeps its offsets; an unclean leader, which was "
-        "not in sync, may begin once behind what was acknowledged, and what it has of that stays; or "
-        "min.insync.replicas let the last replica alone and that one was lost"
+        "a batch that was acknowledged with acks=all, or received by a consumer, keeps its offsets. Exceptions: an unclean "
+        "leader, which was not in sync, may once start without acknowledged records that it lacks, and keeps those that it has; "
+        "or min.insync.replicas allowed a single replica in sync, and that one was lost"
     )
     needs = frozenset({"member", "data"})
 
@@ -316,7 +316,7 @@ class AcknowledgedRecordsStay(JudgeOfRecords):
         if lost is not None:
             self.blame(
                 line,
-                f"{line.topic}-{line.partition}: offset {lost} was acknowledged or given away, and is written anew",
+                f"{line.topic}-{line.partition}: offset {lost} is written again, although it was acknowledged or received by a consumer",
             )
             acknowledged.cut(event.offset)
 
@@ -326,9 +326,10 @@ class IdempotentWritesOnce(JudgeOfRecords):
 
     name = "idempotent_writes_once"
     promise = (
-        "a producer's batch, known by producer id, epoch and sequence number, is appended to a partition once, however often it is sent; "
-        "again only after a truncation took it away (KIP-98), or after its broker, whose wall clock is ahead of the producer's by "
-        "producer.id.expiration.ms (a day), has looked for producers that expired, which it does every ten minutes"
+        "a producer's batch, identified by producer id, epoch and sequence number, is appended to a partition once, however often "
+        "it is sent. It is appended again only after a truncation removed it (KIP-98), or after the broker has dropped the "
+        "producer as expired: its wall clock is ahead of the producer's by producer.id.expiration.ms (a day), and its check, "
+        "every ten minutes, has run"
     )
     needs = frozenset({"data"})
 

@@ -54,11 +54,12 @@ class AnsweredOnce(Judge):
 
     name = "answered_once"
     promise = (
-        "a request is answered at most once, and only after it came; one of a group's member is answered in time, a JoinGroup that waits "
-        "for the others when the generation begins, a SyncGroup when the assignment is stored, while its connection is open and its broker "
-        "goes on (known where connections are logged); a LeaveGroup that is answered without an error takes its member out (of a group "
-        "that was loaded a former coordinator may say so in vain); and whose commit is refused because it is no member, or one of another "
-        "generation, has changed no offset, and a commit of a member that tells of itself is stored if it is acknowledged"
+        "a request is answered at most once, and only after it was received. While its connection is open and its broker runs, a "
+        "group member's request is answered in time (judged where connections are logged): a JoinGroup that waits for the others "
+        "when the generation begins, a SyncGroup when the assignment is stored. A LeaveGroup that is answered without an error "
+        "removes its member, unless a former coordinator of a group that was loaded elsewhere answered it. A commit that is "
+        "refused because of the member id or the generation changes no offset. An acknowledged commit is stored, if the log "
+        "contains its member's own events"
     )
     needs = frozenset({"wire"})
     timed = True
@@ -117,17 +118,17 @@ class AnsweredOnce(Judge):
         if changed and leaves is None and len(errors) == 1 and errors[0] in _FENCED:
             self.blame(
                 line,
-                f"the {event.api} of line {cause} was refused with {errors[0]}, and has changed offsets all the same",
+                f"the {event.api} of line {cause} was refused with {errors[0]}, but has changed offsets",
             )
         if leaves is not None and not (changed or errors or leaves.group in self._loaded):
             self.blame(
                 line,
-                f"{leaves.member} has left group {leaves.group}, and no member was removed",
+                f"{leaves.member} was answered that it left group {leaves.group}, but no member was removed",
             )
         if commit is not None and not (changed or errors):
             self.blame(
                 line,
-                f"the commit of {commit.client}, line {cause}, was acknowledged, and is not stored",
+                f"the commit of {commit.client}, line {cause}, was acknowledged, but is not stored",
             )
 
     @on(
@@ -236,7 +237,7 @@ class AnsweredOnce(Judge):
             line, request = self._waits[seq]
             self.blame(
                 line,
-                f"the {request.api} of {request.client} is not answered at {now_ms} ms, and waits for no other member",
+                f"the {request.api} of {request.client} is not answered at {now_ms} ms, although it waits for no other member",
             )
             self._forget([seq])
         self.due_ms = min(self._due.values(), default=NEVER - 1) + 1

@@ -35,8 +35,9 @@ class CommittedBeforeRevoked(Judge):
 
     name = "committed_before_revoked"
     promise = (
-        "who commits automatically has committed, or tried to, what its application has finished before its listener is told that the "
-        "partitions are revoked (CLI-23, K8-CL-4); not while it closes, or something is done to it or to brokers"
+        "a member that commits automatically has committed, or tried to commit, what its application has finished before its "
+        "listener is called with revoked partitions (CLI-23, K8-CL-4). This is not judged while the member closes, or while it or "
+        "brokers are disturbed"
     )
     needs = frozenset({"group", "member", "wire"})
 
@@ -113,5 +114,5 @@ class CommittedBeforeRevoked(Judge):
         topic, number, offset = left[0]
         self.blame(
             line,
-            f"{whose[1]} of group {whose[0]} gives up {topic}-{number}, finished up to {offset}, and did not try to commit that",
+            f"{whose[1]} of group {whose[0]} revokes {topic}-{number}, finished up to {offset}, but did not try to commit that",
         )

@@ -96,9 +96,9 @@ class AclsDecide(Judge):
 
     name = "acls_decide"
     promise = (
-        "what is refused for want of a right is what no ACL allows at that moment, or one denies; a request of a group "
-        "without the right to it is refused, and one with it is not; records come from a topic and go to it only by "
-        "those who may, or might when their request came"
+        "a request is refused for lack of a permission only if no ACL allows it at that moment, or one denies it. A group's "
+        "request without the permission for the group is refused, and one with it is not. Records are read from a topic and "
+        "written to it only by clients that have the permission, or had it when their request arrived"
     )
     needs = frozenset({"wire", "cluster"})
 
@@ -156,7 +156,7 @@ class AclsDecide(Judge):
         if allowed(self._acls, who, _BY_WORD[what], resource, event.name):
             self.blame(
                 line,
-                f"{who} is refused {what} on {event.resource} {event.name}, which an ACL allows",
+                f"{who} is refused {what} on {event.resource} {event.name}, although an ACL allows it",
             )
 
     @on(RequestSeen)
@@ -175,9 +175,9 @@ class AclsDecide(Judge):
             return
         is_refused = isinstance(event, RequestRefused) and _REFUSED in event.errors
         if asked.may and is_refused:
-            self.blame(line, f"{asked} is refused, which an ACL allows")
+            self.blame(line, f"{asked} is refused, although an ACL allows it")
         elif not asked.may and not is_refused:
-            self.blame(line, f"{asked} is not refused, and no ACL allows it")
+            self.blame(line, f"{asked} is not refused, although no ACL allows it")
 
     def _moved(self, line: Line, peer: str, operation: Operation, verb: str) -> None:
         topic, who = line.topic or "", self._who.get(peer)
@@ -188,4 +188,4 @@ class AclsDecide(Judge):
             del self._before[0]
         lately = [self._acls, *(acls for _, acls in self._before)]
         if not any(allowed(acls, who, operation, ResourceType.TOPIC, topic) for acls in lately):
-            self.blame(line, f"{who} {verb} topic {topic}, and no ACL allows it")
+            self.blame(line, f"{who} {verb} topic {topic}, although no ACL allows it")

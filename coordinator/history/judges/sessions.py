@@ -91,10 +91,11 @@ class SessionsEnd(Judge):
 
     name = "sessions_end"
     promise = (
-        "a member whose process has ended, is paused or is cut off from all brokers is removed when its session is over, which begins anew "
-        "when its group is loaded or a generation is stored; not while its group joins or is not served, or something is done to brokers; "
-        "and nobody's session ends sooner than that after the last that the log tells of the member, or after the heartbeat that it sent "
-        "before it was killed, paused or cut off, nor while it is well; nor by hand where no hand is at work"
+        "a member whose process has ended, is paused or is cut off from all brokers is removed when its session ends; a session "
+        "starts anew when its group is loaded or a generation is stored. This is not judged during a join phase, while the group "
+        "has no coordinator, or while brokers are disturbed. No session ends sooner than its timeout after the member's last sign "
+        "of life in the log, or after the heartbeat that it sent before it was killed, paused or cut off. No session of a healthy "
+        "member ends, and none is ended by hand unless a test did so"
     )
     needs = frozenset({"group", "member"})
     timed = time_first = True
@@ -221,8 +222,8 @@ class SessionsEnd(Judge):
             not isinstance(event, ShareMemberRemoved) and event.detail == Removal.ENDED_BY_HAND
         )
         if by_hand and not self._by_hand:
-            text = f"the session of {event.member_id} in group {group} was ended by hand, it says"
-            self.blame(line, f"{text}, and no test or person does that here")
+            text = f"the session of {event.member_id} in group {group} was ended by hand, according to the log"
+            self.blame(line, f"{text}, but nothing ends sessions by hand here")
         elif event.reason == Removal.SESSION_EXPIRED and not by_hand:
             self._expired(line, group, event.member_id)
 
@@ -350,7 +351,5 @@ class SessionsEnd(Judge):
     def _accuse(self, key: _Key, who: Silent) -> None:
         group, member = key
         session_ms = self._lasts(group, member)[1]
-        still = (
-            f"at {self._now} ms it is a member still, although its session lasts {session_ms} ms"
-        )
+        still = f"at {self._now} ms it is still a member, although its session timeout is {session_ms} ms"
         self.blame(who.line, f"{member} of group {group} falls silent ({who.line.name}): {still}")

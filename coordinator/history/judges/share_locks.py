@@ -179,9 +179,9 @@ class LocksLast(JudgeOfShares):
 
     name = "locks_last"
     promise = (
-        "who is given records by a share group holds them for the group's lock duration, neither longer nor shorter, unless it "
-        "acknowledges them, its session ends (by the word of the member, its group or its connection, not the broker's alone), or a test "
-        "ends the lock; not longer while nothing is done to brokers"
+        "a member of a share group holds acquired records for the group's lock duration, neither longer nor shorter, unless it "
+        "acknowledges them, its session ends (according to the member, its group or its connection, not to the broker alone), or "
+        "a test ends the lock. Locks that last too long are judged only while brokers are undisturbed"
     )
     timed = True
 
@@ -286,7 +286,7 @@ class LocksLast(JudgeOfShares):
             early_ms = lock.ends_ms - line.at_ms
             self.blame(
                 line,
-                f'{text} {early_ms} ms early, as "{event.reason}", and nothing else tells of that',
+                f'{text} {early_ms} ms early, with the reason "{event.reason}", which nothing else in the log confirms',
             )
             break
 
@@ -314,7 +314,9 @@ class LocksLast(JudgeOfShares):
             )
             until.put(first, last, lock if keeps else None)
             if keeps and deadline_ms is None:
-                text = f"{line.member} holds offset {first} of {told(line)}, and its lock is to end at no time"
+                text = (
+                    f"{line.member} holds offset {first} of {told(line)}, but its lock has no end"
+                )
                 self.blame(line, text)
         if deadline_ms is not None:
             self._held[key] = line
@@ -326,7 +328,7 @@ class LocksLast(JudgeOfShares):
         if right is not None and duration_ms != right:
             self.blame(
                 line,
-                f"the lock of {line.member} on {told(line)} is to last {duration_ms} ms, set are {right} ms",
+                f"the lock of {line.member} on {told(line)} is to last {duration_ms} ms, although {right} ms are set",
             )
 
     def _ended(self, line: Line, event: Moving, until: Spans[_Lock], first: int, last: int) -> None:
@@ -342,7 +344,9 @@ class LocksLast(JudgeOfShares):
                 and now > self._excused(end) + self._late_ms
                 and self._waited.get(key_of(line)) != now
             ):
-                text = f"the lock on offset {at} of {told(line)} was to end {now - end} ms ago"
+                text = (
+                    f"the lock on offset {at} of {told(line)} should have ended {now - end} ms ago"
+                )
             else:
                 continue
             self.blame(line, text)
@@ -363,7 +367,7 @@ class LocksLast(JudgeOfShares):
         by_hand = reason.startswith(_BY_A_TEST)
         if not by_hand and self._sessions.may_be_over(group, member, reason, given_ms):
             return None
-        return f', as "{reason}", and nothing else tells of that'
+        return f', with the reason "{reason}", which nothing else in the log confirms'
 
     def _excused(self, end: int, tried_again_ms: int = 0) -> int:
         """Return the instant until which a lock may last that was to end at `end`."""
@@ -385,7 +389,7 @@ class LocksLast(JudgeOfShares):
             heappop(self._ends)
             if held and still is not None:
                 line = self._held[key]
-                text = f"the lock on offset {held[0]} of {told(line)} was to end at {end} ms, and goes on at {now_ms} ms"
+                text = f"the lock on offset {held[0]} of {told(line)} should have ended at {end} ms, but continues at {now_ms} ms"
                 self.blame(line, text)
                 for at, last, lock in list(still.within(0, NEVER)):
                     if lock.ends_ms <= end:

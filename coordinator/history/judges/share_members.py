@@ -57,8 +57,8 @@ class AcknowledgementsAreStored(JudgeOfShares):
 
     name = "acknowledgements_are_stored"
     promise = (
-        "an acknowledgement that a member of a share group was told to be taken is in its leader's log, word for word, or in its share "
-        "coordinator's, or its record was done with before"
+        "an acknowledgement that was answered without an error is in the log of the partition's leader, exactly as sent, or in "
+        "that of the share coordinator, or its record had been acknowledged or archived before"
     )
     needs = frozenset({"share", "member"})
 
@@ -120,9 +120,9 @@ class AcknowledgementsAreStored(JudgeOfShares):
                     break
                 expected = last + 1
             if expected <= of.last_offset:
-                took = "did not take it" if taken == word else f"took {taken}"
-                text = f"{event.client} was told that its {word} of offset {expected} of {told(line)} is taken"
-                self.blame(line, f"{text}, and its leader {took}")
+                took = "did not store it" if taken == word else f"stored {taken}"
+                text = f"{event.client} was answered that its {word} of offset {expected} of {told(line)} is accepted"
+                self.blame(line, f"{text}, but the leader {took}")
                 return
 
 
@@ -131,8 +131,8 @@ class SessionEpochsCount(JudgeOfShares):
 
     name = "session_epochs_count"
     promise = (
-        "a request within a share session that arrives for a second time is refused, because its epoch is over, unless the first one was "
-        "kept from the broker or from its handler"
+        "a request of a share session that arrives a second time is refused, because its session epoch is over, unless the first "
+        "copy did not reach the broker or its handler"
     )
     needs = frozenset({"share", "member"})
 
@@ -150,7 +150,7 @@ class SessionEpochsCount(JudgeOfShares):
         if event.failed is None and self._faults.get(event.client, -1) < event.sent_ms:
             self.blame(
                 line,
-                f"the {event.api} of {event.client}, sent at {event.sent_ms} ms, was taken a second time",
+                f"the {event.api} of {event.client}, sent at {event.sent_ms} ms, was accepted a second time",
             )
 
 
@@ -165,8 +165,8 @@ class ReleasedComeAgain(Judge):
 
     name = "released_come_again"
     promise = (
-        "when churn and faults are over, each record that was given back to a share group and may be delivered again is so within the "
-        "bound, as long as the group has a member that is well and not at work on what it has all the time"
+        "once churn and faults have ended, each record that was released to a share group and may be delivered again is delivered "
+        "within the bound, as long as the group has a healthy member that is not busy the whole time with records that it has"
     )
     needs = frozenset({"share", "member"})
     unasked = True
@@ -285,7 +285,7 @@ class ReleasedComeAgain(Judge):
                 since = max(self._quiet_since, line.at_ms)
                 due_ms = since + self._bound_ms
                 if due_ms < self._now and any(self._had_time(client, due_ms) for client in well):
-                    text = f"offset {at} of {told(line)} was released, and has been delivered to no member since"
+                    text = f"offset {at} of {told(line)} was released, but has not been delivered since"
                     self.blame(line, text)
                     break
 

@@ -59,8 +59,8 @@ class DoneStaysDone(JudgeOfShares):
 
     name = "done_stays_done"
     promise = (
-        "a record that a member of a share group accepted or rejected, or that was given up, is delivered to nobody any more, unless "
-        "the group's offsets are altered or deleted, or the only broker that had the state was not the one that was elected"
+        "a record that a member of a share group accepted or rejected, or that was archived, is never delivered again, unless the "
+        "group's offsets are altered or deleted, or the broker with the only copy of the state was not the one elected"
     )
 
     def __init__(self, *, by_hand: bool = True) -> None:
@@ -112,7 +112,7 @@ class DoneStaysDone(JudgeOfShares):
             if again is not None:
                 self.blame(
                     line,
-                    f"offset {again} of {told(line)} was done with, and is delivered again, to {event.member_id}",
+                    f"offset {again} of {told(line)} was already acknowledged or archived, but is delivered again, to {event.member_id}",
                 )
 
     @on(SharePartitionOpened)
@@ -136,8 +136,8 @@ class OneHolder(JudgeOfShares):
 
     name = "one_holder"
     promise = (
-        "a record is given to one member of a share group at a time: to nobody until its holder has acknowledged it, its lock has ended or "
-        "the session of its holder has; and only its holder acknowledges it"
+        "a record of a share group is acquired by one member at a time: by another one only after its holder has acknowledged it, "
+        "its lock has ended or the session of its holder has ended. Only the holder acknowledges it"
     )
 
     def __init__(self) -> None:
@@ -156,7 +156,7 @@ class OneHolder(JudgeOfShares):
             for at, _, holder in held.within(first, last):
                 self.blame(
                     line,
-                    f"offset {at} of {told(line)} is given to {event.member_id}, while {holder} holds it",
+                    f"offset {at} of {told(line)} is delivered to {event.member_id} while {holder} holds it",
                 )
                 break
             held.put(first, last, event.member_id)
@@ -194,8 +194,8 @@ class DeliveriesAreCounted(JudgeOfShares):
 
     name = "deliveries_are_counted"
     promise = (
-        "each delivery of a record to a share group counts one more than the one before, those of a leader that is gone aside, and none is "
-        "above the largest limit that the group has had"
+        "each delivery of a record to a share group has a delivery count one higher than the delivery before, apart from "
+        "deliveries by a former leader, and no count exceeds the highest limit that the group has had"
     )
 
     def __init__(self, limit: int = _LIMIT, *, by_hand: bool = True) -> None:
@@ -274,7 +274,7 @@ class DeliveriesAreCounted(JudgeOfShares):
             if count > limit:
                 self.blame(
                     line,
-                    f"offset {first} of {told(line)} is delivered {count} times, the limit is {limit}",
+                    f"offset {first} of {told(line)} is delivered {count} times, but the limit is {limit}",
                 )
             self._one_more(line, counts, first, last, count)
             counts.put(first, last, count)
@@ -282,7 +282,7 @@ class DeliveriesAreCounted(JudgeOfShares):
     def _one_more(self, line: Line, counts: Spans[int], first: int, last: int, count: int) -> None:
         for at, before in _before(counts, first, last):
             if count != before + 1:
-                text = f"offset {at} of {told(line)} was delivered {before} times, and then is at {count}"
+                text = f"offset {at} of {told(line)} was delivered {before} times, but then has delivery count {count}"
                 self.blame(line, text)
                 return
 
@@ -309,8 +309,8 @@ class NothingBeforeStart(JudgeOfShares):
 
     name = "nothing_before_start"
     promise = (
-        "no record before the start offset of a share partition is delivered, and the start offset does not go back to records that are "
-        "done with, unless the group's offsets are altered or deleted"
+        "no record before the start offset of a share partition is delivered, and the start offset does not go back to records that "
+        "were acknowledged or archived, unless the group's offsets are altered or deleted"
     )
 
     def __init__(self) -> None:
@@ -342,7 +342,7 @@ class NothingBeforeStart(JudgeOfShares):
         key = key_of(line)
         before = self._starts.get(key, start)
         if start < self._moved_by_log.get(key, before):
-            self.blame(line, f"{told(line)} started at {before}, and goes back to {start}")
+            self.blame(line, f"{told(line)} started at {before}, but goes back to {start}")
         if start < before:
             self._moved_by_log.pop(key, None)
         self._starts[key] = start
@@ -355,7 +355,7 @@ class NothingBeforeStart(JudgeOfShares):
             if of.first_offset < before:
                 self.blame(
                     line,
-                    f"offset {of.first_offset} of {told(line)}, which starts at {before}, is delivered to {event.member_id}",
+                    f"offset {of.first_offset} of {told(line)} is delivered to {event.member_id}, although the start offset is {before}",
                 )
 
 

@@ -43,11 +43,12 @@ class TimeoutsEnd(Judge):
 
     name = "timeouts_end"
     promise = (
-        "a join phase lasts no longer than the longest rebalance timeout of the group's members, an initial one as long as its delay, "
-        "and once more only while nobody but static members that are away is in it (REB-5, DLY-2); a sync phase lasts no longer than that "
-        "timeout (SYNC-6), a member id that was given and not used no longer than its session (MID-5), a revocation no longer than the "
-        "member's rebalance timeout (K8-REC-6), an open transaction no longer than its own; not while something is done to brokers; and "
-        "none of these times is over sooner for who is removed, left out or aborted because of it, and it owed what it is removed for"
+        "nothing lasts longer than its timeout, unless brokers are disturbed. A join phase lasts at most the longest rebalance "
+        "timeout of the group's members; an initial one lasts as long as its delay; it is extended only while it contains only "
+        "absent static members (REB-5, DLY-2). A sync phase lasts at most that timeout (SYNC-6), a member id that was "
+        "assigned and not used at most its session timeout (MID-5), a revocation at most the member's rebalance timeout "
+        "(K8-REC-6), an open transaction at most its own timeout. None of these timeouts fires early: a member is removed or left "
+        "out, or a transaction aborted, only when the timeout is over and the step was really missing"
     )
     timed = time_first = True
 
@@ -94,8 +95,10 @@ class TimeoutsEnd(Judge):
         else:
             unfounded = self._unfounded(line, group, event.member_id, timer)
         if unfounded:
-            text = f'{event.member_id} is removed from group {group}, as it "{event.reason}"'
-            self.blame(line, f"{text}, though {unfounded}")
+            text = (
+                f'{event.member_id} is removed from group {group} with the reason "{event.reason}"'
+            )
+            self.blame(line, f"{text}, but {unfounded}")
 
     def _unfounded(self, line: Line, group: str, member: str, timer: str) -> str:
         """Return what in the log contradicts the reason for removing a member of a classic
@@ -103,7 +106,7 @@ class TimeoutsEnd(Judge):
         timers = self._timers
         done = timers.here if timer is JOIN else timers.synced
         if member in done.get(group, ()):
-            return "it did"
+            return "it did so"
         if group not in timers.known or self._brokers.lasts:
             return ""
         if timer is JOIN:
@@ -113,7 +116,7 @@ class TimeoutsEnd(Judge):
         left_ms = timers.sync_ends[group] - line.at_ms
         is_told = (timer, group, "") in timers.due
         early = left_ms > self._late_ms and not is_told
-        return f"its time to do so is over in {left_ms} ms" if early else ""
+        return f"it still has {left_ms} ms to do so" if early else ""
 
     def _unfounded_of_consumer(self, line: Line, group: str, member: str, timer: str) -> str:
         """The same as `_unfounded` for a member of a consumer group."""
@@ -124,15 +127,15 @@ class TimeoutsEnd(Judge):
         known = timers.classic.get((group, member))
         if known is None:
             joins = timers.revokes_at_its_pace(group, member)
-            return "it speaks the consumer protocol, which knows no such step" if joins else ""
+            return "it speaks the consumer protocol, which has no such step" if joins else ""
         left_ms = known[1] + known[0] - line.at_ms
-        return f"its {known[0]} ms are over in {left_ms} ms" if left_ms > self._late_ms else ""
+        return f"it still has {left_ms} of its {known[0]} ms" if left_ms > self._late_ms else ""
 
     def _extended(self, line: Line, group: str) -> None:
         if here := self._timers.here.get(group):
             self.blame(
                 line,
-                f"group {group} waits once more for members that did not rejoin, although {min(here)} did",
+                f"group {group} extends its join phase, although {min(here)} has joined",
             )
 
     def _begins_early(self, line: Line, group: str, event: GenerationStarted) -> None:
@@ -170,7 +173,7 @@ class TimeoutsEnd(Judge):
             timers.overdue.add(key)
             self.blame(
                 due.line,
-                f"the {_told(key)} goes on at {now_ms} ms, although its timeout is {due.timeout_ms} ms",
+                f"the {_told(key)} continues at {now_ms} ms, although its timeout is {due.timeout_ms} ms",
             )
         timers.look_again()
         self._look_later()

@@ -24,8 +24,9 @@ class TransactionsStayWithinAssignment(CommitsStayWithinAssignment):
 
     name = "no_transaction_after_losing"
     promise = (
-        "offsets in a transaction are of partitions that the member which they name has, or gave up in the rebalance that runs; "
-        "where they name none, not of a partition that another client's member has, whose work another producer or a peer of the test does"
+        "if offsets in a transaction name a member, they are for partitions that it has, or revoked in the running rebalance. If "
+        "they name none, they are not for a partition of another client's member, if another producer commits for that client or "
+        "a test plays it"
     )
 
     def __init__(self) -> None:
@@ -81,7 +82,7 @@ class TransactionsStayWithinAssignment(CommitsStayWithinAssignment):
             (topic, index), offset = found[client]
             self.blame(
                 line,
-                f"producer {producer}, which works for {', '.join(sorted(mine))}, committed {topic}-{index} at {offset} in a transaction "
+                f"producer {producer}, which commits for {', '.join(sorted(mine))}, committed {topic}-{index} at {offset} in a transaction "
                 f"while {client} had it",
             )
         mine.update(found.keys() - foreign)

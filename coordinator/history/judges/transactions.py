@@ -34,8 +34,8 @@ class OnlyCommittedIsRead(JudgeOfRecords):
 
     name = "read_committed"
     promise = (
-        "an application with isolation.level=read_committed is given no record of an aborted transaction, nor of one that is open "
-        "(KIP-98); and partitions are marked as it was decided, and not again once the transaction is complete"
+        "an application with isolation.level=read_committed receives no record of an aborted or open transaction (KIP-98). Each "
+        "partition gets the marker that was decided, commit or abort, and no further marker once the transaction is complete"
     )
     needs = frozenset({"member", "data"})
 
@@ -77,7 +77,7 @@ class OnlyCommittedIsRead(JudgeOfRecords):
                     state = "aborted" if batch.outcome is False else "still open"
                     self.blame(
                         line,
-                        f"{event.client} was given {where} at {max(first, batch.first)}, whose transaction is {state}",
+                        f"{event.client} received offset {max(first, batch.first)} of {where}, although its transaction is {state}",
                     )
                     break
 
@@ -89,7 +89,7 @@ class OnlyCommittedIsRead(JudgeOfRecords):
             what = "committed" if event.committed else "aborted"
             self.blame(
                 line,
-                f"{where}: the transaction of producer {producer} is marked {what}, which was not decided",
+                f"{where}: the transaction of producer {producer} has the marker {what}, which was not decided",
             )
         complete = self._complete.get(producer)
         if complete is not None and (
@@ -97,7 +97,7 @@ class OnlyCommittedIsRead(JudgeOfRecords):
         ):  # by hand it may be marked at any time
             self.blame(
                 line,
-                f"{where}: producer {producer} is marked again, whose transaction is complete by line {complete.seq}",
+                f"{where}: producer {producer} gets another marker, although its transaction is complete by line {complete.seq}",
             )
 
 
@@ -107,8 +107,9 @@ class TransactionsAreMarked(Judge):
 
     name = "every_partition_is_marked"
     promise = (
-        "when a transaction is complete, each partition that came into it has its marker (KIP-98), whichever broker coordinated it when it "
-        "was decided; but those of topics that were deleted, and those that had no leader meanwhile, which Kafka passes over"
+        "when a transaction is complete, each partition in it has its marker (KIP-98), whichever broker was its coordinator when "
+        "the end was decided. Exceptions, as in Kafka, are partitions of deleted topics and partitions that had no leader "
+        "meanwhile"
     )
     needs = frozenset({"data", "transaction"})
     unasked = True
@@ -153,7 +154,7 @@ class TransactionsAreMarked(Judge):
         for place in sorted(places):
             if self._leaderless.get(place, -_HEARS_MS) < since_ms - _HEARS_MS:
                 text = f"the transaction of {event.transactional_id} is complete"
-                self.blame(line, f"{text}, and {place[0]}-{place[1]} has no marker of it")
+                self.blame(line, f"{text}, but {place[0]}-{place[1]} has no marker of it")
                 return
 
     @on(LogTruncated)
@@ -187,9 +188,9 @@ class PipelinesWriteOnce(JudgeOfRecords):
 
     name = "exactly_once"
     promise = (
-        "for each record below the offset that a pipeline's group has committed in a transaction, one record is written by a committed "
-        "transaction, and not two (KIP-447); transactions whose end is decided and not yet written everywhere are left out, and records of "
-        "topics that are deleted"
+        "for each record below the offset that a pipeline's group has committed in a transaction, exactly one record is written "
+        "by a committed transaction (KIP-447). Transactions whose end is decided but not yet written to every partition are not "
+        "judged, nor are records of deleted topics"
     )
     needs = frozenset({"group", "member", "data", "transaction"})
 
@@ -271,7 +272,7 @@ class PipelinesWriteOnce(JudgeOfRecords):
                 group, topic, partition, offset = source
                 self.blame(
                     line,
-                    f"group {group} has written twice for {topic}-{partition} at {offset}, in committed transactions",
+                    f"group {group} has written two records for {topic}-{partition} at {offset}, in committed transactions",
                 )
 
     def finish(self) -> None:
@@ -293,6 +294,6 @@ class PipelinesWriteOnce(JudgeOfRecords):
                     None,
                 )
                 if missing is not None:
-                    text = f"group {group} has committed {topic}-{partition} up to {committed}, but written nothing for {missing}"
+                    text = f"group {group} has committed {topic}-{partition} up to {committed}, but written no record for {missing}"
                     self.blame(line, text)
                     break

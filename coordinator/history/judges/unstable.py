@@ -36,8 +36,8 @@ class UnstableOffsetsAreWithheld(Judge):
 
     name = "unstable_offsets_withheld"
     promise = (
-        "the OffsetFetch of a consumer with isolation.level=read_committed is refused with UNSTABLE_OFFSET_COMMIT while an open "
-        "transaction has an offset of one of its partitions (OF-4, KIP-447)"
+        "an OffsetFetch of a consumer with isolation.level=read_committed is refused with UNSTABLE_OFFSET_COMMIT while an open "
+        "transaction contains an offset of one of its partitions (OF-4, KIP-447)"
     )
     needs = frozenset({"group", "member", "wire"})
     unasked = True
@@ -82,7 +82,7 @@ class UnstableOffsetsAreWithheld(Judge):
     def _accuse(self, line: Line, whose: _Key, place: _Place) -> None:
         self.blame(
             line,
-            f"{whose[1]} of group {whose[0]}, which reads committed records, is told the offset of {place[0]}-{place[1]} "
+            f"{whose[1]} of group {whose[0]}, which reads committed records, receives the offset of {place[0]}-{place[1]} "
             "while an open transaction may change it",
         )
 

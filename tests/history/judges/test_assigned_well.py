@@ -57,7 +57,7 @@ def _log(*members: tuple[str, int, dict[str, tuple[int, ...]]]) -> list[Line]:
 
 @pytest.mark.parametrize(
     ("generations", "told"),
-    [((1, 2), ["moves 4 partitions, of which 3 had to"]), ((3, 3), [])],
+    [((1, 2), ["moves 4 partitions; 3 would have been enough"]), ((3, 3), [])],
 )
 def test_two_claims_are_judged_where_their_generations_agree(
     generations: tuple[int, int], told: list[str]

@@ -102,9 +102,9 @@ def _another_setting(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("plant", "said"),
     [
-        (_wrong_clock, "ms old, retention.ms is"),
+        (_wrong_clock, "ms old, although retention.ms is"),
         (_part_of_a_segment, "within a segment"),
-        (_another_setting, "was cleaned by retention.ms=10"),
+        (_another_setting, "was cleaned with retention.ms=10"),
     ],
 )
 def test_mistakes_are_found(plant: Any, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,4 +139,6 @@ def test_an_active_segment_that_was_compacted_is_named(monkeypatch: pytest.Monke
     (line,) = right.logged("LogCompacted")
     assert line["removed"] > 0 and found(right) == []
     monkeypatch.setattr(compaction, "_bounds", active_too)
-    assert found(compacted()) == ["orders-0 was compacted up to 5, its active segment begins at 4"]
+    assert found(compacted()) == [
+        "orders-0 was compacted up to 5, although its active segment begins at 4"
+    ]

@@ -59,10 +59,10 @@ WAYS: list[Callable[[Log, int], None]] = [
 @pytest.mark.parametrize(
     ("at_ms", "said"),
     [
-        (KEPT_MS - 1, "expires 1 ms before its 60000 ms are over"),
+        (KEPT_MS - 1, "expires 1 ms before its 60000 ms of retention are over"),
         (KEPT_MS, ""),
         (KEPT_MS + LOOKS_MS, ""),
-        (KEPT_MS + LOOKS_MS + 1, "are there at"),
+        (KEPT_MS + LOOKS_MS + 1, "still exist at"),
     ],
 )
 def test_offsets_go_at_the_first_look_after_their_time(
@@ -136,4 +136,4 @@ def test_a_commit_that_only_a_former_coordinator_had_counts_for_nothing() -> Non
 
     assert early() == early(-1)
     assert early(0) == []
-    assert "expires 8000 ms before its 60000 ms are over" in early()[0]
+    assert "expires 8000 ms before its 60000 ms of retention are over" in early()[0]

@@ -869,7 +869,7 @@ def test_of_a_group_that_does_not_rest_its_state_is_told_and_who_is_awaited() ->
     late = [{**line, "at_ms": 5_000} for line in again[:1]]
     stored = {"type": "GenerationStored", "members": [], "generation": 1}
     assert _still(*joined, begun, stored, *late) == [
-        "group g rebalances (c joins), although nothing was done to it since 0 ms"
+        "group g rebalances (c joins), although nothing disturbed it since 0 ms"
     ]
     subscribed = {"type": "ConsumerMemberSubscribed", "member": "m", "topics": ["t"]}
     bumped = {"type": "GroupEpochBumped", "group_epoch": 2}
@@ -898,7 +898,7 @@ def test_a_group_is_not_believed_that_a_topic_was_deleted() -> None:
         return [finding.text for finding in verdict.findings]
 
     assert found(created, gone) == [
-        "the offset of t-0 in group g went with its topic, which was not deleted"
+        "the offset of t-0 in group g was deleted with its topic, but the topic was not deleted"
     ]
     assert found(created, deleted, gone) == []
     assert found(created, deleted, created, gone) == [], "a broker may hear of it late"

@@ -100,7 +100,7 @@ def test_a_request_that_is_forgotten() -> None:
     log = Log()
     _joins(log, excuse="")
     assert log.blamed(AnsweredOnce) == [
-        "the join_group of c is not answered at 100000 ms, and waits for no other member"
+        "the join_group of c is not answered at 100000 ms, although it waits for no other member"
     ]
 
 
@@ -128,7 +128,7 @@ def _leaves(*, removed: bool = False, loaded: bool = False, error: bool = False)
 
 
 def test_who_leaves_is_taken_out() -> None:
-    assert _leaves() == ["m has left group g, and no member was removed"]
+    assert _leaves() == ["m was answered that it left group g, but no member was removed"]
     assert _leaves(removed=True) == _leaves(loaded=True) == _leaves(error=True) == []
 
 
@@ -148,10 +148,10 @@ def _commits(*, stored: bool, error: str = "", tells: bool = True) -> list[str]:
 
 def test_commits_are_stored_if_they_are_acknowledged_and_only_then() -> None:
     assert _commits(stored=False) == [
-        "the commit of c, line 2, was acknowledged, and is not stored"
+        "the commit of c, line 2, was acknowledged, but is not stored"
     ]
     assert _commits(stored=True, error="ILLEGAL_GENERATION") == [
-        "the offset_commit of line 2 was refused with ILLEGAL_GENERATION, and has changed offsets all the same"
+        "the offset_commit of line 2 was refused with ILLEGAL_GENERATION, but has changed offsets"
     ]
     assert _commits(stored=False, tells=False) == []  # another client's may be empty
     assert (
@@ -174,10 +174,10 @@ def _phases(kind: str, *, lasts_ms: int, fault: str = "") -> list[str]:
 
 def test_phases_end() -> None:
     assert _phases("join", lasts_ms=41_000) == [
-        "the join phase of group g goes on at 41000 ms, although its timeout is 30000 ms"
+        "the join phase of group g continues at 41000 ms, although its timeout is 30000 ms"
     ]
     assert _phases("sync", lasts_ms=41_000) == [
-        "the sync phase of group g goes on at 41000 ms, although its timeout is 30000 ms"
+        "the sync phase of group g continues at 41000 ms, although its timeout is 30000 ms"
     ]
     for kind in ("join", "sync"):
         assert (
@@ -194,9 +194,7 @@ def test_a_join_phase_is_extended_only_where_nobody_waits() -> None:
     log.group("RebalanceStarted", 0, delay_ms=None)
     waited = list(log.lines)
     log.group("JoinPhaseExtended", 30_000)
-    assert log.blamed(TimeoutsEnd) == [
-        "group g waits once more for members that did not rejoin, although m did"
-    ]
+    assert log.blamed(TimeoutsEnd) == ["group g extends its join phase, although m has joined"]
     log.lines = waited
     log.group("GenerationStarted", 1, members=["m"], generation=1)
     log.group(
@@ -217,7 +215,7 @@ def test_transactions_end() -> None:
     begun = list(log.lines)
     log.ends(31_000)
     assert log.blamed(TimeoutsEnd) == [
-        "the transaction of t goes on at 31000 ms, although its timeout is 10000 ms"
+        "the transaction of t continues at 31000 ms, although its timeout is 10000 ms"
     ]
     log.lines = begun
     log.line(
@@ -270,7 +268,7 @@ def test_a_transaction_is_marked_once_it_is_decided_and_not_again() -> None:
         committed=True,
     )
     assert log.blamed(OnlyCommittedIsRead) == [
-        "t-0: producer 1 is marked again, whose transaction is complete by line 3"
+        "t-0: producer 1 gets another marker, although its transaction is complete by line 3"
     ]
     log.lines = [*complete, {**log.lines[-1], "cause": 40}]  # WriteTxnMarkers, by hand
     assert log.blamed(OnlyCommittedIsRead) == []
@@ -325,7 +323,7 @@ def test_what_a_consumer_was_given_is_not_written_anew() -> None:
     given = list(log.lines)
     log.line("data", "RecordsAppended", 2, broker=1, **{**written, "offset": 1, "last_offset": 1})
     assert log.blamed(AcknowledgedRecordsStay) == [
-        "t-0: offset 1 was acknowledged or given away, and is written anew"
+        "t-0: offset 1 is written again, although it was acknowledged or received by a consumer"
     ]
     anew = log.lines[-1]
     log.lines = [*before, anew]

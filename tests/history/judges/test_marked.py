@@ -45,7 +45,7 @@ def _found(*lines: Fields) -> list[str]:
 
 def test_each_partition_of_a_transaction_is_marked() -> None:
     assert _found(_marked("a", 0), _marked("b", 1)) == []
-    text = "the transaction of pay is complete, and b-1 has no marker of it"
+    text = "the transaction of pay is complete, but b-1 has no marker of it"
     assert _found(_marked("a", 0)) == [text]
     assert _found(_marked("a", 0), _marked("b", 0)) == [text]
 

@@ -36,7 +36,7 @@ def test_who_leaves_has_asked_for_it() -> None:
     for left in ("MemberRemoved", "PendingMemberRemoved"):
         gone = {"type": left, "member": "m", "reason": "left"}
         (text,) = found(JOINED, gone)
-        assert text == "m is removed from group g as one that left, and nobody asked for that"
+        assert text == "m is removed from group g because it left, but no request asked for that"
         assert found(asked("leave_group"), {**gone, "cause": 1}) == []
         assert found(asked("sync_group"), {**gone, "cause": 1}) != []
 
@@ -70,10 +70,10 @@ def test_a_group_is_full_where_it_has_a_size() -> None:
     full = {"type": "MemberRemoved", "member": "m", "reason": "group is full"}
     emptied = {"type": "GroupEmptied", "generation": 1}
     assert found(emptied, JOINED, full) == [
-        "m is removed from group g as it is full; it has no limit"
+        "m is removed from group g because it is full, but the group has no limit"
     ]
     assert found(emptied, JOINED, full, by=partial(ReasonsHold, 2)) == [
-        "m is removed from group g as it is full; it has room for 2"
+        "m is removed from group g because it is full, but the group has a limit of 2"
     ]
     assert found(emptied, JOINED, full, by=partial(ReasonsHold, 1)) == []
 
@@ -84,10 +84,10 @@ def test_offsets_and_groups_are_deleted_by_requests() -> None:
         "reason": "deleted by request",
         "partitions": [{"topic": "t", "partition": 0}],
     }
-    assert found(gone) == ["offsets of group g were deleted by request, and there was none"]
+    assert found(gone) == ["offsets of group g were deleted by request, but there was no request"]
     assert found(asked("offset_delete"), {**gone, "cause": 1}) == []
     group = {"type": "GroupDeleted", "reason": "deleted by request"}
-    assert found(group) == ["group g was deleted by request, and there was none"]
+    assert found(group) == ["group g was deleted by request, but there was no request"]
     assert found(asked("delete_groups"), {**group, "cause": 1}) == []
 
 
@@ -103,9 +103,9 @@ def test_a_group_goes_as_unused_without_members_and_offsets() -> None:
         "partitions": [{"topic": "t", "partition": 0}],
     }
     emptied = {"type": "GroupEmptied", "generation": 1}
-    assert found(committed, unused) == ["group g was deleted as unused, and has 1 offsets"]
+    assert found(committed, unused) == ["group g was deleted as unused, but has 1 offsets"]
     assert found(committed, expired, unused) == []
-    assert found(emptied, JOINED, unused) == ["group g was deleted as unused, and has 1 members"]
+    assert found(emptied, JOINED, unused) == ["group g was deleted as unused, but has 1 members"]
     assert found(emptied, JOINED, emptied, unused) == []
     lost = {
         "stream": "coordinator",
@@ -128,7 +128,10 @@ def test_a_transaction_ends_as_it_was_asked_for() -> None:
     ):
         prepared = {**ends, "reason": reason}
         (text,) = found(prepared)
-        assert text == f'the transaction of pay ends, as "{reason}", and no such request came'
+        assert (
+            text
+            == f'the transaction of pay ends with the reason "{reason}", but no such request came'
+        )
         assert found(asked(api, transactional_id="pay"), {**prepared, "cause": 1}) == []
         assert found(asked(api, transactional_id="other"), {**prepared, "cause": 1}) != []
 
@@ -144,13 +147,13 @@ def test_a_producer_is_told_how_its_transaction_was_decided() -> None:
     told = {"stream": "member", "type": "TransactionEnded", "client": "c", "committed": True}
     ends = asked("end_txn", client="c", transactional_id="pay")
     assert found(ends, aborted, told) == [
-        "c was told that its transaction is committed, it was aborted"
+        "c was answered that its transaction is committed, but it was aborted"
     ]
     assert found(ends, aborted, {**told, "committed": False}) == []
     assert found(ends, aborted, {**told, "failed": "PRODUCER_FENCED"}) == []
     counts = {"type": "PendingOffsetsEnded", "producer_id": 7, "committed": True, "partitions": []}
     assert found(ends, aborted, counts) == [
-        "offsets of producer 7 in group g count as committed, and its transaction was aborted"
+        "offsets of producer 7 in group g are treated as committed, but its transaction was aborted"
     ]
 
 
@@ -158,11 +161,11 @@ def test_a_transactional_id_is_forgotten_in_time_or_with_its_topic() -> None:
     begun = {**OF, "type": "ProducerInitialized"}
     forgotten = {**OF, "type": "TransactionalIdExpired", "at_ms": 60_000}
     (text,) = found(begun, forgotten)
-    assert text.startswith(f"pay is forgotten {EXPIRATION_MS - 60_000} ms before")
+    assert text.startswith(f"pay is removed {EXPIRATION_MS - 60_000} ms before")
     assert found(begun, {**forgotten, "at_ms": EXPIRATION_MS}) == []
     gone = {**OF, "type": "TransactionalIdDeleted"}
     topic = {"stream": "cluster", "type": "TopicDeleted", "topic": "__transaction_state"}
-    assert found(gone) == ["pay went with __transaction_state, which was not deleted"]
+    assert found(gone) == ["pay was removed with __transaction_state, which was not deleted"]
     assert found(topic, gone) == []
 
 
@@ -181,19 +184,21 @@ def test_a_session_is_ended_by_hand_where_hands_are() -> None:
     for line in (ended, share):
         assert found(line, by=SessionsEnd) == []
         (text,) = found(line, by=partial(SessionsEnd, by_hand=False))
-        assert text.endswith("was ended by hand, it says, and no test or person does that here")
+        assert text.endswith(
+            "was ended by hand, according to the log, but nothing ends sessions by hand here"
+        )
 
 
 def test_who_has_joined_or_synced_is_not_removed_as_one_that_did_not() -> None:
     created = {"type": "GroupCreated", "by": "join"}
     begun = {"type": "RebalanceStarted", "deadline_ms": 0}
     gone = {"type": "MemberRemoved", "member": "m", "reason": "did not rejoin in time"}
-    of = 'm is removed from group g, as it "did not'
+    of = 'm is removed from group g with the reason "did not'
     assert found(created, begun, JOINED, gone, by=TimeoutsEnd) == [
-        f'{of} rejoin in time", though it did'
+        f'{of} rejoin in time", but it did so'
     ]
     assert found(created, gone, by=TimeoutsEnd) == [
-        f'{of} rejoin in time", though there is no join phase'
+        f'{of} rejoin in time", but there is no join phase'
     ]
     assert found(gone, by=TimeoutsEnd) == [], "a group of which the beginning is not known"
     generation = {"type": "GenerationStarted", "generation": 1, "members": ["m", "n"]}
@@ -202,11 +207,11 @@ def test_who_has_joined_or_synced_is_not_removed_as_one_that_did_not() -> None:
     late = {**gone, "reason": "did not sync in time"}
     steps = [created, begun, JOINED, generation]
     assert found(*steps, stored, synced, late, by=TimeoutsEnd) == [
-        f'{of} sync in time", though it did'
+        f'{of} sync in time", but it did so'
     ]
     assert found(*steps, stored, late, by=TimeoutsEnd) == [], "its time goes on (SYNC-6)"
     assert found(*steps, begun, late, by=TimeoutsEnd) == [
-        f'{of} sync in time", though there is no sync phase'
+        f'{of} sync in time", but there is no sync phase'
     ]
 
 
@@ -229,18 +234,18 @@ def test_records_of_a_share_group_are_archived_for_a_reason() -> None:
                 "records": records}  # fmt: skip
 
     aborted = archived("their transaction was aborted")
-    of = 'offset 2 of t-0 of share group g is archived, as "'
+    of = 'offset 2 of t-0 of share group g is archived with the reason "'
     by = ArchivedForAReason
     assert found(batch, {**marker, "committed": False}, aborted, by=by) == []
     (text,) = found(batch, {**marker, "committed": True}, aborted, by=by)
-    assert text == of + 'their transaction was aborted", and it was committed'
+    assert text == of + 'their transaction was aborted", but it was committed'
     (text,) = found({**batch, "transactional": False}, aborted, by=by)
-    assert text == of + 'their transaction was aborted", and there was none'
+    assert text == of + 'their transaction was aborted", but there was no transaction'
     gone = archived("they left the log")
     assert found(batch, gone, by=by) == [], "somebody may have deleted records"
     alone = partial(by, by_hand=False)
     (text,) = found(batch, gone, by=alone)
-    assert text == of + 'they left the log", and no record of the partition was deleted'
+    assert text == of + 'they left the log", but no record of the partition was deleted'
     compacted = {**place, "stream": "cluster", "type": "LogCompacted"}
     assert found(batch, compacted, gone, by=alone) == []
     assert found(batch, asked("delete_records"), gone, by=alone) == []
@@ -256,7 +261,7 @@ def test_a_log_starts_later_where_somebody_deletes_records() -> None:
     }
     by = partial(LogsAreCleanedAsConfigured, by_hand=False)
     assert found(moved, by=by) == [
-        "segments of t-0 went as its start had moved, and no client has deleted records"
+        "segments of t-0 were deleted because its start had moved, but no client has deleted records"
     ]
     assert found(moved, by=LogsAreCleanedAsConfigured) == []
     assert found(asked("delete_records"), moved, by=by) == []

@@ -215,7 +215,7 @@ def test_a_renewed_lock_lasts_for_as_long_as_any(monkeypatch: pytest.MonkeyPatch
 
     for right, found in (
         (meaning, []),
-        (shorter, [f"is to last {LOCK_MS - 1} ms, set are {LOCK_MS}"]),
+        (shorter, [f"is to last {LOCK_MS - 1} ms, although {LOCK_MS} ms are set"]),
     ):
         monkeypatch.setattr(acknowledge, "acknowledge", right)
         run = Run()
@@ -391,7 +391,10 @@ def test_a_leader_that_takes_records_back_is_not_believed_that_a_session_ended(
     reason: str,
 ) -> None:
     (found,) = _released(reason)
-    assert f'ended 10000 ms early, as "{reason}", and nothing else tells of that' in found
+    assert (
+        f'ended 10000 ms early, with the reason "{reason}", which nothing else in the log confirms'
+        in found
+    )
     told = {"group": "g", "client": "worker-1", "at_ms": 19_000}
     for ended in ("MemberClosing", "MemberCrashed", "MemberFailed"):
         assert _released(reason, {**told, "stream": "member", "type": ended}) == []
@@ -444,9 +447,7 @@ def _is_done(at_ms: int, offset: int, word: str = "accept") -> dict[str, Any]:
 def test_a_worker_that_is_busy_with_one_batch_takes_nothing() -> None:
     """The only worker of a group works for minutes on what it has: nobody is to blame that what was
     given back waits."""
-    waits = [
-        "offset 0 of t-0 of share group g was released, and has been delivered to no member since"
-    ]
+    waits = ["offset 0 of t-0 of share group g was released, but has not been delivered since"]
     assert _at_work() == waits, "a worker that has nothing to do"
     assert _at_work(_polls(20_000, 9)) == []
     assert _at_work(_polls(20_000, 9), _is_done(299_000, 9)) == []

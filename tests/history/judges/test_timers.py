@@ -102,7 +102,7 @@ TIMERS: dict[str, Callable[[Log, int], None]] = {
 
 @pytest.mark.parametrize("what", TIMERS)
 def test_a_timer_ends_at_its_millisecond(what: str) -> None:
-    for at_ms, wrong in ((29_999, "ends 1 ms before"), (30_000, ""), (30_001, "goes on at")):
+    for at_ms, wrong in ((29_999, "ends 1 ms before"), (30_000, ""), (30_001, "continues at")):
         log = Log()
         TIMERS[what](log, at_ms)
         found = log.blamed(exact_timeouts)
@@ -134,7 +134,7 @@ def test_a_transaction_is_aborted_at_the_next_look_after_its_timeout() -> None:
         "the transaction of t ends 1 ms before its timeout of 30000 ms is over"
     ]
     assert _transaction(40_001) == [
-        "the transaction of t goes on at 40001 ms, although its timeout is 30000 ms"
+        "the transaction of t continues at 40001 ms, although its timeout is 30000 ms"
     ]
 
 
@@ -236,7 +236,7 @@ def test_a_session_of_a_share_group_ends_at_its_time() -> None:
     assert _expired_of_share_group(99_800, _pause(60_000)) == []
     assert _expired_of_share_group(105_100, _pause(60_000)) == []
     assert "ends 1 ms before" in _expired_of_share_group(99_799, _pause(60_000))[0]
-    assert "it is a member still" in _expired_of_share_group(105_101, _pause(60_000))[0]
+    assert "it is still a member" in _expired_of_share_group(105_101, _pause(60_000))[0]
 
 
 def test_the_session_of_who_is_well_does_not_end() -> None:
@@ -254,7 +254,7 @@ def test_who_was_well_until_it_fell_silent_had_sent_its_heartbeats() -> None:
     assert _expired(99_800, _pause(60_000)) == []
     assert _expired(105_100, _pause(60_000)) == []
     assert "ends 1 ms before" in _expired(99_799, _pause(60_000))[0]
-    assert "it is a member still" in _expired(105_101, _pause(60_000))[0]
+    assert "it is still a member" in _expired(105_101, _pause(60_000))[0]
 
 
 def test_who_was_not_well_may_have_sent_none() -> None:

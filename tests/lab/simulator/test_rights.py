@@ -150,9 +150,9 @@ def _takes_a_prefix_for_a_name(patch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("bug", "found"),
     [
-        (_forgets_to_ask, "is not refused, and no ACL allows it"),
-        (decisions_outlive_the_acls, "is not refused, and no ACL allows it"),
-        (_takes_a_prefix_for_a_name, "on topic orders, which an ACL allows"),
+        (_forgets_to_ask, "is not refused, although no ACL allows it"),
+        (decisions_outlive_the_acls, "is not refused, although no ACL allows it"),
+        (_takes_a_prefix_for_a_name, "on topic orders, although an ACL allows it"),
     ],
 )
 def test_planted_bugs_are_found(
@@ -180,8 +180,8 @@ def test_records_that_nobody_may_read_are_found(monkeypatch: pytest.MonkeyPatch)
     )
     text = text.replace('"User:shop', '"User:shop may IdempotentWrite cluster",\n"User:shop')
     said = "\n".join(finding.text for finding in rights(*run(text)).findings)
-    assert "User:app read from topic orders, and no ACL allows it" in said
-    assert "User:shop wrote to topic orders, and no ACL allows it" in said
+    assert "User:app read from topic orders, although no ACL allows it" in said
+    assert "User:shop wrote to topic orders, although no ACL allows it" in said
 
 
 @pytest.mark.parametrize(
@@ -241,6 +241,6 @@ def test_a_right_that_changes_while_its_request_waits() -> None:
     assert any(asked["at_ms"] < 60_000 <= line["at_ms"] for asked, line in found)
     assert rights(scenario, lines).judgement is Judgement.KEPT
     kept = [line for line in lines if line["type"] not in ("AclsDeleted", "AuthorizationRefused")]
-    assert "offset_commit of User:app to group app is refused, which an ACL allows" in {
+    assert "offset_commit of User:app to group app is refused, although an ACL allows it" in {
         finding.text for finding in rights(scenario, kept).findings
     }
