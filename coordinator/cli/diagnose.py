@@ -32,7 +32,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Declare the options of `diagnose`."""
     parser = subparsers.add_parser(
         "diagnose",
-        help="tell from logs of brokers and clients why a group rebalanced",
+        help="explain from logs of brokers and clients why a group rebalanced",
         description=DESCRIPTION,
         allow_abbrev=False,
     )
@@ -48,7 +48,10 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--until", type=_instant, metavar="TIME", help="up to this time")
     parser.add_argument(
-        "--zone", type=_zone, metavar="ZONE", help="zone of stamps without one: Z, +02:00"
+        "--zone",
+        type=_zone,
+        metavar="ZONE",
+        help="time zone of timestamps without one: Z or an offset such as +02:00",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs (docs/diagnose.md)")
@@ -57,17 +60,18 @@ def add_parser(subparsers: Subparsers) -> None:
     form.add_argument(
         "--text",
         action="store_true",
-        help="with --redact: the input itself, with stable names in place of its own",
+        help="with --redact: print the input itself, redacted",
     )
     parser.add_argument(
         "--log",
         metavar="LOG",
-        help="write what is told as an event log, for `coordinator explain LOG` and the tables; a file that exists is refused",
+        help="write the findings as an event log, for `coordinator explain LOG` and the tables; an existing file "
+        "is refused",
     )
     parser.add_argument(
         "--redact",
         action="store_true",
-        help="stable names in place of groups, members, files; no quoted lines",
+        help="replace names of groups, members and files by stable others; quote no lines",
     )
 
 

@@ -24,7 +24,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Declare the options of `diff`."""
     parser = subparsers.add_parser(
         "diff",
-        help="where two event logs part",
+        help="find where two event logs begin to differ",
         description=DESCRIPTION,
         allow_abbrev=False,
     )

@@ -31,7 +31,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Declare the options of `explain`."""
     parser = subparsers.add_parser(
         "explain",
-        help="tell from an event log why each rebalance happened",
+        help="explain from an event log why each rebalance happened",
         description=DESCRIPTION,
         allow_abbrev=False,
     )

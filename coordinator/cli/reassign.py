@@ -37,9 +37,9 @@ def add_parser(subparsers: Subparsers) -> None:
     for action, text in (
         ("generate", "propose an assignment for topics and brokers"),
         ("execute", "begin a reassignment"),
-        ("verify", "tell how far it is; clear throttles when it is done"),
-        ("list", "tell of everything that is under way"),
-        ("cancel", "cancel what is under way"),
+        ("verify", "show the progress; clear throttles when it is done"),
+        ("list", "list all reassignments under way"),
+        ("cancel", "cancel reassignments under way"),
     ):
         sub = actions.add_parser(action, help=text, description=text, allow_abbrev=False)
         sub.add_argument(
@@ -56,9 +56,7 @@ def add_parser(subparsers: Subparsers) -> None:
             sub.add_argument(
                 "--broker-list", required=True, metavar="ID,...", help="the brokers to move them to"
             )
-            sub.add_argument(
-                "--disable-rack-aware", action="store_true", help="pay no heed to racks"
-            )
+            sub.add_argument("--disable-rack-aware", action="store_true", help="ignore racks")
             sub.add_argument(
                 "--seed", type=int, metavar="N", help="draw the proposal from this seed"
             )
@@ -71,17 +69,17 @@ def add_parser(subparsers: Subparsers) -> None:
             sub.add_argument(
                 "--additional",
                 action="store_true",
-                help="beside, or in place of, what is under way",
+                help="allow it beside, or in place of, reassignments under way",
             )
             sub.add_argument(
                 "--throttle",
                 type=int,
                 metavar="BYTES",
-                help="so many bytes a second between brokers",
+                help="limit in bytes a second between brokers",
             )
         else:
             sub.add_argument(
-                "--preserve-throttles", action="store_true", help="leave throttles as they are"
+                "--preserve-throttles", action="store_true", help="do not change throttles"
             )
 
 

@@ -1,5 +1,5 @@
 """Verbs for a cluster, as data: what can be done to its brokers, links, leaders, coordinators and
-topics, and how each is undone.
+topics, and how each is undone. `row` says what a row of this table means.
 
     StopBroker(2, how="crash")        MoveCoordinator("billing", to=3)        CutLink(1, 2)        SlowFollower(3, delay_ms=500)
 """
@@ -18,7 +18,7 @@ HOW: Final[tuple[str, ...]] = get_args(How)
 
 @verb(
     "broker {broker} stops ({how})",
-    summary="""Stop a broker: by a controlled shutdown, a crash (as SIGKILL), or a pause (as SIGSTOP).
+    summary="""Stop a broker by a controlled shutdown, a crash (as SIGKILL) or a pause (as SIGSTOP).
     Inverse: StartBroker.""",
     undone_by="StartBroker",
     hurts=Hurts.BROKERS,
@@ -35,9 +35,9 @@ class StopBroker:
 
 
 @verb(
-    "broker {broker} starts, or goes on",
-    summary="""Start a stopped broker, as another release of Kafka if one is given, or let a paused one go
-    on. Inverse: StopBroker.""",
+    "broker {broker} starts or is resumed",
+    summary="""Start a stopped broker, as another release of Kafka if one is given, or resume a paused
+    one. Inverse: StopBroker.""",
     further={"kafka_version": ", as Kafka {kafka_version}"},
     undone_by="StopBroker",
     command="start",
@@ -51,13 +51,13 @@ class StartBroker:
 
     broker: int = field(metadata=told(_BROKER))
     kafka_version: str | None = field(
-        default=None, metadata=told("the release that it is from now on, such as 4.4")
+        default=None, metadata=told("its Kafka release from now on, such as 4.4")
     )
 
 
 @verb(
     "broker {target} leads {topic}-{partition}",
-    summary="Let another replica in sync lead a partition. Inverse: MoveLeader back.",
+    summary="Make another in-sync replica the leader of a partition. Inverse: MoveLeader back.",
     undone_by="MoveLeader",
     hurts=Hurts.A_WHILE,
     command="move-leader",
@@ -74,8 +74,8 @@ class MoveLeader:
 
 @verb(
     "broker {target} coordinates group {group}",
-    summary="""Let another broker coordinate a group: it becomes the leader of the group's partition.
-    Inverse: MoveCoordinator back.""",
+    summary="""Make another broker the coordinator of a group: it becomes the leader of the group's
+    partition of __consumer_offsets. Inverse: MoveCoordinator back.""",
     undone_by="MoveCoordinator",
     hurts=Hurts.A_WHILE,
     command="move-coordinator",
@@ -94,9 +94,10 @@ class MoveCoordinator:
 
 @verb(
     "{topic}-{partition} moves to brokers {replicas}",
-    summary="""Let a partition move to these brokers, preferred leader first (KIP-455). None cancels a move
-    that is under way, as do the replicas that it had before; none given: a broker that lacks it
-    takes its leader's place. Inverse: ReassignPartition back to those it had.""",
+    summary="""Move a partition to these brokers, preferred leader first (KIP-455). null, or the
+    replicas that it had before, cancels a reassignment that is under way. With an empty
+    list, a broker without a replica takes the leader's place. Inverse: ReassignPartition
+    back to the former replicas.""",
     undone_by="ReassignPartition",
     hurts=Hurts.A_WHILE,
     command="reassign",
@@ -116,7 +117,7 @@ class ReassignPartition:
 
 @verb(
     "broker {broker} is fenced",
-    summary="Let the controller fence a broker until UnfenceBroker, its inverse.",
+    summary="Make the controller fence a broker until UnfenceBroker, its inverse.",
     undone_by="UnfenceBroker",
     hurts=Hurts.BROKERS,
     command="fence",
@@ -130,7 +131,7 @@ class FenceBroker:
 
 @verb(
     "broker {broker} may come back",
-    summary="Let a broker that was fenced on purpose come back. Inverse: FenceBroker.",
+    summary="Unfence a broker that was fenced on purpose. Inverse: FenceBroker.",
     undone_by="FenceBroker",
     command="unfence",
 )
@@ -143,7 +144,7 @@ class UnfenceBroker:
 
 @verb(
     "no traffic passes between brokers {one} and {other}",
-    summary="Let nothing pass between two brokers. Inverse: HealLink.",
+    summary="Cut the link between two brokers: no traffic passes. Inverse: HealLink.",
     undone_by="HealLink",
     hurts=Hurts.BROKERS,
     command="cut",
@@ -158,7 +159,7 @@ class CutLink:
 
 @verb(
     "traffic passes between brokers {one} and {other} again",
-    summary="Let things pass between two brokers again. Inverse: CutLink.",
+    summary="Heal the link between two brokers. Inverse: CutLink.",
     undone_by="CutLink",
     command="heal",
 )
@@ -172,7 +173,7 @@ class HealLink:
 
 @verb(
     "no traffic passes between client {client_id} and broker {broker}",
-    summary="""Let nothing pass between a client, known by its client id, and a broker; connections stay
+    summary="""Cut the link between a client, named by its client id, and a broker; connections stay
     open. Inverse: HealClient.""",
     undone_by="HealClient",
     hurts=Hurts.CLIENT,
@@ -190,8 +191,8 @@ class CutClient:
 
 @verb(
     "traffic passes between client {client_id} and broker {broker} again",
-    summary="""Let things pass between a client and a broker again; what waited goes on. Inverse:
-    CutClient.""",
+    summary="""Heal the link between a client and a broker; messages that waited are delivered.
+    Inverse: CutClient.""",
     undone_by="CutClient",
     command="heal-client",
 )
@@ -207,8 +208,8 @@ class HealClient:
 
 @verb(
     "broker {broker} follows",
-    summary="""Let a broker follow its leaders so many milliseconds behind, at so many bytes a second (None:
-    any). Inverse: the pace before.""",
+    summary="""Make a broker's replicas follow their leaders with this delay in ms, at this number of
+    bytes a second at most (null: no limit). Inverse: the pace before.""",
     further={
         "delay_ms": " {delay_ms} ms late",
         "bytes_per_second": ", at {bytes_per_second} bytes a second",
@@ -225,14 +226,16 @@ class SlowFollower:
     """
 
     broker: int = field(metadata=told(_BROKER))
-    delay_ms: int = field(default=0, metadata=told("so late", least=0, option="ms"))
-    bytes_per_second: int | None = field(default=None, metadata=told("at most so many", least=1))
+    delay_ms: int = field(default=0, metadata=told("delay in ms", least=0, option="ms"))
+    bytes_per_second: int | None = field(
+        default=None, metadata=told("at most so many bytes a second", least=1)
+    )
 
 
 @verb(
     "every answer of broker {broker} takes",
-    summary="""Let every answer of a broker to a client take so many milliseconds longer; requests are
-    handled as they come. Inverse: the time before.""",
+    summary="""Delay every answer of a broker to a client by this number of ms; requests are handled
+    when they arrive. Inverse: the delay before.""",
     further={"by_ms": " {by_ms} ms longer"},
     ended="answers of broker {broker} take no longer than before",
     undone_by="SlowBroker",
@@ -246,12 +249,12 @@ class SlowBroker:
     """
 
     broker: int = field(metadata=told(_BROKER))
-    by_ms: int = field(metadata=told("so much longer", least=0))
+    by_ms: int = field(metadata=told("how many ms longer", least=0))
 
 
 @verb(
     "coordinators of broker {broker} take",
-    summary="""Let a broker's coordinators take so many milliseconds to load; meanwhile
+    summary="""Make a broker's coordinators take this number of ms to load; meanwhile they answer
     COORDINATOR_LOAD_IN_PROGRESS. Inverse: the time before.""",
     further={"load_ms": " {load_ms} ms to load"},
     ended="coordinators of broker {broker} load as quickly as before",
@@ -266,14 +269,14 @@ class SlowLoad:
     """
 
     broker: int = field(metadata=told(_BROKER))
-    load_ms: int = field(metadata=told("so long", least=0))
+    load_ms: int = field(metadata=told("how many ms", least=0))
 
 
 @verb(
     "the wall clock of broker {broker} jumps by {by_ms} ms",
-    summary="""Let the wall clock of a broker's host jump so many milliseconds forward, or back (negative).
-    Timers go on as they were; what is dated by the clock (appended records, commits, offsets that
-    expire) is dated anew. Inverse: JumpClock as far the other way.""",
+    summary="""Move the wall clock of a broker's host forward by this number of ms, or back (negative).
+    Timers are not affected; appended records, commits and expiring offsets are dated by the
+    changed clock. Inverse: JumpClock as far the other way.""",
     undone_by="JumpClock",
     command="jump-clock",
     again=True,
@@ -288,13 +291,14 @@ class JumpClock:
     """
 
     broker: int = field(metadata=told(_BROKER))
-    by_ms: int = field(metadata=told("so far; negative: back", example="3600000"))
+    by_ms: int = field(metadata=told("how many ms forward; negative: back", example="3600000"))
 
 
 @verb(
     "feature {feature} is finalised at {level}",
-    summary="""Finalise a feature of the cluster at another level, as kafka-features.sh does (KIP-584); 0: it
-    is off. Inverse: UpdateFeature back; none of metadata.version, which Kafka does not lower.""",
+    summary="""Finalise a feature of the cluster at another level, as kafka-features.sh does (KIP-584);
+    0 turns it off. Inverse: UpdateFeature back; metadata.version has none, because Kafka
+    does not lower it.""",
     undone_by="UpdateFeature",
     command="update-feature",
     again=True,
@@ -311,9 +315,9 @@ class UpdateFeature:
 
 
 @verb(
-    "topic {topic} is made, with {partitions} partitions",
-    summary="""Make a topic, with -1 partitions or replicas as many as num.partitions and
-    default.replication.factor say. Inverse: DeleteTopic.""",
+    "topic {topic} is created with {partitions} partitions",
+    summary="""Create a topic. With -1 partitions or replicas it has as many as num.partitions or
+    default.replication.factor says. Inverse: DeleteTopic.""",
     undone_by="DeleteTopic",
     drawn=True,
 )
@@ -330,8 +334,8 @@ class CreateTopic:
 
 @verb(
     "topic {topic} has {partitions} partitions from now on",
-    summary="""Let a topic have so many partitions in all (KIP-195). No inverse: Kafka takes no partition
-    away.""",
+    summary="""Grow a topic to this number of partitions (KIP-195). No inverse: Kafka removes no
+    partitions.""",
     drawn=True,
 )
 @dataclass(frozen=True, slots=True)
@@ -339,13 +343,13 @@ class CreatePartitions:
     """Grow a topic to this number of partitions (KIP-195). No inverse: Kafka removes no partitions."""
 
     topic: str = field(metadata=told("its name"))
-    partitions: int = field(metadata=told("how many there are to be in all"))
+    partitions: int = field(metadata=told("the new number of partitions"))
 
 
 @verb(
     "topic {topic} is deleted",
-    summary="""Delete a topic, its records, and what groups committed in it. Inverse: CreateTopic with as
-    many partitions and replicas, empty.""",
+    summary="""Delete a topic, its records, and the groups' committed offsets in it. Inverse:
+    CreateTopic with as many partitions and replicas, empty.""",
     undone_by="CreateTopic",
     hurts=Hurts.A_WHILE,
     drawn=True,
@@ -361,9 +365,9 @@ class DeleteTopic:
 
 @verb(
     "logs are cleaned",
-    summary="""Look at logs at once, as the brokers do every log.retention.check.interval.ms and
-    log.cleaner.backoff.ms: delete the segments that retention lets go, of all topics or of one. No
-    inverse: what is deleted is gone.""",
+    summary="""Make the brokers check logs for retention and compaction now, of all topics or of one;
+    otherwise they do so every log.retention.check.interval.ms and log.cleaner.backoff.ms.
+    No inverse: deleted records do not come back.""",
     further={"topic": ": those of {topic}", "partition": ", partition {partition}"},
     command="clean-logs",
     again=True,
@@ -375,13 +379,11 @@ class CleanLogs:
     False: at their next check. No inverse: deleted records do not come back.
     """
 
-    topic: str | None = field(default=None, metadata=told("its name; without it all topics"))
+    topic: str | None = field(default=None, metadata=told("topic (default: all)"))
     partition: int | None = field(
-        default=None, metadata=told("its number; without it all of the topic")
+        default=None, metadata=told("partition (default: all of the topic)")
     )
-    now: bool = field(
-        default=True, metadata=told("false: not at once, but at the brokers' next check")
-    )
+    now: bool = field(default=True, metadata=told("false: at the brokers' next check instead"))
 
 
 BrokerVerb = (
@@ -403,7 +405,7 @@ BrokerVerb = (
     | CleanLogs
 )
 ControllerVerb = UpdateFeature | CreateTopic | CreatePartitions | DeleteTopic
-"""Those that are requests to the controller."""
+"""Verbs that are carried out by a request to the controller."""
 Verb = BrokerVerb | ControllerVerb
 VERBS: Final[dict[str, type[Any]]] = {kind.__name__: kind for kind in get_args(Verb)}
-"""Their data, by name."""
+"""Classes of the verbs by name."""

@@ -11,13 +11,13 @@ from .row import EVERYWHERE, ROWS, Hurts, told, verb
 
 DIRECTIONS: Final = ("both", "to_broker", "from_broker")
 _WHOM: Final = "the client id of a member or a producer"
-_WHERE: Final = "only its links with this broker"
-_DIRECTION: Final = "which way; both if it is not given"
+_WHERE: Final = "only the links with this broker"
+_DIRECTION: Final = "direction of the traffic (default: both)"
 
 
 @verb(
     "no traffic passes between {client} and brokers",
-    summary="Let nothing pass between a member and brokers.",
+    summary="Cut the links between a member and brokers: no traffic passes.",
     undone_by="MemberHealed",
     hurts=Hurts.CLIENT,
     worlds=EVERYWHERE,
@@ -32,7 +32,7 @@ class CutMember:
 
 @verb(
     "traffic between {client} and brokers is slow: {bytes_per_second} bytes a second",
-    summary="Let only so many bytes a second pass between a member and brokers.",
+    summary="Limit the bytes a second that pass between a member and brokers.",
     undone_by="MemberSpedUp",
     hurts=Hurts.CLIENT,
     worlds=EVERYWHERE,
@@ -42,12 +42,14 @@ class SlowMember:
     member: str = field(metadata=told(_WHOM))
     broker: int | None = field(default=None, metadata=told(_WHERE))
     direction: str | None = field(default=None, metadata=told(_DIRECTION, choices=DIRECTIONS))
-    bytes_per_second: int = field(metadata=told("at most so many", least=1, example="2000"))
+    bytes_per_second: int = field(
+        metadata=told("at most so many bytes a second", least=1, example="2000")
+    )
 
 
 @verb(
     "the host of {client} is paused",
-    summary="Let a member's host stand still, as by SIGSTOP.",
+    summary="Pause a member's host, as by SIGSTOP.",
     undone_by="MemberResumed",
     hurts=Hurts.CLIENT,
     worlds=EVERYWHERE,
@@ -72,8 +74,7 @@ class ResetMember:
 
 @verb(
     "the wall clock of {client} jumps by {by_ms} ms",
-    summary="""Let the wall clock of a member's host jump so many milliseconds forward, or back
-    (negative).""",
+    summary="Move the wall clock of a member's host forward by this number of ms, or back (negative).",
     undone_by="JumpMemberClock",
     worlds=EVERYWHERE,
     again=True,
@@ -82,7 +83,7 @@ class ResetMember:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JumpMemberClock:
     member: str = field(metadata=told(_WHOM))
-    by_ms: int = field(metadata=told("so far", example="3600000"))
+    by_ms: int = field(metadata=told("how many ms forward; negative: back", example="3600000"))
 
 
 MEMBER_VERBS: Final = {name: row for name, row in ROWS.items() if row.of_member}

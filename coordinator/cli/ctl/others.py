@@ -28,10 +28,12 @@ _COUNTS = ("exactly", "at_least", "at_most")
 def add(words: Words) -> None:
     """Add `group peer`, `group verify`, `fault add`, and the verbs of `broker`."""
     start = all_operations()["peer_start"]
-    told = "Start a simulated member, and wait until it is settled."
+    told = "Start a simulated member, and wait until it has its assignment."
     peer = words.command(("group", "peer"), told, Leaf(_peer, start.told))
     takes(peer, start)
-    peer.add_argument("--no-wait", action="store_true", help="do not wait until it is settled")
+    peer.add_argument(
+        "--no-wait", action="store_true", help="do not wait until it has its assignment"
+    )
     peer.add_argument("--timeout", type=float, metavar="SECONDS", help="how long to wait (30)")
     _add_verify(words)
     _add_fault(words)
@@ -49,7 +51,7 @@ def _peer(client: Client, args: argparse.Namespace) -> Any:
 
 def _add_verify(words: Words) -> None:
     entry = all_operations()["group_verify"]
-    told = "Assertions about what happened; status 1 if one does not hold."
+    told = "Check assertions about a group's history; status 1 if one does not hold."
     parser = words.command(entry.command, told, Leaf(_verify, entry.told))
     parser.add_argument("group")
     parser.add_argument(
@@ -85,7 +87,7 @@ def _verify(client: Client, args: argparse.Namespace) -> Any:
 def _add_fault(words: Words) -> None:
     """Add `fault add`: the action and the API, and an option for each further field of a fault."""
     entry = all_operations()["fault_add"]
-    told = "Put a fault in force; prints its number."
+    told = "Add a fault; prints its number."
     parser = words.command(entry.command, told, Leaf(_fault, entry.told))
     parser.add_argument("action", type=lambda text: text.replace("-", "_"), choices=tuple(ACTIONS))
     parser.add_argument(
@@ -156,7 +158,7 @@ def _take(parser: argparse.ArgumentParser, taken: Taken) -> None:
     if taken.several:
         where = parser.add_mutually_exclusive_group()
         where.add_argument("--to", metavar="ID,ID,...", dest=taken.name, help=taken.doc)
-        cancel = "let it not move after all"
+        cancel = "cancel the reassignment"
         where.add_argument("--cancel", action="store_true", help=cancel)
         return
     if taken.flag:

@@ -37,9 +37,10 @@ def add_parser(subparsers: Subparsers) -> None:
     """Declare the options of `peers`."""
     parser = subparsers.add_parser(
         "peers",
-        help="put members into a group of any Kafka",
+        help="run simulated members in a group of any Kafka",
         allow_abbrev=False,
-        description="Put simulated members into a group, on this emulator or any Kafka, show what they own, leave on a signal.",
+        description="Run simulated members in a group, on this emulator or any Kafka. Shows what they own; they leave on "
+        "a signal.",
     )
     add = parser.add_argument
     add("--bootstrap", required=True, metavar="HOST:PORT[,...]", help="brokers to ask first")
@@ -72,7 +73,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add(
         "--static",
         action="store_true",
-        help="static members: client id as group.instance.id; one that ends stays a member until its session timeout",
+        help="static members, with the client id as group.instance.id; a member that ends remains in the group "
+        "until its session timeout",
     )
     add(
         "--client-id",
@@ -85,7 +87,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=int,
         default=0,
         metavar="MS",
-        help="with --protocol share: how long a member works on a record (default 0)",
+        help="with --protocol share: processing time of a record (default 0)",
     )
     for word, what in (("release", "gives a record back"), ("reject", "refuses it for good")):
         add(
@@ -100,7 +102,8 @@ def add_parser(subparsers: Subparsers) -> None:
         type=int,
         default=0,
         metavar="MS",
-        help="with --protocol share: after so much work a member renews its locks, again and again (default 0: never)",
+        help="with --protocol share: processing time after which a member renews its locks, repeatedly (default 0: "
+        "never)",
     )
     add("--racks", metavar="RACK[,...]", help="client.rack of the members, in turn")
     add(
@@ -116,7 +119,7 @@ def add_parser(subparsers: Subparsers) -> None:
         dest="seconds",
         type=float,
         metavar="SECONDS",
-        help="leave after so long, without a signal",
+        help="leave after this time, without a signal",
     )
     add(
         "--loop",

@@ -50,18 +50,18 @@ def _add_addresses(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar=address,
-        help="what clients are told instead of the listener's own address",
+        help="the address that clients get instead of the listener's own",
     )
     add(
         "--allow-remote",
         action="store_true",
-        help="may listen beyond loopback: whoever reaches the port may use it",
+        help="allow listeners beyond loopback: everybody who reaches the port may use it",
     )
     add(
         "--brokers",
         type=int,
         metavar="N",
-        help="so many brokers, each listening one port further on (default 1)",
+        help="number of brokers; each listens on the port after the previous one's (default 1)",
     )
     add("--racks", metavar="RACK,...", help="the brokers' racks, one for each")
     add("--node-id", type=int, metavar="N", help=f"the broker's id (default {DEFAULT_NODE_ID})")
@@ -94,7 +94,7 @@ def _add_configuration(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAME=LEVEL",
-        help="a feature of the cluster at another level than that release's, such as share.version=0; repeatable",
+        help="a feature level that differs from that release's, such as share.version=0; repeatable",
     )
     add(
         "--kafka-defaults",
@@ -105,7 +105,7 @@ def _add_configuration(group: argparse._ArgumentGroup) -> None:
     add(
         "--from-environment",
         action="store_true",
-        help="also take KAFKA_* and COORDINATOR_* variables, as in docs/docker.md",
+        help="also read KAFKA_* and COORDINATOR_* environment variables (docs/docker.md)",
     )
 
 
@@ -114,7 +114,7 @@ def _add_log(group: argparse._ArgumentGroup) -> None:
     add(
         "--log",
         metavar="PATH",
-        help="write the event log there (see `coordinator explain`); a file that exists is refused",
+        help="write the event log to this file (see `coordinator explain`); an existing file is refused",
     )
     mode = group.add_mutually_exclusive_group()
     mode.add_argument(
@@ -134,22 +134,23 @@ def _add_log(group: argparse._ArgumentGroup) -> None:
     add(
         "--kafka-log",
         metavar="PATH",
-        help="append the lines that a Kafka broker would log about its groups (docs/diagnose.md)",
+        help="append the lines that a Kafka broker would log about its groups to this file (docs/diagnose.md)",
     )
     add(
         "--log-topic",
         metavar="NAME",
-        help="also publish the event log to this Kafka topic, of the emulator itself (docs/event_log.md)",
+        help="also publish the event log to this topic, of the emulator itself unless --log-bootstrap is given "
+        "(docs/event_log.md)",
     )
     add(
         "--log-bootstrap",
         metavar="HOST:PORT",
-        help="the topic of --log-topic is one of the Kafka there",
+        help="bootstrap servers of the Kafka that has the topic of --log-topic",
     )
     add(
         "--log-command-config",
         metavar="FILE",
-        help="how to get in there: a file of properties, as Kafka's tools take it",
+        help="client properties for that Kafka, as for --command-config of Kafka's tools",
     )
 
 
@@ -158,19 +159,19 @@ def _add_control(group: argparse._ArgumentGroup) -> None:
     add(
         "--control",
         metavar="HOST:PORT",
-        help="also open the control port there (docs/control.md), port 0 for a free one",
+        help="also open the control port at this address (docs/control.md); port 0: a free one",
     )
     add(
         "--control-advertise",
         metavar="HOST[:PORT]",
-        help="the name by which others call the control port",
+        help="host name by which others call the control port",
     )
     add(
         "--control-allow-origin",
         action="append",
         default=[],
         metavar="ORIGIN",
-        help="web pages of this origin may call it; repeatable",
+        help="an origin whose web pages may call the control port; repeatable",
     )
     add(
         "--page",
@@ -183,7 +184,7 @@ def _add_control(group: argparse._ArgumentGroup) -> None:
     add(
         "--page-act",
         action="store_true",
-        help="with --page: whoever opens it by the address that is printed may act on groups",
+        help="with --page: everybody who opens the printed address may act on groups",
     )
 
 
@@ -194,9 +195,9 @@ def _add_security(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="NAME:PASSWORD",
-        help="who may log in at a listener with SASL (docs/security.md); repeatable",
+        help="a user who may log in at a listener with SASL (docs/security.md); repeatable",
     )
-    add("--users-file", metavar="PATH", help="the same, one NAME:PASSWORD a line")
+    add("--users-file", metavar="PATH", help="a file with users, one NAME:PASSWORD a line")
     add(
         "--acl",
         action="append",
@@ -209,7 +210,7 @@ def _add_security(group: argparse._ArgumentGroup) -> None:
         action="append",
         default=[],
         metavar="PRINCIPAL",
-        help="who may do everything, such as User:root; repeatable",
+        help="a principal that may do everything, such as User:root; repeatable",
     )
 
 
@@ -219,13 +220,13 @@ def _add_limits(group: argparse._ArgumentGroup) -> None:
         "--max-output-bytes",
         type=int,
         metavar="N",
-        help="answers that clients may leave unread, all together, before larger ones wait",
+        help="total bytes of answers that clients may leave unread before larger answers wait",
     )
     add(
         "--max-response-bytes",
         type=int,
         metavar="N",
-        help="the largest answer; one that is larger closes its connection",
+        help="largest answer in bytes; a larger one closes its connection",
     )
     add(
         "--loop",

@@ -46,22 +46,21 @@ def add_parser(subparsers: Subparsers) -> None:
         action="append",
         required=True,
         metavar="PATH=A,B",
-        help="values of a key, such as members.app.static=true,false; a key of members alone is meant for all of them",
+        help="values of a key, such as members.app.static=true,false; a key of members without a name applies to "
+        "all members",
     )
     parser.add_argument(
         "--seeds",
         type=_seeds,
         default=20,
         metavar="N",
-        help="how many seeds, from 1 on (default: 20)",
+        help="number of seeds (default: 20)",
     )
-    parser.add_argument(
-        "--svg", metavar="FILE", help="draw the comparison, too, as a picture for browsers"
-    )
+    parser.add_argument("--svg", metavar="FILE", help="also draw the comparison as an SVG picture")
     parser.add_argument(
         "--png",
         metavar="FILE",
-        help="the same as PNG; needs Matplotlib, which the extra `spark` brings",
+        help="also draw it as PNG; needs Matplotlib (extra `spark`)",
     )
     parser.add_argument(
         "--set",
@@ -69,7 +68,7 @@ def add_parser(subparsers: Subparsers) -> None:
         default=[],
         metavar="PATH=VALUE",
         dest="settings",
-        help="as of `simulate`, for all variants",
+        help="as in `simulate`, for all variants",
     )
 
 

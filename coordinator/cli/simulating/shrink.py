@@ -26,7 +26,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Declare the options of `shrink`."""
     parser = subparsers.add_parser(
         "shrink",
-        help="find a smaller scenario that fails alike",
+        help="find a smaller scenario that fails in the same way",
         description=DESCRIPTION,
         allow_abbrev=False,
     )
@@ -36,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
         help="a scenario file that fails, or the name of a shipped scenario",
     )
     parser.add_argument(
-        "--seed", type=seed, default=1, metavar="N", help="with which it fails (default: 1)"
+        "--seed", type=seed, default=1, metavar="N", help="seed with which it fails (default: 1)"
     )
     parser.add_argument(
         "--set",
@@ -52,12 +52,12 @@ def add_parser(subparsers: Subparsers) -> None:
         default=120,
         metavar="SECONDS",
         dest="bound_s",
-        help="stop looking then (default: 120)",
+        help="seconds after which the search stops (default: 120)",
     )
     parser.add_argument(
         "--out",
         metavar="FILE",
-        help="where the smaller one goes (default: FILE-small.toml, in this directory)",
+        help="file for the smaller scenario (default: FILE-small.toml, in this directory)",
     )
 
 

@@ -62,24 +62,24 @@ def add_parser(subparsers: Subparsers) -> None:
         default=[],
         metavar="PATH=VALUE",
         dest="settings",
-        help="another value for a key of the file, such as members.app.count=5; may be given several times",
+        help="another value for a key of the file, such as members.app.count=5; repeatable",
     )
-    parser.add_argument("--live", action="store_true", help="in real time, on real sockets")
+    parser.add_argument("--live", action="store_true", help="run in real time, on real sockets")
     parser.add_argument(
         "--bootstrap",
         type=addresses,
         metavar="HOST:PORT",
-        help="with --live: on this Kafka; several with commas",
+        help="with --live: run on this Kafka; several addresses with commas",
     )
     parser.add_argument(
         "--command-config",
         metavar="FILE",
-        help="with --bootstrap: a file of properties, as Kafka's tools take it, says how to get in",
+        help="with --bootstrap: client properties, as for --command-config of Kafka's tools",
     )
     parser.add_argument(
         "--every-heartbeat",
         action="store_true",
-        help="send the heartbeats that change nothing, too: the log is the same, and it takes longer",
+        help="simulate also heartbeats that change nothing: the same log, but slower",
     )
     parser.add_argument(
         "--log",
@@ -91,7 +91,7 @@ def add_parser(subparsers: Subparsers) -> None:
         nargs="?",
         const=True,
         metavar="PATH",
-        help="start the log anew if it is there already (--log PATH --log-replace)",
+        help="replace an existing log (--log PATH --log-replace)",
     )
 
 

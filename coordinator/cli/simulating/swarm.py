@@ -57,7 +57,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=_count,
         default=100,
         metavar="N",
-        help="at most so many seeds (default: 100)",
+        help="number of seeds (default: 100)",
     )
     parser.add_argument(
         "--first", type=seed, default=1, metavar="N", help="the first seed (default: 1)"
@@ -68,14 +68,14 @@ def add_parser(subparsers: Subparsers) -> None:
         default=60,
         metavar="SECONDS",
         dest="bound_s",
-        help="begin no seed later than this (default: 60)",
+        help="seconds after which no new seed starts (default: 60)",
     )
     parser.add_argument(
         "--minutes",
         type=_count,
         default=5,
         metavar="N",
-        help="minutes of churn and faults a seed (default: 5)",
+        help="minutes of churn and faults per seed (default: 5)",
     )
     cores = os.cpu_count() or 1
     parser.add_argument(
@@ -83,7 +83,7 @@ def add_parser(subparsers: Subparsers) -> None:
         type=_count,
         default=cores,
         metavar="N",
-        help="how many processes (default: one a core)",
+        help="number of processes (default: one per core)",
     )
     parser.add_argument(
         "--set",
@@ -91,16 +91,18 @@ def add_parser(subparsers: Subparsers) -> None:
         default=[],
         metavar="PATH=VALUE",
         dest="settings",
-        help="as of `simulate`, for every seed",
+        help="as in `simulate`, for every seed",
     )
     parser.add_argument(
-        "--coverage", action="store_true", help="print what was reached, and how often"
+        "--coverage",
+        action="store_true",
+        help="print how often each event, refusal and situation was reached",
     )
     parser.add_argument(
         "--keep",
         default=".",
         metavar="DIR",
-        help="where failing scenarios go (default: the current directory)",
+        help="directory for failing scenarios (default: the current directory)",
     )
 
 

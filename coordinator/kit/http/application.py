@@ -110,7 +110,7 @@ class Application:
         if entry.method == "POST":
             if query:
                 raise ShapeError(
-                    f"the query: {query[0][0]!r}; what POST {request.url.path} takes stands in its body, as JSON"
+                    f"the query: {query[0][0]!r}; POST {request.url.path} takes its arguments in the body, as JSON"
                 )
             return entry.read_body(_json(data))
         if data and _json(data) != {}:
@@ -122,7 +122,7 @@ class Application:
     async def _openapi(self, request: Request) -> Response:
         version = request.query_params.get("version", "3.1")
         if version not in ("3.0", "3.1"):
-            raise ShapeError(f"version={version!r}: the document is had as 3.1 and as 3.0")
+            raise ShapeError(f"version={version!r}: the document exists as 3.1 and as 3.0")
         if version == "3.1":
             return JSONResponse(document())
         from .openapi_3_0 import as_3_0  # for generators alone
@@ -174,7 +174,7 @@ class Application:
             return _answer(
                 Problem(
                     404,
-                    f"there is no {path}: /openapi.json tells what there is: {', '.join(paths)}",
+                    f"there is no {path}: /openapi.json lists the paths: {', '.join(paths)}",
                     "NoSuchPath",
                 )
             )
@@ -203,9 +203,7 @@ def _json(data: bytes | bytearray) -> Any:
     except ShapeError:
         raise
     except RecursionError:
-        raise ShapeError(
-            "the body is nested too deeply: no operation takes so many levels"
-        ) from None
+        raise ShapeError("the body is nested more deeply than any operation allows") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise ShapeError(f"the body is no JSON: {error}") from None
     except ValueError:  # Python bounds how long an integer may be
@@ -219,7 +217,7 @@ def _once(pairs: Iterable[tuple[str, Any]], where: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise ShapeError(f"{where}: {name!r} is there twice; give it once")
+            raise ShapeError(f"{where}: {name!r} occurs twice; give it once")
         found[name] = value
     return found
 

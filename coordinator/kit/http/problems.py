@@ -57,12 +57,12 @@ _OF_OUR_OWN = (KeyError, IndexError)
 they are a mistake of the emulator. A lookup that may fail raises LookupError or a subclass with
 a name of its own."""
 TITLES = {
-    400: "The request is not as it should be",
+    400: "The request is malformed",
     401: "A token is needed",
-    403: "This caller is not let in",
-    404: "There is no such thing",
-    405: "This method is not had here",
-    409: "It cannot be done, or did not come about",
+    403: "This caller is not authorized",
+    404: "Not found",
+    405: "This method is not allowed here",
+    409: "It cannot be done, or did not happen in time",
     413: "The body is too large",
     415: "A body is JSON",
     500: "The emulator failed",

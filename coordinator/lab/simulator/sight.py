@@ -24,7 +24,7 @@ class Sight:
 
     def group(self, group_id: str) -> GroupSnapshot | None:
         """Return the group as its coordinator has it; None while no broker coordinates it."""
-        if self._reach.nobody():
+        if self._reach.all_brokers_down():
             return None
         broker = self._reach.coordinator_of(group_id)
         if broker is None:
@@ -61,7 +61,7 @@ class Sight:
 
     def coordinator(self, group_id: str) -> int:
         """Return the broker that coordinates a group."""
-        broker = None if self._reach.nobody() else self._reach.coordinator_of(group_id)
+        broker = None if self._reach.all_brokers_down() else self._reach.coordinator_of(group_id)
         if broker is None:
             raise ClusterError(f"coordinator of {group_id}: no broker that runs is it")
         return broker.node_id
@@ -70,7 +70,7 @@ class Sight:
         """Return the broker that leads a partition."""
         found = (
             None
-            if self._reach.nobody()
+            if self._reach.all_brokers_down()
             else self._reach.any_broker().controller.cluster.partition(topic, index)
         )
         if found is None or found.leader < 0:

@@ -57,27 +57,23 @@ def _how(taken: Taken) -> dict[str, Any]:
 class Shard:
     """Selects a partition of __consumer_offsets."""
 
-    partition: int | None = told("one partition; without it all", None)
+    partition: int | None = told("partition of __consumer_offsets (default: all)", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Restart:
     """A restart."""
 
-    broker: int | None = told("the id of a broker; the only one if left out", None)
+    broker: int | None = told("broker id (default: the only broker)", None)
     how: str = told("controlled or crash", "controlled")
-    config: dict[str, str | int | float | bool] = told(
-        "settings that it then has, over those it had", {}
-    )
-    kafka_version: str | None = told(
-        "the release of Kafka that it then is; as before if left out", None
-    )
+    config: dict[str, str | int | float | bool] = told("settings to change with the restart", {})
+    kafka_version: str | None = told("Kafka release after the restart (default: as before)", None)
 
 
 @operation(
     "GET",
     "/brokers",
-    summary="The brokers, and whether each runs.",
+    summary="List the brokers and whether each runs.",
     answer=object_of(brokers=list_of(object_of(id=NUMBER, running=FLAG, address=TEXT))),
     tell=columns(
         "brokers",
@@ -100,8 +96,8 @@ def broker_list(port: Port, body: Any) -> Any:
     "POST",
     "/brokers/control",
     summary=(
-        'Carry out a verb: {"verb": "StopBroker", "broker": 2, "how": "crash"}. It answers its '
-        "inverse, which undoes it."
+        'Carry out a verb, such as {"verb": "StopBroker", "broker": 2, "how": "crash"}. The '
+        "answer contains the inverse, which undoes it."
     ),
     body=Raw,
     schema=verb_schema(),
@@ -118,8 +114,8 @@ def broker_control(port: Port, body: Raw) -> Any:
     "POST",
     "/brokers/restart",
     summary=(
-        "Stop a broker and start it again, with other settings or as another release if need be, "
-        "as in a rolling restart or upgrade."
+        "Restart a broker, if wanted with other settings or as another Kafka release, as in a "
+        "rolling restart or upgrade."
     ),
     body=Restart,
     answer=DONE,
@@ -139,8 +135,8 @@ async def broker_restart(port: Port, body: Restart) -> Any:
     "POST",
     "/coordinator/unload",
     summary=(
-        "Let the only broker lose a partition of __consumer_offsets, as when another broker "
-        "becomes its leader (NOT_COORDINATOR)."
+        "Make the only broker unload a partition of __consumer_offsets, as if another broker "
+        "became its leader: it answers NOT_COORDINATOR."
     ),
     body=Shard,
     answer=DONE,
@@ -154,7 +150,8 @@ def coordinator_unload(port: Port, body: Shard) -> Any:
 @operation(
     "POST",
     "/coordinator/load",
-    summary="Let it lead that partition again: groups are as their log left them.",
+    summary="Make the broker load the partition of __consumer_offsets again, with the groups as "
+    "stored.",
     body=Shard,
     answer=DONE,
     command="broker load",

@@ -22,11 +22,15 @@ from ..shapes import told
 class Jump:
     """Length of a jump of the clock."""
 
-    seconds: float = told("so many seconds")
-    hours: float = told("and so many hours", 0)
-    silent: list[str] = told("members, by any of their names, that send nothing meanwhile", [])
+    seconds: float = told("seconds to advance")
+    hours: float = told("hours to advance, in addition", 0)
+    silent: list[str] = told(
+        "members that send nothing meanwhile: member ids, instance ids, client ids or unique "
+        "beginnings of one",
+        [],
+    )
     grace: float = told(
-        "real seconds in which living members may answer a rebalance that begins on the way",
+        "real seconds that live members have to answer a rebalance that begins meanwhile",
         DEFAULT_GRACE_S,
     )
 
@@ -35,13 +39,13 @@ class Jump:
 class Clean:
     """Exceptions from a reset."""
 
-    keep_topics: list[str] = told("topics that stay, with their records", [])
+    keep_topics: list[str] = told("topics to keep, with their records", [])
 
 
 @operation(
     "GET",
     "/",
-    summary="What is served here, and the address for Kafka clients.",
+    summary="Show the versions and the address for Kafka clients.",
     answer=object_of(version=TEXT, bootstrap_servers=TEXT, cluster_id=TEXT, seed=NUMBER),
     tell="bootstrap_servers",
 )
@@ -60,8 +64,8 @@ def about(port: Port, body: Any) -> Any:
     "POST",
     "/advance",
     summary=(
-        "Let the coordinators' clock jump, from deadline to deadline; answers what fell due, in "
-        "order. Members that live are spared."
+        "Advance the coordinators' clock from deadline to deadline. The answer lists what fell "
+        "due, in order. Sessions of live members do not expire."
     ),
     body=Jump,
     answer=object_of(events=LINES),
@@ -80,8 +84,8 @@ async def advance(port: Port, body: Jump) -> Any:
     "POST",
     "/reset",
     summary=(
-        "Stop all peers, forget faults, groups with their settings, and topics, but for those to "
-        "be kept: clean for the next test."
+        "Clean up for the next test: stop all peers, delete faults, groups with their settings, "
+        "and topics except those to keep."
     ),
     body=Clean,
     answer=DONE,

@@ -20,30 +20,33 @@ from ..shapes import ShapeError, told
 class Lines:
     """Selects lines of the event log."""
 
-    type: str | None = told("of this type, such as MemberRemoved", None)
-    group: str | None = told("of this group", None)
-    stream: str | None = told("of this stream: group, cluster, wire, member, fault, ...", None)
-    since: int = told("from this mark on", 0)
-    limit: int = told("at most so many, the latest", 10_000)
+    type: str | None = told("event type, such as MemberRemoved", None)
+    group: str | None = told("group id", None)
+    stream: str | None = told("stream: group, cluster, wire, member, fault, ...", None)
+    since: int = told("a mark: only lines from there on", 0)
+    limit: int = told("at most this number, the latest", 10_000)
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitedLines:
     """Lines that are waited for."""
 
-    type: str | None = told("of this type, such as MemberRemoved", None)
-    group: str | None = told("of this group", None)
-    stream: str | None = told("of this stream", None)
-    since: int | None = told("from this mark on; without it from now on", None)
-    fields: dict[str, Any] = told('what else they have to say: {"reason": "expired"}', {}, FIELDS)
-    count: int = told("so many of them", 1)
-    timeout: float | None = told("how long to wait, in seconds (30)", None)
+    type: str | None = told("event type, such as MemberRemoved", None)
+    group: str | None = told("group id", None)
+    stream: str | None = told("stream", None)
+    since: int | None = told("a mark: lines from there on (default: from now on)", None)
+    fields: dict[str, Any] = told(
+        'values of further fields, such as {"reason": "expired"}', {}, FIELDS
+    )
+    count: int = told("number of lines to wait for", 1)
+    timeout: float | None = told("seconds to wait (30)", None)
 
 
 @operation(
     "GET",
     "/mark",
-    summary="A place in the event log: what happens from now on is `since` this mark.",
+    summary="Return a mark: the current end of the event log. `since` this mark means: what happens "
+    "from now on.",
     answer=object_of(mark=NUMBER),
 )
 def mark(port: Port, body: Any) -> Any:
@@ -53,7 +56,7 @@ def mark(port: Port, body: Any) -> Any:
 @operation(
     "GET",
     "/events",
-    summary="Lines of the event log (docs/event_log.md), oldest first.",
+    summary="List lines of the event log (docs/event_log.md), oldest first.",
     body=Lines,
     answer=object_of(events=LINES),
     command="events list",
@@ -72,7 +75,8 @@ def event_list(port: Port, body: Lines) -> Any:
 @operation(
     "POST",
     "/events/wait",
-    summary="Wait for lines of the event log; answers the first of them. Status 409 when the time is over.",
+    summary="Wait for lines of the event log; the answer is the first of them. Status 409 after the "
+    "timeout.",
     body=AwaitedLines,
     answer=object_of(events=LINES),
     waits=True,
@@ -93,14 +97,14 @@ async def event_wait(port: Port, body: AwaitedLines) -> Any:
 class Which:
     """Selects rebalances."""
 
-    group: str | None = told("of this group; without it of all", None)
-    generation: int | None = told("only those into this generation", None)
+    group: str | None = told("group id (default: all groups)", None)
+    generation: int | None = told("only the rebalance that led to this generation", None)
 
 
 @operation(
     "GET",
     "/explain",
-    summary="Why each rebalance happened, in sentences.",
+    summary="Explain in sentences why each rebalance happened.",
     body=Which,
     answer=object_of(text=TEXT),
 )
@@ -111,7 +115,8 @@ def explain(port: Port, body: Which) -> Any:
 @operation(
     "GET",
     "/timeline",
-    summary="The same as values: each rebalance, its cause, its durations, who got and lost what (docs/event_log.md).",
+    summary="Explain the same as JSON: each rebalance with its cause, durations, and the partitions "
+    "that members got and lost (docs/event_log.md).",
     body=Which,
     answer={"type": "object"},
     tell=dumps,
@@ -121,23 +126,23 @@ def timeline(port: Port, body: Which) -> Any:
 
 
 def _rows(answer: Any) -> str:
-    return "\n".join(answer["obstacles"]) or "nothing is in the way"
+    return "\n".join(answer["obstacles"]) or "nothing blocks the groups"
 
 
 @dataclass(frozen=True, slots=True)
 class Whose:
     """Selects a group."""
 
-    group: str | None = told("of this group; without it of all groups and clients", None)
+    group: str | None = told("group id (default: all groups and clients)", None)
 
 
 @operation(
     "GET",
     "/obstacles",
     summary=(
-        "What stands in the way, in sentences: brokers that were stopped, links that were cut, "
-        "members that a rebalance waits for, clients that were refused and have not gone on "
-        "since."
+        "Explain what currently blocks groups and clients: brokers that are stopped, links that "
+        "are cut, members that a rebalance waits for, clients whose requests were refused and "
+        "that have not continued since."
     ),
     body=Whose,
     answer=object_of(obstacles=list_of(TEXT)),
@@ -151,8 +156,8 @@ def obstacles(port: Port, body: Whose) -> Any:
     "GET",
     "/story",
     summary=(
-        "What a failed test should show: each group now, its timeline, what each member last sent "
-        "and heard, and all faults."
+        "Report what a failed test should show: the state of each group, its timeline, each "
+        "member's last request and response, and all faults."
     ),
     answer=object_of(text=TEXT),
 )

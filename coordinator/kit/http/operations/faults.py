@@ -22,7 +22,7 @@ def fault_schema() -> dict[str, Any]:
     properties: dict[str, Any] = {
         "action": {
             "enum": list(f.ACTIONS),
-            "description": "what happens to the requests that are selected",
+            "description": "what happens to the selected requests",
         }
     }
     for action in f.ACTIONS.values():
@@ -45,20 +45,27 @@ def fault_schema() -> dict[str, Any]:
     properties["api"] |= {"enum": list(f.API_NAMES)}
     properties["phase"] |= {"enum": [*f.PHASES, *dict.fromkeys(f.PHASES.values())]}
     properties |= {
-        "nth": {"type": "integer", "default": 1, "description": "from which of these requests on"},
-        "times": {"type": ["integer", "null"], "description": "how many of them; without it all"},
+        "nth": {
+            "type": "integer",
+            "default": 1,
+            "description": "number of the first selected request that it applies to",
+        },
+        "times": {
+            "type": ["integer", "null"],
+            "description": "number of requests that it applies to (default: all)",
+        },
         "probability": {"type": "number", "default": 1, "description": "above 0, at most 1"},
         "name": {"type": "string"},
         "may_miss": {"type": "boolean", "default": False},
         "missing_ok": {
             "type": "boolean",
             "default": False,
-            "description": "the topic or partition may be made later",
+            "description": "accept a topic or partition that does not exist yet",
         },
         "any_error": {
             "type": "boolean",
             "default": False,
-            "description": "an error that no broker answers to this API is meant",
+            "description": "accept an error with which no broker answers this API",
         },
     }
     return {
@@ -79,7 +86,7 @@ def _whose(name: str) -> str:
 
 FAULT = object_of(
     fault_id=NUMBER,
-    number=NUMBER | {"deprecated": True, "description": "fault_id by its older name"},
+    number=NUMBER | {"deprecated": True, "description": "older name of fault_id"},
     text=TEXT,
     fault=fault_schema(),
     in_force=FLAG,
@@ -99,22 +106,22 @@ def numbered(fault: dict[str, Any]) -> str:
 class Hits:
     """A number of requests that are to meet a fault."""
 
-    hits: int = told("so many requests", 1)
-    timeout: float | None = told("how long to wait, in seconds (30)", None)
+    hits: int = told("number of requests", 1)
+    timeout: float | None = told("seconds to wait (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
     """The number of held requests to release."""
 
-    count: int | None = told("so many, the longest held first; without it all", None)
+    count: int | None = told("number of requests, the longest held first (default: all)", None)
 
 
 @operation(
     "POST",
     "/faults",
     summary=(
-        'Put a fault in force: {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api": '
+        'Add a fault, such as {"action": "fail", "error": "REBALANCE_IN_PROGRESS", "api": '
         '"OffsetCommit", "group": "billing", "times": 1}.'
     ),
     body=Raw,
@@ -129,7 +136,7 @@ def fault_add(port: Port, body: Raw) -> Any:
 @operation(
     "GET",
     "/faults",
-    summary="The faults in force.",
+    summary="List the faults in force.",
     answer=object_of(faults=list_of(FAULT)),
     tell=each("faults", "{fault_id}: {text}"),
 )
@@ -140,7 +147,7 @@ def fault_list(port: Port, body: Any) -> Any:
 @operation(
     "GET",
     "/faults/missed",
-    summary="Faults that no request ever met, in words; without those that may be missed.",
+    summary="List faults that no request has met, except those declared as optional.",
     answer=object_of(faults=list_of(TEXT)),
     tell=lambda answer: "\n".join(answer["faults"]),
 )
@@ -148,9 +155,7 @@ def fault_missed(port: Port, body: Any) -> Any:
     return {"faults": port.kafka.missed_faults()}
 
 
-@operation(
-    "DELETE", "/faults", summary="End all faults; requests that they hold back go on.", answer=DONE
-)
+@operation("DELETE", "/faults", summary="Delete all faults; held requests continue.", answer=DONE)
 def fault_clear(port: Port, body: Any) -> Any:
     port.kafka.clear_faults()
     return {"done": True}
@@ -159,7 +164,8 @@ def fault_clear(port: Port, body: Any) -> Any:
 @operation(
     "GET",
     "/faults/{fault_id}",
-    summary="One fault: how many requests it selected (seen), met (hits) and keeps back (held).",
+    summary="Show one fault: how many requests it selected (seen), applied to (hits) and holds "
+    "(held).",
     answer=FAULT,
 )
 def fault_describe(port: Port, body: Any, fault_id: str) -> Any:
@@ -169,7 +175,7 @@ def fault_describe(port: Port, body: Any, fault_id: str) -> Any:
 @operation(
     "POST",
     "/faults/{fault_id}/wait",
-    summary="Wait until so many requests have met it. Status 409 when the time is over.",
+    summary="Wait until this number of requests have met the fault. Status 409 after the timeout.",
     body=Hits,
     answer=FAULT,
     waits=True,
@@ -186,7 +192,7 @@ async def fault_wait(port: Port, body: Hits, fault_id: str) -> Any:
 @operation(
     "POST",
     "/faults/{fault_id}/release",
-    summary="Let requests go on that it holds back; answers how many did.",
+    summary="Release requests that the fault holds. The answer contains their number.",
     body=Release,
     answer=object_of(released=NUMBER),
 )
@@ -197,7 +203,7 @@ def fault_release(port: Port, body: Release, fault_id: str) -> Any:
 @operation(
     "DELETE",
     "/faults/{fault_id}",
-    summary="End it; requests that it holds back go on.",
+    summary="Delete the fault; held requests continue.",
     answer=DONE,
 )
 def fault_remove(port: Port, body: Any, fault_id: str) -> Any:

@@ -66,32 +66,35 @@ class Expectation:
     all others must hold at the same instant."""
 
     state: str | None = told(f"one of {', '.join(STATES)}; or a short word, such as joining", None)
-    members: int | None = told("exactly so many", None)
+    members: int | None = told("exact number", None)
     generation_above: int | None = told(
-        "a later generation (of a KIP-848 group: epoch) than this one", None
+        "a generation (of a KIP-848 group: an epoch) above this one", None
     )
     assigned: str | dict[str, list[str]] | None = told(
-        '"all", or partitions by member: {"client": ["orders-0"]}', None, ASSIGNED
+        '"all" (each partition has an owner), or partitions by member, such as {"client": '
+        '["orders-0"]}',
+        None,
+        ASSIGNED,
     )
     committed: dict[str, int] | None = told(
-        'offsets at least as high, by partition: {"orders-0": 10}', None
+        'committed offsets at least this high, by partition, such as {"orders-0": 10}', None
     )
-    lag: int | None = told("at most so many records behind, over all partitions", None)
+    lag: int | None = told("total lag over all partitions at most this high", None)
     acted: bool | None = told(
-        "every member fetched from, or committed for, each partition it was given", None
+        "every member has fetched from or committed for each partition that it was assigned", None
     )
     heard: bool | None = told(
-        "every member of the group, which is Stable, has sent a heartbeat since it was told what it has",
+        "the group is Stable and every member has sent a heartbeat since it got its assignment",
         None,
     )
-    timeout: float | None = told("how long to wait, in seconds (30)", None)
+    timeout: float | None = told("seconds to wait (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Reason:
     """A reason, for the event log."""
 
-    reason: str | None = told("what stands in the event log", None)
+    reason: str | None = told("reason to record in the event log", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +102,14 @@ class Offsets:
     """Offsets by partition."""
 
     offsets: dict[str, int] = told('{"orders-0": 5}')
-    timeout: float | None = told("how long to wait for its coordinator, in seconds (30)", None)
+    timeout: float | None = told("seconds to wait for the coordinator (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Rebalances:
     """Selects rebalances of a group."""
 
-    generation: int | None = told("only those into this generation", None)
+    generation: int | None = told("only the rebalance that led to this generation", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +130,21 @@ class Check:
         "in_order_per_key; "
         "of share groups: done_stays_done, one_holder, deliveries_are_counted, nothing_before_start, locks_last, dead_letters_complete"
     )
-    exactly: int | None = told("rebalances: exactly so many", None)
-    at_least: int | None = told("rebalances: at least so many", None)
-    at_most: int | None = told("rebalances: at most so many", None)
-    members: list[str] | None = told("left_cleanly: which members, all that went if left out", None)
+    exactly: int | None = told("rebalances: exact number", None)
+    at_least: int | None = told("rebalances: minimum", None)
+    at_most: int | None = told("rebalances: maximum", None)
+    members: list[str] | None = told(
+        "left_cleanly: members to check (default: all that left)", None
+    )
     offsets: dict[str, int] | None = told('committed: offsets by partition, {"orders-0": 10}', None)
     processed: list[Processed] | None = told(
-        "no_gaps, exactly_once, in_order_per_key: what the application has processed, in order",
+        "no_gaps, exactly_once, in_order_per_key: the records that the application has processed, "
+        "in order",
         None,
     )
     beginning: dict[str, int] | Literal["first processed"] | None = told(
-        'no_gaps, exactly_once: where it had to begin, {"orders-0": 10}, or "first processed"; where the group had committed if left out',
+        'no_gaps, exactly_once: the offsets at which it had to start, such as {"orders-0": 10}, '
+        'or "first processed" (default: the committed offsets)',
         None,
     )
 
@@ -149,13 +156,13 @@ class Checks:
     checks: list[Check] = told(
         'such as [{"check": "single_owner"}, {"check": "rebalances", "at_most": 2}]'
     )
-    since: int = told("a mark: only what happened from then on", 0)
+    since: int = told("a mark: only what happened from there on", 0)
 
 
 @operation(
     "GET",
     "/groups",
-    summary="All groups, by id.",
+    summary="List all groups by id.",
     answer=object_of(
         groups=list_of(object_of(group_id=TEXT, state=TEXT, type=TEXT, members=NUMBER))
     ),
@@ -174,7 +181,8 @@ def group_list(port: Port, body: Any) -> Any:
 @operation(
     "GET",
     "/groups/{group}",
-    summary="A group as it is now: state, generation, members, committed offsets, lag. One that does not exist is Dead.",
+    summary="Show a group: state, generation, members, committed offsets, lag. A group that does not "
+    "exist is Dead.",
     answer=GROUP,
 )
 def group_describe(port: Port, body: Any, group: str) -> Any:
@@ -184,7 +192,7 @@ def group_describe(port: Port, body: Any, group: str) -> Any:
 @operation(
     "GET",
     "/groups/{group}/coordinator",
-    summary="The broker that coordinates a group, or would; null while no broker does.",
+    summary="Return the broker that is the coordinator for a group id; null while there is none.",
     answer=object_of(coordinator=_COORDINATOR),
 )
 def group_coordinator(port: Port, body: Any, group: str) -> Any:
@@ -195,8 +203,8 @@ def group_coordinator(port: Port, body: Any, group: str) -> Any:
     "POST",
     "/groups/{group}/wait",
     summary=(
-        "Wait until everything that is given holds at the same instant; answers the group as it "
-        "is then. Status 409 when the time is over."
+        "Wait until all given conditions hold at the same instant and answer with the group. "
+        "Status 409 after the timeout."
     ),
     body=Expectation,
     answer=GROUP,
@@ -230,7 +238,8 @@ async def group_wait(port: Port, body: Expectation, group: str) -> Any:
 @operation(
     "GET",
     "/groups/{group}/rebalances",
-    summary="The rebalances so far: why each began, how long it took, and who got and lost what.",
+    summary="List the rebalances so far: the cause of each, its duration, and the partitions that "
+    "members got and lost.",
     body=Rebalances,
     answer=object_of(rebalances=list_of({"type": "object"})),
     tell=columns(
@@ -254,7 +263,7 @@ def group_rebalances(port: Port, body: Rebalances, group: str) -> Any:
 @operation(
     "GET",
     "/groups/{group}/explain",
-    summary="Why each rebalance happened, in sentences.",
+    summary="Explain in sentences why each rebalance happened.",
     body=Rebalances,
     answer=object_of(text=TEXT),
 )
@@ -266,8 +275,8 @@ def group_explain(port: Port, body: Rebalances, group: str) -> Any:
     "POST",
     "/groups/{group}/verify",
     summary=(
-        "Assertions about what happened to a group. Status 409 if one does not hold: its "
-        "`failure` says what speaks against it, with the lines of the log around it."
+        "Check assertions about a group's history. Status 409 if one does not hold: its `failure` "
+        "says why, with the surrounding lines of the log."
     ),
     body=Checks,
     answer=object_of(holds=FLAG, checks=list_of(object_of(check=TEXT, holds=FLAG, failure=TEXT))),
@@ -362,7 +371,7 @@ CHECKS: dict[str, tuple[set[str], bool, Callable[[Verification, Check], object]]
 @operation(
     "POST",
     "/groups/{group}/rebalance",
-    summary="Let the group rebalance: every member has to join again.",
+    summary="Make the group rebalance: every member has to join again.",
     body=Reason,
     answer=DONE,
 )
@@ -374,7 +383,8 @@ async def group_rebalance(port: Port, body: Reason, group: str) -> Any:
 @operation(
     "POST",
     "/groups/{group}/members/{member}/remove",
-    summary="Take a member out, as an administrator does (LeaveGroup): it learns of it by UNKNOWN_MEMBER_ID.",
+    summary="Remove a member as an administrator does (LeaveGroup); its next request is refused with "
+    "UNKNOWN_MEMBER_ID.",
     body=Reason,
     answer=DONE,
 )
@@ -386,7 +396,7 @@ async def group_remove(port: Port, body: Reason, group: str, member: str) -> Any
 @operation(
     "POST",
     "/groups/{group}/members/{member}/expire",
-    summary="End a member's session now, as if it had been silent for its whole session timeout.",
+    summary="End a member's session now, as if it had sent nothing for its session timeout.",
     answer=DONE,
 )
 async def group_expire(port: Port, body: Any, group: str, member: str) -> Any:
@@ -397,7 +407,7 @@ async def group_expire(port: Port, body: Any, group: str, member: str) -> Any:
 @operation(
     "POST",
     "/groups/{group}/members/{member}/fence",
-    summary="Take over a static member's identity, as a second process with its group.instance.id does.",
+    summary="Fence a static member, as a second process with its group.instance.id does.",
     answer=DONE,
 )
 async def group_fence(port: Port, body: Any, group: str, member: str) -> Any:
@@ -409,8 +419,8 @@ async def group_fence(port: Port, body: Any, group: str, member: str) -> Any:
     "POST",
     "/groups/{group}/members/{member}/lose",
     summary=(
-        "Let a member find out that it lost its partitions, by the answer to its next heartbeat; "
-        "answers the fault that does so."
+        "Make a member lose its partitions with the response to its next heartbeat. The answer is "
+        "the fault that does so."
     ),
     answer=FAULT,
     tell=numbered,
@@ -422,7 +432,7 @@ def group_lose(port: Port, body: Any, group: str, member: str) -> Any:
 @operation(
     "POST",
     "/groups/{group}/commit",
-    summary="Set committed offsets as a tool does, while the group has no members.",
+    summary="Set committed offsets as a tool does; the group must have no members.",
     body=Offsets,
     answer=DONE,
 )

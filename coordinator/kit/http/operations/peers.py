@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _PEER = object_of(
     peer_id=NUMBER,
-    peer=NUMBER | {"deprecated": True, "description": "peer_id by its older name"},
+    peer=NUMBER | {"deprecated": True, "description": "older name of peer_id"},
     group=TEXT,
     client_id=TEXT,
     member_id=TEXT,
@@ -56,17 +56,17 @@ def told_peer(peer: dict[str, Any]) -> str:
 class NewPeer:
     """A member to be started."""
 
-    group: str = told("the group it joins")
-    topics: list[str] | None = told("what it subscribes to", None)
+    group: str = told("group to join")
+    topics: list[str] | None = told("topics to subscribe to", None)
     pattern: str | None = told(
-        "instead of topics, a regular expression that whole names must match", None
+        "instead of topics: a regular expression that matches whole topic names", None
     )
-    config: dict[str, str | int | float | bool] = told("a consumer's settings by Kafka's names", {})
-    keep_going: bool = told("a fault does not end it", False)
+    config: dict[str, str | int | float | bool] = told("consumer settings by Kafka's names", {})
+    keep_going: bool = told("the peer continues after an error", False)
     protocol: str | None = told("classic or consumer (KIP-848)", None)
-    user: str | None = told("who it logs in as; without one it may do everything", None)
+    user: str | None = told("user to log in as (default: a user who may do everything)", None)
     listener: Any = told(
-        "a listener of rebalances is Python code: it cannot be given over HTTP", None, HIDDEN
+        "not possible over HTTP: a rebalance listener is Python code", None, HIDDEN
     )
 
 
@@ -74,9 +74,9 @@ class NewPeer:
 class Settled:
     """The condition that a wait for a peer ends with."""
 
-    members: int | None = told("the group is Stable with so many members", None)
-    after_generation: int = told("in a later generation than this one", -1)
-    timeout: float | None = told("how long to wait, in seconds (30)", None)
+    members: int | None = told("the group is Stable with this number of members", None)
+    after_generation: int = told("a generation above this one", -1)
+    timeout: float | None = told("seconds to wait (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +93,14 @@ class Leave:
     """The way in which a peer ends."""
 
     leave: bool | None = told(
-        "whether it says so (LeaveGroup); without it a static member does not", None
+        "whether to send LeaveGroup (default: yes, except for a static member)", None
     )
 
 
 @operation(
     "POST",
     "/peers",
-    summary="Start a simulated member, on its way into a group.",
+    summary="Start a simulated member, which joins a group.",
     body=NewPeer,
     answer=_PEER,
     tell=told_peer,
@@ -125,7 +125,7 @@ def peer_start(port: Port, body: NewPeer) -> Any:
 @operation(
     "GET",
     "/peers",
-    summary="The peers that were started over HTTP and not stopped.",
+    summary="List the peers that were started over HTTP and not stopped.",
     answer=object_of(peers=list_of(_PEER)),
     tell=_PEERS,
 )
@@ -136,7 +136,7 @@ def peer_list(port: Port, body: Any) -> Any:
 @operation(
     "GET",
     "/peers/{peer_id}",
-    summary="A peer, by its id or its client id.",
+    summary="Show a peer, named by its id or client id.",
     answer=_PEER,
     tell=told_peer,
 )
@@ -147,7 +147,8 @@ def peer_describe(port: Port, body: Any, peer_id: str) -> Any:
 @operation(
     "POST",
     "/peers/{peer_id}/wait",
-    summary="Wait until it is settled in a generation: with its part of the assignment, and no reason to join again.",
+    summary="Wait until the peer has its assignment in the group's generation and no reason to join "
+    "again.",
     body=Settled,
     answer=_PEER,
     waits=True,
@@ -162,10 +163,10 @@ async def peer_wait(port: Port, body: Settled, peer_id: str) -> Any:
 
 
 _ORDERS = {
-    "pause": "Let it stand still: no heartbeats, no polls, nothing read, until it is resumed.",
-    "stall": "Let it poll no more: after max.poll.interval.ms it leaves.",
-    "resume": "Let it go on.",
-    "rebalance": "Let it join anew, so that the group rebalances.",
+    "pause": "Pause the peer: no heartbeats, no polls, no reads, until it is resumed.",
+    "stall": "Stop the peer's polls: after max.poll.interval.ms it leaves the group.",
+    "resume": "Resume the peer.",
+    "rebalance": "Make the peer join again, so that the group rebalances.",
 }
 """Operations without a body: the name of the peer's method, and the summary of the operation."""
 
@@ -189,7 +190,7 @@ for _name, _summary in _ORDERS.items():
 @operation(
     "POST",
     "/peers/{peer_id}/seek",
-    summary="Let it pretend to have read up to an offset of a partition that it owns.",
+    summary="Set the peer's position in a partition that it owns.",
     body=Seek,
     answer=_PEER,
     tell=told_peer,
@@ -203,7 +204,7 @@ def peer_seek(port: Port, body: Seek, peer_id: str) -> Any:
 @operation(
     "POST",
     "/peers/{peer_id}/commit",
-    summary="Let it commit all its positions, and wait for the answer.",
+    summary="Make the peer commit all its positions, and wait for the answer.",
     answer=_PEER,
     waits=True,
     tell=told_peer,
@@ -217,7 +218,7 @@ async def peer_commit(port: Port, body: Any, peer_id: str) -> Any:
 @operation(
     "POST",
     "/peers/{peer_id}/crash",
-    summary="Let it die without a word; the group notices when its session runs out.",
+    summary="Kill the peer: it sends no LeaveGroup, and the group removes it when its session ends.",
     answer=DONE,
 )
 def peer_crash(port: Port, body: Any, peer_id: str) -> Any:
@@ -230,7 +231,7 @@ def peer_crash(port: Port, body: Any, peer_id: str) -> Any:
 @operation(
     "POST",
     "/peers/{peer_id}/stop",
-    summary="Let it leave the group and end.",
+    summary="Make the peer leave the group and end.",
     body=Leave,
     answer=DONE,
 )

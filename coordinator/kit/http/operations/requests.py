@@ -41,7 +41,7 @@ class Begin:
     """Size of the journal."""
 
     most: int | None = told(
-        "so many requests, the latest (10,000); a journal that is kept already cannot be changed",
+        "number of latest requests to keep (10,000); cannot be changed once the journal has begun",
         None,
     )
 
@@ -50,38 +50,41 @@ class Begin:
 class Which:
     """Selects requests. Fields that are left out do not matter."""
 
-    api: str | None = told("of this API, by Kafka's name, such as OffsetCommit", None)
-    group: str | None = told("of this group; of Fetch and Produce, from members of it", None)
-    topic: str | None = told("that name this topic", None)
-    partition: int | None = told("that name this partition of the topic", None)
-    member: str | None = told("from this member id, or one that begins so", None)
-    client_id: str | None = told("from this client id", None)
-    instance_id: str | None = told("from this group instance id", None)
-    transactional_id: str | None = told("of this transactional id", None)
-    generation: int | None = told("that say this generation, or member epoch", None)
-    broker: int | None = told("that this broker was asked", None)
+    api: str | None = told("Kafka's name of the API, such as OffsetCommit", None)
+    group: str | None = told(
+        "group id; Fetch and Produce count if a member of the group sent them", None
+    )
+    topic: str | None = told("a topic that the request names", None)
+    partition: int | None = told("a partition of the topic that the request names", None)
+    member: str | None = told("member id, or its beginning", None)
+    client_id: str | None = told("client id", None)
+    instance_id: str | None = told("group instance id", None)
+    transactional_id: str | None = told("transactional id", None)
+    generation: int | None = told("generation or member epoch in the request", None)
+    broker: int | None = told("id of the broker that received it", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Looked(Which):
     """Selects requests to show."""
 
-    limit: int = told("at most so many, the latest", 1_000)
+    limit: int = told("at most this number, the latest", 1_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Counted(Which):
     """Selects requests, and the number that is expected: at least one of the three fields."""
 
-    exactly: int | None = told("exactly so many", None)
-    at_least: int | None = told("so many or more", None)
-    at_most: int | None = told("so many or fewer", None)
+    exactly: int | None = told("exact number", None)
+    at_least: int | None = told("minimum", None)
+    at_most: int | None = told("maximum", None)
 
 
 @operation(
     "POST",
     "/journal",
-    summary="Keep requests of clients and their answers from now on. Nothing changes if they are kept already.",
+    summary="Begin the journal: keep clients' requests and their answers from now on. Without effect "
+    "if it has begun already.",
     body=Begin,
     answer=object_of(most=NUMBER, dropped=NUMBER),
 )
@@ -94,8 +97,8 @@ def journal_begin(port: Port, body: Begin) -> Any:
     "GET",
     "/journal",
     summary=(
-        "Requests and their answers, oldest first, with their fields by Kafka's names. The "
-        "journal begins with the first question for it."
+        "List requests and their answers, oldest first, with Kafka's field names. The first call "
+        "begins the journal."
     ),
     body=Looked,
     answer=object_of(requests=_REQUESTS, dropped=NUMBER),
@@ -116,8 +119,8 @@ def journal_requests(port: Port, body: Looked) -> Any:
     "POST",
     "/journal/verify",
     summary=(
-        "Do so many of these requests stand in the journal? What speaks against it is told with "
-        "the requests around, or the near misses."
+        "Check the number of matching requests in the journal. If it is wrong, `failure` shows "
+        "the surrounding requests, or those that nearly match."
     ),
     body=Counted,
     answer=object_of(holds=FLAG, failure=_MAYBE_TEXT, requests=_REQUESTS),
@@ -134,7 +137,7 @@ def journal_verify(port: Port, body: Counted) -> Any:
     return {"holds": True, "failure": None, "requests": [_shown(each) for each in found]}
 
 
-@operation("DELETE", "/journal", summary="Forget the requests that came so far.", answer=DONE)
+@operation("DELETE", "/journal", summary="Clear the journal.", answer=DONE)
 def journal_clear(port: Port, body: Any) -> Any:
     port.kafka.journal().clear()
     return {"done": True}

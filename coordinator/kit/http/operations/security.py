@@ -19,17 +19,17 @@ class Reached:
     """Selects the client library, user and listener to make settings for."""
 
     library: str = told("kafka-python, aiokafka, confluent-kafka, librdkafka or java")
-    user: str | None = told("one of the users; where a listener has no login, leave it out", None)
+    user: str | None = told("user to log in as; omit it for a listener without login", None)
     mechanism: str | None = told("SCRAM-SHA-512 unless said", None)
-    listener: str | None = told("the name of the listener; without it the first secured one", None)
+    listener: str | None = told("listener name (default: the first secured one)", None)
 
 
 @operation(
     "GET",
     "/client-config",
     summary=(
-        "The settings with which a client reaches the broker, under the names of its library. "
-        "Files that they name are on the emulator's machine; `files` has what each of them holds."
+        "Return the settings with which a client connects, under the names of its library. Files "
+        "that they name are on the emulator's machine; `files` contains their contents."
     ),
     body=Reached,
     answer=object_of(settings={"type": "object"}, files={"type": "object"}),
@@ -48,8 +48,8 @@ def client_config(port: Port, body: Reached) -> Any:
     "GET",
     "/ca",
     summary=(
-        "The certificate of the authority that clients are to trust, in PEM, and where it is on "
-        "the emulator's machine. /ca.pem answers the certificate alone."
+        "Return the CA certificate that clients must trust, in PEM, and its path on the "
+        "emulator's machine. /ca.pem returns the certificate alone."
     ),
     answer=object_of(file=TEXT, pem=TEXT),
     command="ca",
@@ -71,7 +71,7 @@ def _lines(answer: Any) -> str:
 class Rights:
     """ACLs."""
 
-    acls: list[Any] = told('such as ["User:billing may Read topic orders"]')
+    acls: list[Any] = told('ACLs, such as ["User:billing may Read topic orders"]')
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,13 @@ class Password:
 class Denied:
     """Logins to be refused."""
 
-    user: str | None = told("of this user; without it of anybody", None)
-    times: int = told("how many; 0: no more", 1)
+    user: str | None = told("user (default: any)", None)
+    times: int = told("number of times; 0 ends it", 1)
 
 
-@operation("GET", "/acls", summary="The ACLs in force, as sentences.", answer=_ACLS, tell=_lines)
+@operation(
+    "GET", "/acls", summary="List the ACLs in force, as sentences.", answer=_ACLS, tell=_lines
+)
 def acl_list(port: Port, body: Any) -> Any:
     return {"acls": port.kafka.acls()}
 
@@ -97,7 +99,7 @@ def acl_list(port: Port, body: Any) -> Any:
 @operation(
     "POST",
     "/acls/grant",
-    summary="Make ACLs; answers those that are new.",
+    summary="Create ACLs. The answer lists those that are new.",
     body=Rights,
     answer=_ACLS,
     tell=_lines,
@@ -109,7 +111,7 @@ def acl_grant(port: Port, body: Rights) -> Any:
 @operation(
     "POST",
     "/acls/revoke",
-    summary="Delete ACLs, which have to be in force.",
+    summary="Delete ACLs; all of them must be in force.",
     body=Rights,
     answer=_ACLS,
     tell=_lines,
@@ -123,16 +125,18 @@ class Quotas:
     """Quotas of a client."""
 
     quotas: dict[str, float | None] = told(
-        "values by Kafka's names, such as producer_byte_rate; null takes one away", option=RATES
+        "values by Kafka's names, such as producer_byte_rate; null removes one", option=RATES
     )
-    user: str | None = told("of this user; <default>: of all that have none", None)
-    client_id: str | None = told("of this client id; <default>: of all that have none", None)
+    user: str | None = told("user; <default>: all users without a quota of their own", None)
+    client_id: str | None = told(
+        "client id; <default>: all client ids without a quota of their own", None
+    )
 
 
 @operation(
     "GET",
     "/quotas",
-    summary="The client quotas in force.",
+    summary="List the client quotas in force.",
     answer=object_of(quotas=list_of({"type": "object"})),
     tell=lambda answer: "\n".join(map(_quota_line, answer["quotas"])),
 )
@@ -149,7 +153,7 @@ def _quota_line(quota: dict[str, Any]) -> str:
 @operation(
     "POST",
     "/quotas",
-    summary="Limit a client; answers what was before.",
+    summary="Set client quotas. The answer contains the former values.",
     body=Quotas,
     answer=object_of(before={"type": "object"}),
 )
@@ -161,7 +165,7 @@ def quota_set(port: Port, body: Quotas) -> Any:
 @operation(
     "POST",
     "/users/{user}/password",
-    summary="Let a user log in with another password. Open connections live on.",
+    summary="Change a user's password. Open connections are kept.",
     body=Password,
     answer=DONE,
 )
@@ -173,7 +177,7 @@ def user_password(port: Port, body: Password, user: str) -> Any:
 @operation(
     "POST",
     "/users/{user}/password/restore",
-    summary="Let the password be right again that a user had at the start.",
+    summary="Restore the password that a user had at the start.",
     answer=DONE,
 )
 def user_restore(port: Port, body: Any, user: str) -> Any:
@@ -184,7 +188,7 @@ def user_restore(port: Port, body: Any, user: str) -> Any:
 @operation(
     "POST",
     "/users/{user}/expire",
-    summary="Let the sessions of a user be over; answers how many there were.",
+    summary="End a user's authenticated sessions. The answer contains their number.",
     answer=object_of(sessions=NUMBER),
 )
 def user_expire(port: Port, body: Any, user: str) -> Any:
@@ -194,7 +198,7 @@ def user_expire(port: Port, body: Any, user: str) -> Any:
 @operation(
     "POST",
     "/logins/deny",
-    summary="Refuse the next logins as if the password were wrong.",
+    summary="Refuse the next logins, as with a wrong password.",
     body=Denied,
     answer=DONE,
 )
@@ -206,7 +210,7 @@ def login_deny(port: Port, body: Denied) -> Any:
 @operation(
     "POST",
     "/connections/drop",
-    summary="End all connections of clients, as a network does that breaks: each logs in anew.",
+    summary="Close all client connections, as a network failure does; each client logs in again.",
     answer=DONE,
 )
 def connection_drop(port: Port, body: Any) -> Any:
@@ -218,15 +222,15 @@ def connection_drop(port: Port, body: Any) -> Any:
 class Disturbed:
     """A fault of TLS handshakes."""
 
-    how: str = told("refuse (an alert), cut (in the middle) or delay", "refuse")
-    times: int = told("how many; 0: no more", 1)
-    delay_ms: int = told("how long those are delayed", 0)
+    how: str = told("refuse (with a TLS alert), cut (close the connection) or delay", "refuse")
+    times: int = told("number of times; 0 ends it", 1)
+    delay_ms: int = told("delay in ms", 0)
 
 
 @operation(
     "POST",
     "/handshakes/disturb",
-    summary="Let the next TLS handshakes be refused, cut or delayed.",
+    summary="Refuse, cut or delay the next TLS handshakes.",
     body=Disturbed,
     answer=DONE,
 )
@@ -239,7 +243,7 @@ def handshake_disturb(port: Port, body: Disturbed) -> Any:
 @operation(
     "POST",
     "/certificate/expire",
-    summary="Show new handshakes a certificate whose time is over.",
+    summary="Use an expired certificate in new TLS handshakes.",
     answer=DONE,
 )
 def certificate_expire(port: Port, body: Any) -> Any:
@@ -250,7 +254,7 @@ def certificate_expire(port: Port, body: Any) -> Any:
 @operation(
     "POST",
     "/certificate/rotate",
-    summary="Show new handshakes another certificate of the same authority.",
+    summary="Use another certificate of the same CA in new TLS handshakes.",
     answer=DONE,
 )
 def certificate_rotate(port: Port, body: Any) -> Any:

@@ -59,27 +59,24 @@ def told_peer(peer: dict[str, Any]) -> str:
 class NewSharePeer:
     """A consumer to be started."""
 
-    group: str = told("the share group that it joins")
-    topics: list[str] = told("what it subscribes to")
-    processing_ms: int = told("how long it works on a record, in milliseconds", 0)
-    release: float = told(
-        "how probable it is that it gives a record back, from 0 to 1", 0.0, _PROBABILITY
-    )
-    reject: float = told(
-        "how probable it is that it refuses a record for good, from 0 to 1", 0.0, _PROBABILITY
-    )
+    group: str = told("share group to join")
+    topics: list[str] = told("topics to subscribe to")
+    processing_ms: int = told("milliseconds of processing per record", 0)
+    release: float = told("probability that it releases a record, from 0 to 1", 0.0, _PROBABILITY)
+    reject: float = told("probability that it rejects a record, from 0 to 1", 0.0, _PROBABILITY)
     renew_ms: int = told(
-        "after so many milliseconds of work it renews the locks of what it has in hand, again and again; 0: never",
+        "milliseconds of processing after which it renews the locks of its records, repeatedly; "
+        "0: never",
         0,
     )
-    config: dict[str, str | int | float | bool] = told("its settings by Kafka's names", {})
-    user: str | None = told("who it logs in as; without one it may do everything", None)
+    config: dict[str, str | int | float | bool] = told("consumer settings by Kafka's names", {})
+    user: str | None = told("user to log in as (default: a user who may do everything)", None)
 
 
 @operation(
     "POST",
     "/share-peers",
-    summary="Start a consumer of a share group, on its way into the group.",
+    summary="Start a simulated share consumer, which joins a share group.",
     body=NewSharePeer,
     answer=_PEER,
     tell=told_peer,
@@ -101,7 +98,7 @@ def share_peer_start(port: Port, body: NewSharePeer) -> Any:
 @operation(
     "GET",
     "/share-peers",
-    summary="The share peers that were started over HTTP and not stopped.",
+    summary="List the share peers that were started over HTTP and not stopped.",
     answer=object_of(share_peers=list_of(_PEER)),
     tell=_PEERS,
 )
@@ -112,7 +109,8 @@ def share_peer_list(port: Port, body: Any) -> Any:
 @operation(
     "GET",
     "/share-peers/{peer_id}",
-    summary="A share peer, by its id or its client id: what it has in hand, and the latest 1,000 records that it has done.",
+    summary="Show a share peer, named by its id or client id: the records that it holds and the "
+    "latest 1,000 that it has finished.",
     answer=_PEER,
     tell=told_peer,
 )
@@ -121,9 +119,9 @@ def share_peer_describe(port: Port, body: Any, peer_id: str) -> Any:
 
 
 _ORDERS = {
-    "pause": "Let it stand still: no heartbeats, no polls, until it is resumed.",
-    "stall": "Let it poll no more, with what it has in hand; its locks end.",
-    "resume": "Let it go on.",
+    "pause": "Pause the peer: no heartbeats, no polls, until it is resumed.",
+    "stall": "Stop the peer's polls while it holds records; its locks expire.",
+    "resume": "Resume the peer.",
 }
 """Operations without a body: the name of the share peer's method, and the summary of the operation."""
 
@@ -147,7 +145,7 @@ for _name, _summary in _ORDERS.items():
 @operation(
     "POST",
     "/share-peers/{peer_id}/crash",
-    summary="Let it die without a word, with records in hand.",
+    summary="Kill the peer while it holds records.",
     answer=DONE,
 )
 def share_peer_crash(port: Port, body: Any, peer_id: str) -> Any:
@@ -160,7 +158,7 @@ def share_peer_crash(port: Port, body: Any, peer_id: str) -> Any:
 @operation(
     "POST",
     "/share-peers/{peer_id}/stop",
-    summary="Let it give everything back, leave the group and end.",
+    summary="Make the peer release its records, leave the group and end.",
     answer=DONE,
 )
 async def share_peer_stop(port: Port, body: Any, peer_id: str) -> Any:

@@ -45,39 +45,43 @@ class Expectation:
     matter; all others must hold at the same instant."""
 
     state: str | None = told("Stable, Empty or Dead", None)
-    members: int | None = told("exactly so many", None)
-    available: int | None = told("exactly so many records can be delivered again", None)
-    acquired: int | None = told("exactly so many are held by members", None)
-    acknowledged: int | None = told("exactly so many were accepted", None)
-    archived: int | None = told("exactly so many were rejected or given up", None)
-    delivery_count: int | None = told(
-        "a record that is not done with was delivered at least so often", None
+    members: int | None = told("exact number", None)
+    available: int | None = told("exact number of records that can be delivered", None)
+    acquired: int | None = told("exact number of records that members hold", None)
+    acknowledged: int | None = told("exact number of accepted records", None)
+    archived: int | None = told(
+        "exact number of records that were rejected or delivered too often", None
     )
-    lag: int | None = told("at most so many records behind", None)
-    timeout: float | None = told("how long to wait, in seconds (30)", None)
+    delivery_count: int | None = told(
+        "some unfinished record was delivered at least this often", None
+    )
+    lag: int | None = told("lag at most this high", None)
+    timeout: float | None = told("seconds to wait (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Most:
     """Number of records to show."""
 
-    most: int | None = told("the first so many (1000)", None)
+    most: int | None = told("at most this number, from the first (1000)", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """Configurations of a group."""
 
-    settings: dict[str, str] = told("by Kafka's names, such as share.auto.offset.reset")
+    settings: dict[str, str] = told(
+        "group configurations by Kafka's names, such as share.auto.offset.reset"
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """Selects records."""
 
-    topic: str | None = told("of this topic only", None)
-    partition: int | None = told("of this partition only", None)
-    offset: int | None = told("this record only", None)
+    topic: str | None = told("topic (default: all)", None)
+    partition: int | None = told("partition (default: all)", None)
+    offset: int | None = told("offset of a single record", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +90,13 @@ class Start:
 
     topic: str
     partition: int = told("its number")
-    offset: int = told("the first that it is given, whatever is in flight")
+    offset: int = told("new start offset; records in flight are dropped")
 
 
 @operation(
     "GET",
     "/shares/{group}",
-    summary="How many records of a share group are in which state, and how many members it has.",
+    summary="Count a share group's records by state, and its members.",
     answer=SHARE_GROUP,
 )
 def share_describe(port: Port, body: Any, group: str) -> Any:
@@ -102,7 +106,7 @@ def share_describe(port: Port, body: Any, group: str) -> Any:
 @operation(
     "POST",
     "/shares/{group}/wait",
-    summary="Wait until everything that is given holds at the same instant. Status 409 when the time is over.",
+    summary="Wait until all given conditions hold at the same instant. Status 409 after the timeout.",
     body=Expectation,
     answer=SHARE_GROUP,
     waits=True,
@@ -129,7 +133,8 @@ async def share_wait(port: Port, body: Expectation, group: str) -> Any:
 @operation(
     "GET",
     "/shares/{group}/records/{topic}/{partition}",
-    summary="The records of a partition that a share group has come to: state, deliveries, who holds each and for how long.",
+    summary="List a partition's records in a share group: state, delivery count, the member that "
+    "holds each and when its lock ends.",
     body=Most,
     answer=object_of(records=list_of(RECORD)),
     tell=columns(
@@ -150,7 +155,7 @@ def share_records(port: Port, body: Most, group: str, topic: str, partition: str
 @operation(
     "GET",
     "/shares/{group}/records/{topic}/{partition}/{offset}",
-    summary="One record as a share group reads it.",
+    summary="Show one record with its state in a share group.",
     answer=RECORD,
 )
 def share_record(port: Port, body: Any, group: str, topic: str, partition: str, offset: str) -> Any:
@@ -161,7 +166,7 @@ def share_record(port: Port, body: Any, group: str, topic: str, partition: str, 
 @operation(
     "POST",
     "/shares/{group}/configure",
-    summary="Set configurations of a share group, as a tool does.",
+    summary="Change configurations of a share group, as a tool does.",
     body=Settings,
     answer=DONE,
 )
@@ -173,7 +178,8 @@ async def share_configure(port: Port, body: Settings, group: str) -> Any:
 @operation(
     "POST",
     "/shares/{group}/expire",
-    summary="End locks now: of a record, of a partition, of a topic, or all; answers how many records were given back.",
+    summary="Expire the locks of a record, a partition, a topic or all records now. The answer "
+    "contains the number of released records.",
     body=Place,
     answer=_GIVEN_BACK,
 )
@@ -185,7 +191,7 @@ def share_expire(port: Port, body: Place, group: str) -> Any:
 @operation(
     "POST",
     "/shares/{group}/members/{member}/release",
-    summary="Take back all records that a member holds; answers how many they were.",
+    summary="Release all records that a member holds. The answer contains their number.",
     answer=_GIVEN_BACK,
 )
 def share_release(port: Port, body: Any, group: str, member: str) -> Any:
@@ -195,7 +201,7 @@ def share_release(port: Port, body: Any, group: str, member: str) -> Any:
 @operation(
     "POST",
     "/shares/{group}/members/{member}/end-session",
-    summary="End a member's share sessions, as the loss of its connection does.",
+    summary="Close a member's share sessions, as the loss of its connection does.",
     answer=DONE,
 )
 def share_end_session(port: Port, body: Any, group: str, member: str) -> Any:
@@ -206,7 +212,7 @@ def share_end_session(port: Port, body: Any, group: str, member: str) -> Any:
 @operation(
     "POST",
     "/shares/{group}/start",
-    summary="Let a share group begin a partition anew at an offset.",
+    summary="Set the start offset of a partition in a share group.",
     body=Start,
     answer=DONE,
 )

@@ -23,7 +23,8 @@ _SNAPSHOT = object_of(
 @operation(
     "POST",
     "/snapshots",
-    summary="Keep topics, records, groups, offsets and transactions as they are now; answers under which number.",
+    summary="Take a snapshot of topics, records, groups, offsets and transactions. The answer "
+    "contains its number.",
     answer=_SNAPSHOT,
     tell="snapshot",
 )
@@ -35,7 +36,7 @@ def snapshot_take(port: Port, body: Any) -> Any:
 @operation(
     "GET",
     "/snapshots",
-    summary="The snapshots that are kept.",
+    summary="List the snapshots.",
     answer=object_of(snapshots=list_of(_SNAPSHOT)),
     tell=columns(
         "snapshots",
@@ -54,7 +55,7 @@ def snapshot_list(port: Port, body: Any) -> Any:
 @operation(
     "POST",
     "/snapshots/{snapshot}/restore",
-    summary="Go back to a snapshot; all connections of Kafka clients are closed. It can be restored again.",
+    summary="Restore a snapshot, as often as wanted; all connections of Kafka clients are closed.",
     answer=DONE,
 )
 def snapshot_restore(port: Port, body: Any, snapshot: str) -> Any:
@@ -62,7 +63,7 @@ def snapshot_restore(port: Port, body: Any, snapshot: str) -> Any:
     return {"done": True}
 
 
-@operation("DELETE", "/snapshots/{snapshot}", summary="Keep it no longer.", answer=DONE)
+@operation("DELETE", "/snapshots/{snapshot}", summary="Delete the snapshot.", answer=DONE)
 def snapshot_forget(port: Port, body: Any, snapshot: str) -> Any:
     port.forget_snapshot(snapshot)
     return {"done": True}

@@ -43,8 +43,8 @@ class NewTopic:
     """A topic to be made."""
 
     name: str = told("its name", option=NEW_TOPIC)
-    partitions: int = told("how many; without it as many as num.partitions says", -1, HIDDEN)
-    replication: int = told("replicas of each partition; without it default.replication.factor", -1)
+    partitions: int = told("number of partitions (default: num.partitions)", -1, HIDDEN)
+    replication: int = told("replicas of each partition (default: default.replication.factor)", -1)
     config: dict[str, str | int | float | bool] = told("configurations by Kafka's names", {})
 
 
@@ -52,14 +52,14 @@ class NewTopic:
 class Grow:
     """More partitions."""
 
-    partitions: int = told("how many there are to be in all")
+    partitions: int = told("new number of partitions")
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSettings:
     """Configurations of a topic."""
 
-    config: dict[str, Any] = told("by Kafka's names; null: back to the default")
+    config: dict[str, Any] = told("configurations by Kafka's names; null resets one to its default")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,54 +67,52 @@ class Records:
     """Records to be written, in the order of `values`. Text stands for UTF-8; {"base64": "..."} for
     other bytes; null for none."""
 
-    values: list[Any] = told('such as ["coffee", {"base64": "AAEC"}, null]')
-    keys: list[Any] | None = told("one for each value", None, SAME_KEY)
-    headers: dict[str, Any] = told("the same for all", {})
+    values: list[Any] = told('values of the records, such as ["coffee", {"base64": "AAEC"}, null]')
+    keys: list[Any] | None = told("a key for each value", None, SAME_KEY)
+    headers: dict[str, Any] = told("headers, the same for all records", {})
     partition: int | None = told(
-        "where; without it where Java's producer puts the key, records without key go round", None
+        "partition (default: by the key, as Java's producer; without a key each in turn)", None
     )
-    timestamp_ms: int | None = told("Unix milliseconds; without it now", None)
-    transactional_id: str | None = told("in one transaction, which is committed", None)
-    abort: bool = told("abort the transaction", False)
-    user: str | None = told("with the rights of this user", None)
-    timeout: float | None = told(
-        "how long to wait for leaders and replicas in sync, in seconds (30)", None
+    timestamp_ms: int | None = told("Unix time in ms (default: now)", None)
+    transactional_id: str | None = told(
+        "write in one transaction with this transactional id and commit it", None
     )
+    abort: bool = told("abort the transaction instead", False)
+    user: str | None = told("user whose permissions count", None)
+    timeout: float | None = told("seconds to wait for leaders and in-sync replicas (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """Selects records."""
 
-    partition: int | None = told("of this partition; without it of all, one after the other", None)
-    start: int | None = told("from this offset on", None)
-    committed: bool = told("as read_committed consumers read", False)
-    limit: int = told("at most so many", 1000)
-    timeout: float | None = told("how long to wait for leaders, in seconds (30)", None)
+    partition: int | None = told("partition (default: all, one after the other)", None)
+    start: int | None = told("first offset", None)
+    committed: bool = told("read as a read_committed consumer", False)
+    limit: int = told("at most this number", 1000)
+    timeout: float | None = told("seconds to wait for leaders (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
     """Selects the end offset that a reader sees."""
 
-    committed: bool = told("for read_committed consumers", False)
-    timeout: float | None = told("how long to wait for leaders, in seconds (30)", None)
+    committed: bool = told("the end for read_committed consumers", False)
+    timeout: float | None = told("seconds to wait for leaders (30)", None)
 
 
 @dataclass(frozen=True, slots=True)
 class Before:
     """The end of the records to delete."""
 
-    before: int = told("delete what is below this offset; without it all there is", -1)
-    timeout: float | None = told(
-        "how long to wait for the leader and its replicas, in seconds (30)", None
-    )
+    before: int = told("delete the records below this offset (default: all)", -1)
+    timeout: float | None = told("seconds to wait for the leader and its replicas (30)", None)
 
 
 @operation(
     "GET",
     "/topics",
-    summary="All topics but Kafka's internal ones.",
+    summary="List all topics except Kafka's internal ones.",
     answer=object_of(topics=list_of(object_of(name=TEXT, partitions=NUMBER))),
     tell=columns("topics", TOPIC="name", PARTITIONS="partitions"),
 )
@@ -126,7 +124,7 @@ def topic_list(port: Port, body: Any) -> Any:
     }
 
 
-@operation("POST", "/topics", summary="Make a topic.", body=NewTopic, answer=DONE)
+@operation("POST", "/topics", summary="Create a topic.", body=NewTopic, answer=DONE)
 async def topic_create(port: Port, body: NewTopic) -> Any:
     await port.kafka.awaited.create_topic(
         body.name, body.partitions, replication=body.replication, config=body.config
@@ -137,7 +135,7 @@ async def topic_create(port: Port, body: NewTopic) -> Any:
 @operation(
     "DELETE",
     "/topics/{topic}",
-    summary="Delete a topic, its records, and the offsets that groups committed in it.",
+    summary="Delete a topic, its records, and the groups' committed offsets in it.",
     answer=DONE,
 )
 async def topic_delete(port: Port, body: Any, topic: str) -> Any:
@@ -158,7 +156,7 @@ async def topic_grow(port: Port, body: Grow, topic: str) -> Any:
 @operation(
     "POST",
     "/topics/{topic}/configure",
-    summary="Set configurations of a topic; answers what they were.",
+    summary="Change configurations of a topic. The answer contains the former values.",
     body=TopicSettings,
     answer=object_of(before={"type": "object"}),
 )
@@ -170,7 +168,8 @@ async def topic_configure(port: Port, body: TopicSettings, topic: str) -> Any:
 @operation(
     "POST",
     "/topics/{topic}/partitions/{partition}/truncate",
-    summary="Delete the records of a partition below an offset; answers where it starts now.",
+    summary="Delete a partition's records below an offset. The answer contains the new log start "
+    "offset.",
     body=Before,
     answer=object_of(start=NUMBER),
 )
@@ -187,7 +186,7 @@ _WRITTEN = object_of(topic=TEXT, partition=NUMBER, offset=NUMBER)
 @operation(
     "GET",
     "/topics/{topic}/partitions/{partition}/log",
-    summary="The segments of a partition's log at its leader, the oldest first.",
+    summary="List the segments of a partition's log at its leader, oldest first.",
     answer=object_of(
         topic=TEXT,
         partition=NUMBER,
@@ -216,8 +215,9 @@ def topic_log(port: Port, body: Any, topic: str, partition: str) -> Any:
     "POST",
     "/topics/{topic}/records",
     summary=(
-        "Write records; answers where each was put, once all replicas in sync have them. Status "
-        "409 if there is no leader, or too few are in sync, until the time is over."
+        "Write records. The answer, with the offset of each, comes when all in-sync replicas have "
+        "them. Status 409 if until the timeout there is no leader or too few replicas are in "
+        "sync."
     ),
     body=Records,
     answer=object_of(written=list_of(_WRITTEN)),
@@ -250,7 +250,7 @@ async def topic_produce(port: Port, body: Records, topic: str) -> Any:
 @operation(
     "GET",
     "/topics/{topic}/records",
-    summary="Records as a consumer gets them.",
+    summary="Read records as a consumer does.",
     body=Reading,
     answer=object_of(records=list_of(_RECORD)),
     tell=columns(
@@ -278,7 +278,8 @@ async def topic_records(port: Port, body: Reading, topic: str) -> Any:
 @operation(
     "GET",
     "/topics/{topic}/end-offsets",
-    summary="The offset behind the last record of each partition that consumers may read.",
+    summary="Return the end offset of each partition: one above the last record that consumers may "
+    "read.",
     body=Ends,
     answer=object_of(offsets=list_of(object_of(partition=NUMBER, offset=NUMBER))),
     command="topic ends",

@@ -22,13 +22,14 @@ from .key_positions import Where
 from .reading import Plain, ScenarioError
 
 _OF_PRODUCERS: Final = {
-    "client.id": "name says it",
-    "transactional.id": "transactional = true makes it the client id",
+    "client.id": "it is the name and a number",
+    "transactional.id": "with transactional = true it is the client id",
 }
 _WHOLE_KINDS: Final = ("rolling", "restart", "stall")
 _IDENTITIES: Final = {
-    "instance_id": "a member has one with static = true, its client id, or by config",
-    "transactional_id": "a producer with transactional = true has its client id, a pipeline GROUP-CLIENT",
+    "instance_id": "members have a group.instance.id with static = true (their client id) or from config",
+    "transactional_id": "a producer with transactional = true has its client id as transactional.id, a pipeline has "
+    "GROUP-CLIENT",
 }
 _AT_ONCE: Final = {
     "auto.commit.interval.ms": False,

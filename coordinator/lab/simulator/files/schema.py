@@ -80,21 +80,21 @@ HOW: Final = ("close", "crash")
 _TRIGGER = {
     "when": Key(
         "text",
-        "wait until this is seen, instead of `at`: then it happens",
+        "instead of `at`: it happens once this is seen",
         choices=tuple(WHEN),
         others=PATTERN,
         such_as=EXAMPLES,
     ),
-    "of": Key("text", "when: by which group or member (default: any)", ""),
-    "seen": Key("count", "when: how often it has to be seen", 1),
-    "later": Key("duration", "when: how long after that", "0s"),
-    "again": Key("count", "when: how often a state counts once more", 0),
-    "pause": Key("duration", "when: how long from one time that it counts to the next", "30s"),
+    "of": Key("text", "with when: the group or member in which it is seen (default: any)", ""),
+    "seen": Key("count", "with when: the number of times it has to be seen", 1),
+    "later": Key("duration", "with when: the delay after that", "0s"),
+    "again": Key("count", "with when: the number of further times that a state counts", 0),
+    "pause": Key("duration", "with when: the least time between two times that it counts", "30s"),
 }
 _WHEN = {
     **_TRIGGER,
     "at": Key("duration", "when it happens first", "0s"),
-    "every": Key("duration", "how long from one time to the next", "60s"),
+    "every": Key("duration", "the time from one repetition to the next", "60s"),
     "times": Key("count", "how often it happens", 1),
 }
 
@@ -102,66 +102,67 @@ TABLES: Final[dict[str, Table]] = {
     "": Table(
         "A scenario.",
         {
-            "name": Key("text", "what the scenario is called", ""),
-            "lesson": Key("text", "what it teaches, in a sentence or two", ""),
-            "duration": Key("duration", "how long the run lasts", "10m"),
+            "name": Key("text", "name of the scenario", ""),
+            "lesson": Key("text", "the lesson of the scenario, in a sentence or two", ""),
+            "duration": Key("duration", "length of the run", "10m"),
             "extends": Key(
                 "text",
-                "another file, beside this one, or a shipped scenario: what is not said here is as it is there",
+                "another file beside this one, or a shipped scenario, from which keys that are missing here are taken",
             ),
         },
     ),
     "parameters": Table(
-        'Values that "$name" stands for anywhere below, and "${name}" within a text.',
+        'Values for "$name" anywhere below, and for "${name}" within a text.',
         {},
         others="any",
     ),
-    "topics": Table("Topics and how many partitions each has.", {}, others="count"),
+    "topics": Table("Topics with their numbers of partitions.", {}, others="count"),
     "brokers": Table(
         "The cluster.",
         {
-            "count": Key("count", "how many brokers, with the ids 1, 2, ...", 1),
+            "count": Key("count", "number of brokers; their ids are 1, 2, ...", 1),
             "config": Key("settings", "broker settings by Kafka's names", {}),
             "kafka_version": Key(
                 "text",
-                "the release of Kafka that they behave as, such as 4.3 (default: the newest)",
+                "the Kafka release to behave as, such as 4.3 (default: the newest)",
                 "",
             ),
             "zones": Key(
                 "names",
-                "broker.rack: the zones that brokers are in, one after the other in turn",
+                "zones (broker.rack), assigned to the brokers in turn",
                 [],
             ),
             "requests_per_second": Key(
                 "count",
-                "so many requests a second each broker handles, the others wait in line; 0: any number",
+                "requests a second that each broker handles, others wait in a queue; 0: no limit",
                 0,
             ),
             "metadata_delay": Key(
-                "duration", "how late brokers learn what the controller decides", 0
+                "duration", "delay until brokers learn of the controller's decisions", 0
             ),
         },
     ),
     "links": Table(
         "The network between members and brokers.",
         {
-            "delay": Key("range", "how long a message takes, one way", ["1ms", "5ms"]),
+            "delay": Key("range", "time that a message takes, one way", ["1ms", "5ms"]),
             "between_zones": Key(
                 "range", "the same between a client and a broker of another zone (default: delay)"
             ),
             "bandwidth": Key(
                 "count",
-                "how many bytes a second pass each way between a member and a broker; 0: any amount",
+                "bytes a second in each direction between a member and a broker; 0: no limit",
                 0,
             ),
         },
     ),
     "security": Table(
-        "Who may do what. There is no login: a client is who its kind says.",
+        "Permissions. There is no login: a client's user is set by its kind.",
         {
             "acls": Key(
                 "names",
-                "access rules, such as User:billing may Read group app; what none allows is refused (default: everybody may do everything)",
+                "ACLs, such as User:billing may Read group app; everything else is refused (default: no ACLs, "
+                "everything is allowed)",
                 [],
             ),
         },
@@ -169,7 +170,9 @@ TABLES: Final[dict[str, Table]] = {
     "members": Table(
         "A kind of member, and how many of them.",
         {
-            "name": Key("text", "their client ids are this and a number from 1 on", required=True),
+            "name": Key(
+                "text", "client ids are this name and a number: NAME-1, NAME-2, ...", required=True
+            ),
             "count": Key("count", "how many start", 1),
             "group": Key("text", "group.id", "app"),
             "topics": Key("names", "what they subscribe to", required=True),
@@ -184,38 +187,47 @@ TABLES: Final[dict[str, Table]] = {
                 "classic",
                 choices=("classic", "consumer", "share"),
             ),
-            "static": Key("flag", "whether each has a group.instance.id, its name", False),
+            "static": Key(
+                "flag",
+                "whether each is a static member, with its client id as group.instance.id",
+                False,
+            ),
             "start": Key(
-                "range", "when each starts: at an instant drawn between these two", ["0s", "1s"]
+                "range", "each starts at an instant drawn between these two", ["0s", "1s"]
             ),
             "reads": Key(
                 "count",
-                "so many records a second each pretends to read from each of its partitions, unless it consumes",
+                "records a second by which each member's position in each of its partitions grows, without fetching, "
+                "unless consumes is true",
                 10,
             ),
-            "consumes": Key("flag", "whether it really fetches and processes records", False),
+            "consumes": Key("flag", "whether members really fetch and process records", False),
             "processing": Key(
                 "work",
-                "how long its application takes over a record: always, or from the shortest to the longest, or by quantiles",
+                "processing time of a record: constant, drawn between two values, or given by quantiles",
                 "0ms",
             ),
             "per": Key(
                 "text",
-                "processing: whether each record takes its own time, or all of one key the same",
+                "processing: whether the time is drawn for each record or once for each key",
                 "record",
                 choices=("record", "key"),
             ),
             "slow": Key(
-                "durations", "what a record of a partition takes in addition, such as orders-3", {}
+                "durations",
+                "additional processing time for records of single partitions, such as orders-3",
+                {},
             ),
             "on_poison": Key(
                 "text",
-                "poison: what such a record does to the application",
+                "poison: what a poison record does to the application",
                 "fails",
                 choices=("fails", "crashes", "hangs"),
             ),
             "assigning": Key(
-                "duration", "how long the assignor takes where one of them leads its group", 0
+                "duration",
+                "time that the assignor takes when one of these members is the group's leader",
+                0,
             ),
             "transactional_id": Key(
                 "text",
@@ -224,42 +236,45 @@ TABLES: Final[dict[str, Table]] = {
             ),
             "late": Key(
                 "range",
-                "how much later than due each one's heartbeats are sent, drawn for each: a process looks at its timers now and then",
+                "drawn delay of each heartbeat after it is due, as in a process that checks its timers only from time "
+                "to time",
                 [0, 0],
             ),
             "restarts": Key(
                 "range",
-                "a process that ends by an error starts again after so long, twice as long each time (default: it does not)",
+                "restart a process that ended with an error after this time, doubled each time (default: no restart)",
             ),
             "release": Key(
                 "probability",
-                'protocol = "share": how probable it is that a record is given back, to be delivered again',
+                'protocol = "share": probability that a record is released, to be delivered again',
                 0,
             ),
             "reject": Key(
                 "probability",
-                'protocol = "share": how probable it is that a record is refused for good',
+                'protocol = "share": probability that a record is rejected',
                 0,
             ),
             "renew": Key(
                 "duration",
-                'protocol = "share": after so much work it renews the locks of what it has in hand, again and again; 0: never',
+                'protocol = "share": processing time after which a member renews the locks of its records, '
+                "repeatedly; 0: never",
                 0,
             ),
             "poison": Key(
                 "count",
-                "every so manieth record of a partition cannot be processed: it is given back, or on_poison says what happens; 0: none",
+                "every n-th record of a partition cannot be processed: it is released, or on_poison says what "
+                "happens; 0: none",
                 0,
             ),
             "commit": Key(
                 "text",
-                "when it commits: by itself, after each batch, after each record, never, or in a pipeline's transactions",
+                "commits: automatically, after each batch, after each record, never, or in a pipeline's transactions",
                 "auto",
                 choices=("auto", "batch", "record", "none", "transaction"),
             ),
             "repeats": Key(
                 "count",
-                'protocol = "share": every so manieth request within a share session arrives twice, as through a proxy; 0: none',
+                'protocol = "share": every n-th request of a share session arrives twice, as through a proxy; 0: none',
                 0,
             ),
             "output": Key(
@@ -268,15 +283,15 @@ TABLES: Final[dict[str, Table]] = {
             ),
             "user": Key(
                 "text",
-                "security.acls: who they are, NAME or User:NAME (default: User:ANONYMOUS)",
+                "security.acls: their user, NAME or User:NAME (default: User:ANONYMOUS)",
                 "",
             ),
-            "zone": Key("text", "client.rack: the zone that they are in, one of brokers.zones", ""),
-            "delay": Key("range", "how long their messages take, one way (default: links.delay)"),
-            "bandwidth": Key("count", "of their links (default: links.bandwidth)"),
+            "zone": Key("text", "their zone (client.rack), one of brokers.zones", ""),
+            "delay": Key("range", "time that their messages take, one way (default: links.delay)"),
+            "bandwidth": Key("count", "bandwidth of their links (default: links.bandwidth)"),
             "versions": Key(
                 "text",
-                "the client's age: newest, or the request versions of an older Kafka client",
+                "request versions: newest, or those of an older Kafka client",
                 "newest",
                 choices=tuple(CLIENT_VERSIONS),
             ),
@@ -287,7 +302,7 @@ TABLES: Final[dict[str, Table]] = {
     "groups": Table(
         "A group's own configuration.",
         {
-            "name": Key("text", "the group, as members have it", required=True),
+            "name": Key("text", "group id, as in members.group", required=True),
             "config": Key("settings", "settings of the group by Kafka's names", {}),
         },
         several=True,
@@ -295,52 +310,62 @@ TABLES: Final[dict[str, Table]] = {
     "producers": Table(
         "A kind of producer, and how many of them.",
         {
-            "name": Key("text", "their client ids are this and a number from 1 on", required=True),
+            "name": Key(
+                "text", "client ids are this name and a number: NAME-1, NAME-2, ...", required=True
+            ),
             "count": Key("count", "how many start", 1),
-            "topics": Key("names", "where they write to, to each partition in turn", required=True),
-            "rate": Key("count", "so many records a second each sends, at least 1", 10),
+            "topics": Key("names", "topics to write to, to each partition in turn", required=True),
+            "rate": Key("count", "records a second of each producer, at least 1", 10),
             "batch": Key(
                 "count",
-                "so many records are sent at once, to one partition, then as many to the next "
-                "(default: those of a quarter of a second)",
+                "records sent together to one partition, before the next partition's turn (default: those of a "
+                "quarter of a second)",
             ),
             "start": Key(
-                "range", "when each starts: at an instant drawn between these two", ["0s", "1s"]
+                "range", "each starts at an instant drawn between these two", ["0s", "1s"]
             ),
-            "stop": Key("duration", "when they stop sending (default: 30 s before the end)"),
-            "transactional": Key("flag", "whether each has a transactional.id, its name", False),
+            "stop": Key("duration", "end of sending (default: 30 s before the end)"),
+            "transactional": Key(
+                "flag",
+                "whether each uses transactions, with its client id as transactional.id",
+                False,
+            ),
             "transactional_id": Key(
                 "text",
-                "transactional: the transactional.id of all of them, instead of the name",
+                "with transactional: one transactional.id for all of them, instead of the client id",
                 "",
             ),
-            "transaction": Key("duration", "how long each transaction is kept open", "1s"),
+            "transaction": Key("duration", "time that each transaction stays open", "1s"),
             "keys": Key(
-                "count", "how many keys records have, which decide the partition; 0: none", 0
+                "count",
+                "number of different keys, which decide the partition; 0: records without keys",
+                0,
             ),
-            "hot_keys": Key("count", "keys: so many of them are sent much oftener", 0),
+            "hot_keys": Key(
+                "count", "with keys: number of hot keys, which are sent much more often", 0
+            ),
             "hot_share": Key(
                 "count",
-                "hot_keys: so many per cent of the records have one of these",
+                "with hot_keys: percentage of the records that have a hot key",
                 DEFAULT_HOT_SHARE,
             ),
             "abort_every": Key(
-                "count", "every so many transactions one is aborted by the application; 0: none", 0
+                "count", "every n-th transaction is aborted by the application; 0: none", 0
             ),
             "user": Key(
                 "text",
-                "security.acls: who they are, NAME or User:NAME (default: User:ANONYMOUS)",
+                "security.acls: their user, NAME or User:NAME (default: User:ANONYMOUS)",
                 "",
             ),
-            "zone": Key("text", "client.rack: the zone that they are in, one of brokers.zones", ""),
-            "delay": Key("range", "how long their messages take, one way (default: links.delay)"),
-            "bandwidth": Key("count", "of their links (default: links.bandwidth)"),
+            "zone": Key("text", "their zone (client.rack), one of brokers.zones", ""),
+            "delay": Key("range", "time that their messages take, one way (default: links.delay)"),
+            "bandwidth": Key("count", "bandwidth of their links (default: links.bandwidth)"),
             "config": Key("settings", "further producer settings by Kafka's names", {}),
         },
         several=True,
     ),
     "churn": Table(
-        "Members that come, go and stall.",
+        "Members that start, stop and stall.",
         {
             "kind": Key(
                 "text",
@@ -350,50 +375,52 @@ TABLES: Final[dict[str, Table]] = {
             ),
             "members": Key(
                 "names",
-                "whom it befalls: a kind of member; restart, stall: or such as app-1, 'leader of GROUP', or 'it', of whom `when` was seen",
+                "the members that it affects: a kind; for restart and stall also one member such as app-1, 'leader of "
+                "GROUP', or 'it' (the member in which `when` was seen)",
                 required=True,
             ),
             **_WHEN,
             "within": Key(
                 "duration",
-                "it happens first at an instant drawn from `at` until so much later",
+                "drawn delay of the first time after `at`, at most this long",
                 "0s",
             ),
             "spread": Key(
                 "duration",
-                "rolling, restart: each goes so much later than its turn at most, drawn for each",
+                "rolling, restart: drawn delay of each stop after its turn, at most this long",
                 "0s",
             ),
             "until": Key(
                 "duration",
-                "poisson: no arrival or departure later than this (default: 2 minutes before the end)",
+                "poisson: the last arrival or departure is before this (default: 2 minutes before the end)",
             ),
-            "arrivals_per_hour": Key("count", "poisson: how many come an hour, on average", 0),
-            "departures_per_hour": Key("count", "poisson: how many go an hour, on average", 0),
-            "at_once": Key("count", "rolling: so many are restarted at once", 1),
+            "arrivals_per_hour": Key("count", "poisson: mean number of arrivals an hour", 0),
+            "departures_per_hour": Key("count", "poisson: mean number of departures an hour", 0),
+            "at_once": Key("count", "rolling: number of members restarted together", 1),
             "surge": Key(
                 "flag",
-                "rolling: new ones, with new names, start `down` before the old ones go",
+                "rolling: number of new members, with new names, that start `down` before the old ones stop",
                 False,
             ),
             "becomes": Key(
                 "text",
-                "rolling, restart: they come back as this kind of member, whose own count may be 0",
+                "rolling, restart: members come back as this kind, whose own count may be 0",
             ),
-            "low": Key("count", "waves, scale: how many there are between the peaks, at least", 1),
-            "more": Key("count", "scale: so many more than there are, at most `to`", 0),
-            "fewer": Key("count", "scale: so many fewer than there are, at least `low`", 0),
-            "down": Key("duration", "rolling, restart: how long one is away", "5s"),
+            "low": Key("count", "waves, scale: least number of members, between the peaks", 1),
+            "more": Key("count", "scale: number of members to add, up to `to`", 0),
+            "fewer": Key("count", "scale: number of members to remove, down to `low`", 0),
+            "down": Key("duration", "rolling, restart: time that a member is down", "5s"),
             "overlap": Key(
                 "duration",
-                "restart: a new process, another client with the same identities, starts at once, and the old one goes so much later",
+                "restart: the new process, with the same identities, starts at once, and the old one stops this much "
+                "later",
                 "0s",
             ),
-            "lasts": Key("duration", "stall: how long the application does not poll", "6m"),
-            "to": Key("count", "scale, waves: how many there shall be, at the peak", 1),
+            "lasts": Key("duration", "stall: time that the application does not poll", "6m"),
+            "to": Key("count", "scale, waves: number of members at the peak", 1),
             "how": Key(
                 "text",
-                "how one goes: its consumer is closed, or its process is killed",
+                "how a member stops: its consumer is closed, or its process is killed",
                 "close",
                 choices=HOW,
             ),
@@ -405,7 +432,8 @@ TABLES: Final[dict[str, Table]] = {
         {
             "verb": Key(
                 "text",
-                "StopBroker, CutLink, CreatePartitions, ..., or CutMember, SlowMember, PauseMember, ..., or GrantAcls, RevokeAcls",
+                "a verb of the cluster (StopBroker, CutLink, CreatePartitions, ...), of a member (CutMember, "
+                "SlowMember, PauseMember, ...), or GrantAcls, RevokeAcls",
             ),
             "action": Key(
                 "text", f"{', '.join(ACTIONS)}: what happens to the requests that are selected"
@@ -413,32 +441,32 @@ TABLES: Final[dict[str, Table]] = {
             **_TRIGGER,
             "at": Key("duration", "when it begins", "0s"),
             "repeats": Key("count", "how often it begins", 1),
-            "every": Key("duration", "how long from one beginning to the next", "60s"),
+            "every": Key("duration", "time from one start to the next", "60s"),
             "lasts": Key(
                 "range",
-                "how long until it is undone, or the shortest and the longest of that (default: it is not)",
+                "time until it is undone, or the shortest and the longest time (default: it is not undone)",
             ),
         },
         several=True,
         others="any",
     ),
     "must": Table(
-        "What has to hold. Broken, it makes the run fail.",
+        "Conditions for the run. It fails if one of them does not hold.",
         {
             "judges": Key("names", "judges of the event log by name (default: all)", []),
             "stable_within": Key(
                 "duration",
-                "groups are stable so long after the last churn or fault is over, and stay so",
+                "time after the last churn or fault until groups are stable and stay so",
             ),
             "grace": Key(
                 "duration",
-                "in real time: so far from its instant may happen what is due; in virtual time nothing is late",
+                "in real time: tolerated deviation of what is due; in virtual time nothing is late",
                 "10s",
             ),
-            "most_rebalances": Key("count", "no group has more generations than this"),
+            "most_rebalances": Key("count", "largest number of generations of a group"),
             "may_fail": Key(
                 "names",
-                "kinds of members that may end by an error of theirs, or any (default: none)",
+                "kinds of members that may end with an error of their own, or any (default: none)",
                 [],
             ),
         },

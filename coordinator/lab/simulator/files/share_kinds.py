@@ -28,7 +28,7 @@ OF_SHARE: Final = ("release", "reject", "renew", "repeats")
 _NOT_OF_SHARE: Final = {
     "assignor": "the coordinator of a share group assigns",
     "static": "a share group has no static members",
-    "reads": "members of share groups read what there is",
+    "reads": "members of share groups read the records that there are",
     "consumes": "they always do",
     "commit": "they acknowledge records, and commit no offsets",
     "output": "only a pipeline has one",
