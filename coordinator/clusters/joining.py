@@ -328,7 +328,7 @@ def _event(story: GroupStory, each: Seen, people: People) -> None:
             )
         case ClientFenced(client, _, instance):
             kind, member = "fenced", instance or client
-            sentence = f"{client} was told that another member has its instance id"
+            sentence = f"{client} was answered that another member has its instance id"
         case Replaced(_, instance, new, former):
             kind, member, by = "replaced", instance, new
             sentence = f"static member {instance} came back under a new member id, in the place of {former}"
@@ -340,7 +340,7 @@ def _event(story: GroupStory, each: Seen, people: People) -> None:
         case Unloaded():
             kind, sentence = (
                 "unloaded",
-                "a broker gave the group up: another one is its coordinator",
+                "a broker unloaded the group: another broker is its coordinator",
             )
         case Migrated(_, to):
             kind, sentence = "migrated", f"the group was converted to a {to} group"
@@ -349,7 +349,7 @@ def _event(story: GroupStory, each: Seen, people: People) -> None:
             sentence = f"a commit of {client} was refused: " + (
                 "it was in no generation of the group at that moment, because it was joining again or was removed"
                 if joining
-                else "it was not in the group any more"
+                else "it was no longer in the group"
             )
         case Described():
             story.states.append(State(each.at, each.fact, each.evidence))

@@ -26,7 +26,7 @@ def check_may_write(
         raise ControlError(f"user={user!r}: give a user's name")
     if broker.security is None:
         raise ControlError(
-            f"user={user!r}: nobody logs in here: give security='SASL_SSL' and users={{'billing': 'secret'}}, say"
+            f"user={user!r}: there are no logins here: give security='SASL_SSL' and users={{'billing': 'secret'}}, say"
         )
     authorizer, principal = broker.security.authorizer, f"User:{user}"
     if authorizer is None or principal in authorizer.super_users:

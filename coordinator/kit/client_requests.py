@@ -124,7 +124,7 @@ def asked(
     yield from until(unmet)
     if not answers:
         raise UnansweredError(
-            f"{title}: broker {broker.node_id} has stopped, or lost its office, before it answered: what became of it is not known"
+            f"{title}: broker {broker.node_id} stopped, or lost leadership, before it answered: the outcome is unknown"
         )
     return answers[0]
 

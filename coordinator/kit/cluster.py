@@ -199,7 +199,7 @@ def _ask_controller(cluster: Brokers, verb: ControllerVerb, now: int) -> Verb | 
             f"feature {verb.feature}" if isinstance(verb, UpdateFeature) else f"topic {verb.topic}"
         )
         raise ClusterError(
-            f"{what} stays as it is: there is no controller, for want of brokers that run"
+            f"{what} cannot be changed: there is no controller, because no broker runs"
         )
     try:
         match verb:

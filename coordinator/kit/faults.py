@@ -126,7 +126,7 @@ class Selector:
             object.__setattr__(self, "phase", PHASES.get(word, word))
         if self.generation is not None and self.generation < -2:
             raise FaultError(
-                f"generation: {self.generation}; they count from 0; -1 and -2 are those of members that have none, or leave"
+                f"generation: {self.generation}; generations count from 0; -1 and -2 mean that a member has none, or leaves"
             )
         if self.partition is not None and self.topic is None:
             raise FaultError(f"partition {self.partition}: of which topic? Give topic too")
@@ -337,7 +337,7 @@ class Fault:
             raise FaultError(f"probability: {self.probability!r}; above 0, at most 1")
         if self.selector.delivery is not None and not acts_on_answers(self.action):
             raise FaultError(
-                f"delivery {self.selector.delivery}: that stands in the answer, so only what happens to answers can: "
+                f"delivery {self.selector.delivery}: the delivery count is in the answer, so only faults of answers can select by it: "
                 "lose_answer, duplicate_answer, disconnect and delay of the answer, garble, throttle, observe"
             )
 

@@ -266,7 +266,7 @@ class Journal:
                 arguments.counted(word, limit)
         if at_least is not None and at_most is not None and at_least > at_most:
             raise arguments.ArgumentError(
-                f"at_least={at_least} and at_most={at_most}: no number is both"
+                f"at_least={at_least} and at_most={at_most}: no number satisfies both"
             )
         selector = _selector(api, which)
         wanted = " and ".join(
@@ -317,7 +317,7 @@ def _selector(api: str | None, which: dict[str, Any]) -> Selector:
     known = [entry.name for entry in fields(Selector) if entry.name not in ("api", "phase")]
     for name in which:
         if name not in known:
-            raise FaultError(f"{name!r} is no word of the journal: there are {', '.join(known)}")
+            raise FaultError(f"{name!r} is no field of the journal: there are {', '.join(known)}")
     selector = Selector(api=api, **which)
     check_carried(selector)
     return selector

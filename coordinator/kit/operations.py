@@ -52,7 +52,7 @@ def expire(broker: Broker, group_id: str, member_id: str, now: int) -> None:
     effects = Effects(now)
     if not by_hand.expire(shard_of(broker, group_id), group_id, member_id, effects):
         raise ControlError(
-            f"{member_id} waits in a JoinGroup or SyncGroup, which keeps its session alive: remove it instead"
+            f"{member_id} waits for the answer to a JoinGroup or SyncGroup, which keeps its session alive: remove it instead"
         )
     broker.send_replies(effects.outcome(), now)
 
@@ -108,7 +108,7 @@ def loss(group: GroupSnapshot, member: MemberSnapshot) -> Fault:
     for a member without partitions."""
     if not member.assignment:
         raise ControlError(
-            f"{member.name} has no partitions that it could lose: wait until it has (assigned=...)"
+            f"{member.name} has no partitions to lose: wait until it has some (assigned=...)"
         )
     api, error = {
         "classic": ("Heartbeat", ErrorCode.ILLEGAL_GENERATION),

@@ -132,7 +132,7 @@ class Reach:
 
     # -- who is missing
 
-    def nobody(self) -> tuple[str, ...]:
+    def all_brokers_down(self) -> tuple[str, ...]:
         """Return the sentence that no broker runs, or nothing if one does."""
         if any(self.running(broker.node_id) for broker in self.brokers()):
             return ()
@@ -144,8 +144,8 @@ class Reach:
         """Return why a client cannot read a partition now, or nothing if it can. With `writing`:
         why it cannot write to it with acks=all. With `at_once`: also why the response would have
         to wait for something else to happen."""
-        if self.nobody():
-            return self.nobody()
+        if self.all_brokers_down():
+            return self.all_brokers_down()
         found = self.any_broker().controller.cluster.partition(topic, index)
         if found is None:
             return ()  # who asks is told so by the broker
@@ -155,7 +155,7 @@ class Reach:
             return (f"{where} has no leader that runs ({self.about(found.leader)}; {replicas})",)
         own = leader.cluster.partition(topic, index)
         if own is None or own.leader != leader.node_id:
-            why = f"broker {leader.node_id} does not know yet that it leads"
+            why = f"broker {leader.node_id} does not know yet that it is the leader"
         else:
             why = self._unwritable(leader, own, at_once=at_once) if writing else ""
         return (f"{where}: {why} ({replicas})",) if why else ()
@@ -165,26 +165,26 @@ class Reach:
         topic = leader.cluster.topics[own.topic]
         least = min(topic.effective_int("min.insync.replicas"), len(own.replicas))
         if len(own.isr) < least:
-            return f"its leader {leader.node_id} takes no records, since min.insync.replicas is {least}"
+            return f"its leader {leader.node_id} accepts no records, because min.insync.replicas is {least}"
         followers = leader.replication
         if at_once and followers is not None:
             for node in own.isr:
                 if node != leader.node_id and not followers.is_prompt(leader.node_id, node):
-                    return f"broker {node} counts as in sync and does not copy at once: it is stopped, paused, cut off or slow"
+                    return f"broker {node} is in sync, but does not replicate at once: it is stopped, paused, cut off or slow"
         return ""
 
     def uncoordinated(self, group_id: str) -> tuple[str, ...]:
         """Return why a client cannot reach a group's coordinator now, or nothing if it can."""
-        if self.nobody():
-            return self.nobody()
+        if self.all_brokers_down():
+            return self.all_brokers_down()
         if self.coordinator_of(group_id) is not None:
             return ()
         return (f"group {group_id!r} has no coordinator that runs ({self.about(None)})",)
 
     def uncontrolled(self) -> tuple[str, ...]:
         """Return why a client cannot change a topic now, or nothing if it can."""
-        if self.nobody():
-            return self.nobody()
+        if self.all_brokers_down():
+            return self.all_brokers_down()
         if self.controlling() is not None:
             return ()
         return (f"no broker that runs reaches a controller ({self.about(None)})",)

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from .topics import ReadRecord, Value, Written
 
 T = TypeVar("T")
-_WHEN_READY = "On the emulator's own loop nothing waits: await akafka.produce_when_ready(...) does"
+_WHEN_READY = (
+    "On the emulator's own loop this call cannot wait: use await akafka.produce_when_ready(...)"
+)
 
 
 @nearest_keywords

@@ -215,7 +215,7 @@ def truncated(reach: Reach, name: str, partition: int, before: int) -> Steps[int
     """Delete the records of a partition below an offset (-1: all). Return the new log start
     offset."""
     arguments.whole("before", before)
-    yield from until(reach.nobody)
+    yield from until(reach.all_brokers_down)
     partition_of(reach.any_broker(), name, partition)
     row = DeleteRecordsPartition(partition_index=partition, offset=before)
     request = DeleteRecordsRequest(
@@ -254,7 +254,7 @@ def partition_of(broker: Broker, name: str, index: int) -> Partition:
 def ends(reach: Reach, name: str, *, committed: bool) -> Steps[dict[int, int]]:
     """Return the end offset of each partition: the high watermark or, with `committed`, the last
     stable offset."""
-    yield from until(reach.nobody)
+    yield from until(reach.all_brokers_down)
     count = len(topic_of(reach.any_broker(), name).partitions)
     yield from until(lambda: _unready(reach, name, range(count)))
     logs = {index: reach.leader_of(name, index) for index in range(count)}
@@ -310,7 +310,7 @@ def produced(
             f"keys: {len(keyed)} for {len(listed)} values; give one for each, None for a record without key"
         )
     pairs = tuple((key, _bytes(value)) for key, value in (headers or {}).items())
-    yield from until(reach.nobody)
+    yield from until(reach.all_brokers_down)
     broker, now = reach.any_broker(), reach.now()
     at_ms = broker.epoch_ms + now if timestamp_ms is None else timestamp_ms
     rows = [
@@ -509,8 +509,8 @@ def _coordinating(reach: Reach, transactional_id: str) -> Steps[Broker]:
     """Wait until the coordinator of a transactional id runs, and return it."""
 
     def unmet() -> tuple[str, ...]:
-        if reach.nobody():
-            return reach.nobody()
+        if reach.all_brokers_down():
+            return reach.all_brokers_down()
         if reach.coordinating(transactional_id) is not None:
             return ()
         return (
@@ -538,7 +538,7 @@ def records(
     arguments.whole_or_none("partition", partition)
     arguments.whole_or_none("start", start)
     arguments.flag("committed", committed)
-    yield from until(reach.nobody)
+    yield from until(reach.all_brokers_down)
     found = topic_of(reach.any_broker(), name)
     indexes = range(len(found.partitions)) if partition is None else [partition]
     yield from until(lambda: _unready(reach, name, indexes))

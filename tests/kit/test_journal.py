@@ -118,7 +118,7 @@ def test_wrong_words(kafka: Emulator) -> None:
         kafka.journal(6)
     with pytest.raises(ControlError, match="verify what"):
         journal.verify("Fetch")
-    with pytest.raises(FaultError, match="'phase' is no word of the journal"):
+    with pytest.raises(FaultError, match="'phase' is no field of the journal"):
         journal.requests("Fetch", phase="stable")
     with pytest.raises(FaultError, match="did you mean OffsetCommit"):
         journal.requests("OffsetComit")

@@ -124,7 +124,7 @@ def test_a_delivery_is_counted_and_can_be_held_up() -> None:
         ({"topic": "t", "partition": 0, "offset": "x"}, "offset: 'x' is no whole number"),
         (
             {"topic": "t", "partition": 0, "offset": 1, "delivery": 1, "action": "hold"},
-            "delivery 1: that stands in the answer",
+            "delivery 1: the delivery count is in the answer",
         ),
         (
             {"topic": "t", "partition": 0, "offset": 1, "api": "Fetch"},

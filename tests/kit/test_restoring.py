@@ -312,12 +312,12 @@ class TestWhatCannotBe:
             with kafka.stop_broker(2, how="crash"):
                 with pytest.raises(
                     ControlError,
-                    match="no snapshot can be taken while a broker is down or cut off: 2;",
+                    match="no snapshot can be taken while a broker is stopped or cut off: 2;",
                 ):
                     kafka.snapshot()
                 with pytest.raises(
                     ControlError,
-                    match="no snapshot can be restored while a broker is down or cut off: 2;",
+                    match="no snapshot can be restored while a broker is stopped or cut off: 2;",
                 ):
                     kafka.restore(snapshot)
 

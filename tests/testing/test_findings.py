@@ -67,9 +67,7 @@ def test_what_keeps_the_committed_offset_below_the_end_is_told() -> None:
     assert findings.unfinished(DONE, {PLACE: 3}, RECORDS) == []
     (found,) = findings.unfinished(DONE, {PLACE: 2}, RECORDS)
     assert found.name == findings.BEHIND
-    assert found.text.endswith(
-        "the offset of the last record; to be committed is the one behind it, 3"
-    )
+    assert found.text.endswith("that is the offset of the last record; commit the next offset, 3")
     two = {**RECORDS, ("orders", 1): [0, 1]}
     (found,) = findings.unfinished([*DONE, ("orders", 1, 0)], {PLACE: 3}, two)
     assert (found.name, "orders-1" in found.text) == (findings.STOPS_READING, True)

@@ -69,9 +69,15 @@ def test_nothing_is_expected_of_partitions_that_others_have() -> None:
     two = {**RECORDS, ("orders", 1): [0, 1]}
     assert findings.unfinished(rows(0, 1, 2), {PLACE: 3}, two, {PLACE}) == []
     (found,) = findings.unfinished(rows(0, 1, 2), {PLACE: 3}, two, {PLACE, ("orders", 1)})
-    assert (found.name, "of it nothing at all" in found.text) == (findings.STOPS_READING, True)
+    assert (found.name, "it has processed nothing of it" in found.text) == (
+        findings.STOPS_READING,
+        True,
+    )
     (found,) = findings.unfinished([*rows(0, 1, 2), *rows(0, partition=1)], {PLACE: 3}, two)
-    assert (found.name, "of it nothing at all" in found.text) == (findings.STOPS_READING, False)
+    assert (found.name, "it has processed nothing of it" in found.text) == (
+        findings.STOPS_READING,
+        False,
+    )
     assert (
         "has not processed offset 1, but everything of other partitions; it has paused it, or keeps"
         in found.text
@@ -116,7 +122,7 @@ def test_a_consumer_that_replaces_itself_shares_no_instance_id() -> None:
     assert identities.shared_instance(own, "g", 0) == []
     other = [*own, asked(5, "a:2"), replaced(6, "z", "y", "i", 5)]
     (found,) = identities.shared_instance(other, "g", 0)
-    assert (found.name, "place 1 time;" in found.text) == (findings.SHARED, True)
+    assert (found.name, "each other 1 time;" in found.text) == (findings.SHARED, True)
 
 
 def test_an_instance_id_that_is_drawn_at_each_start_is_named() -> None:
@@ -190,20 +196,20 @@ def test_a_member_of_the_consumer_protocol_has_joined() -> None:
     """KIP-848: its first heartbeat is no line of its own; that it subscribed is."""
     subscribed = line(2, "ConsumerMemberSubscribed", member="m", client_id="app")
     fetched = line(3, "RequestSeen", api="offset_fetch", client="app")
-    assert identities.nobody([], [subscribed, fetched], "g") == []
+    assert identities.without_members([], [subscribed, fetched], "g") == []
     assert identities.clients_that_joined([subscribed, asked(4, "a:1")]) == {"app"}
 
 
 def test_why_there_is_no_member_any_more_is_told() -> None:
-    (found,) = identities.nobody(
+    (found,) = identities.without_members(
         [], [asked(1, "a:1"), joined(2, "a"), gone(3, "a"), gone(4, "peer")], "g", {"peer"}
     )
     assert (
         found.text
-        == "it has no member in its group any more: a went (line 3, at 30 ms), the reason is 'left'; none has come since"
+        == "it no longer has a member in its group: a went (line 3, at 30 ms), the reason is 'left'; none has come since"
     )
     expired = gone(3, "a", "session expired", "6000 ms")
-    (found,) = identities.nobody([], [asked(1, "a:1"), joined(2, "a"), expired], "g")
+    (found,) = identities.without_members([], [asked(1, "a:1"), joined(2, "a"), expired], "g")
     assert "the reason is 'session expired' (6000 ms)" in found.text
 
 
@@ -215,7 +221,7 @@ def test_a_refused_commit_before_its_member_left_is_told() -> None:
         return line(3, "RequestRefused", member=member, api=api, errors=errors)
 
     refused = refusal()
-    (found,) = identities.nobody([], [*came, refused, gone(4, "a")], "g")
+    (found,) = identities.without_members([], [*came, refused, gone(4, "a")], "g")
     assert found.text.endswith(
         "none has come since. Its last commit was refused with REBALANCE_IN_PROGRESS (line 3, at 30 ms): "
         "a consumer that ends with this error (kafkajs: if its handler throws it) has to catch it"
@@ -230,7 +236,7 @@ def test_a_refused_commit_before_its_member_left_is_told() -> None:
         [heartbeat, gone(5, "a")],
         [refused, expired],
     ):
-        (found,) = identities.nobody([], [*came, *lines], "g")
+        (found,) = identities.without_members([], [*came, *lines], "g")
         assert found.text.endswith("none has come since")
 
 

@@ -75,7 +75,7 @@ def test_the_longest_one_counts_from_the_refused_heartbeat_to_the_join() -> None
     lines = [MEMBER, told(10), told(900), joins(8010), told(9000), joins(9005)]
     found = longest_hold(lines, "g", (), heartbeat_ms=BEAT_MS)
     assert found is not None and found.took_ms == 8000
-    assert "m kept a rebalance waiting for 8.0 s: it was told (line 10, at 10 ms)" in found.text
+    assert "m delayed a rebalance by 8.0 s: it was informed (line 10, at 10 ms)" in found.text
 
 
 def test_a_cooperative_member_that_loses_partitions_holds_until_it_rejoins() -> None:
@@ -125,9 +125,7 @@ def test_a_slow_listener_is_told_of(kafka: Emulator, protocol: str) -> None:
         def subscribe(self, consumer: Any) -> None:
             consumer.subscribe([self.topic], on_revoke=lambda *_: time.sleep(1.0))
 
-    with pytest.warns(
-        HeldRebalanceWarning, match=r"kept a rebalance waiting .*listener_holds_s is"
-    ):
+    with pytest.warns(HeldRebalanceWarning, match=r"delayed a rebalance .*listener_holds_s is"):
         play(kafka, WorksWhenRevoked(), limit_s=0.5)
 
 

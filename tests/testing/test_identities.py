@@ -30,21 +30,25 @@ def joined(group: str = "g") -> Line:
 
 
 def test_a_consumer_of_another_group_is_named() -> None:
-    (found,) = identities.nobody([], [joined("g-1"), joined("g-2")], "g")
+    (found,) = identities.without_members([], [joined("g-1"), joined("g-2")], "g")
     assert (found.name, found.text) == (
         findings.ELSEWHERE,
-        "it says that its group is 'g', and joined 'g-1', 'g-2'",
+        "it says that its group is 'g', but it joined 'g-1', 'g-2'",
     )
-    assert identities.nobody([], [joined("g-1"), joined()], "g") == []
-    assert identities.nobody([], [], "g") == []
+    assert identities.without_members([], [joined("g-1"), joined()], "g") == []
+    assert identities.without_members([], [], "g") == []
 
 
 def test_who_reads_and_commits_without_joining_is_no_member() -> None:
-    assert names(identities.nobody([], [seen("offset_fetch")], "g")) == [findings.NO_MEMBER]
-    assert identities.nobody([], [seen("offset_fetch", group="h")], "g") == []
-    assert identities.nobody([], [seen("join_group"), seen("offset_fetch")], "g") == []
+    assert names(identities.without_members([], [seen("offset_fetch")], "g")) == [
+        findings.NO_MEMBER
+    ]
+    assert identities.without_members([], [seen("offset_fetch", group="h")], "g") == []
+    assert identities.without_members([], [seen("join_group"), seen("offset_fetch")], "g") == []
     alone = CommitSeen({("t", 0): 3}, 3, "app", 1, by_member=False)
-    assert names(identities.nobody([alone], [seen("offset_fetch")], "g")) == [findings.NO_MEMBER]
+    assert names(identities.without_members([alone], [seen("offset_fetch")], "g")) == [
+        findings.NO_MEMBER
+    ]
 
 
 def static(seq: int, member: str, name: str, replaced: str = "", cause: int | None = None) -> Line:
@@ -58,7 +62,7 @@ def static(seq: int, member: str, name: str, replaced: str = "", cause: int | No
 def test_members_that_take_each_others_place_share_an_instance_id() -> None:
     lines = [static(2, "a", "one"), static(3, "b", "one", "a"), static(4, "c", "one", "b")]
     (found,) = identities.shared_instance(lines, "g", 1)
-    assert (found.name, "'one' took each other's place 2 times" in found.text) == (
+    assert (found.name, "'one' replaced each other 2 times" in found.text) == (
         findings.SHARED,
         True,
     )

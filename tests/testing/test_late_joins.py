@@ -52,7 +52,7 @@ def test_who_joins_too_late_is_named(join: Line) -> None:
     (found,) = late_joins([MEMBER, told(10), told(900), join], "g", ())
     assert found.name == f.BLOCKS
     assert (
-        f"was told of a rebalance (line 10, at 10 ms), and joined {join.at_ms - 10} ms later"
+        f"was informed of a rebalance (line 10, at 10 ms) and joined {join.at_ms - 10} ms later"
         in found.text
     )
     assert f"its max.poll.interval.ms is {ALLOWED_MS}" in found.text
@@ -118,7 +118,7 @@ def test_who_left_with_its_consumer_open_was_away_from_its_poll() -> None:
     named = left_for_its_poll([*lines, back, answered], "g", (), [(0, 50)])
     assert [each.name for each in named] == [f.BLOCKS]
     assert (
-        "a left the group (line 11, at 1000 ms), and its consumer was not closed" in named[0].text
+        "a left the group (line 11, at 1000 ms), but its consumer was not closed" in named[0].text
     )
     assert "max.poll.interval.ms, 1000" in named[0].text
     assert left_for_its_poll(lines, "g", (), [(0, 50)], {"h:1"}) == named

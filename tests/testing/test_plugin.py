@@ -314,7 +314,7 @@ def test_a_wrong_marker_says_so(pytester: pytest.Pytester) -> None:
         "topcs={}": "*marker or factory kafka: 'topcs' is no option; did you mean topics*",
         "partitions=3": "*'partitions' is no option; there are topics, config, *",
         "config=['a']": "*config=*'a'*: give Kafka's names and values, such as*",
-        "brokers='3'": "*brokers='3': from 1 to 100 can be had*",
+        "brokers='3'": "*brokers='3': give 1 to 100*",
         "brokers=3, racks='abc'": "*racks='abc': give a list with a name for each*",
         "config={'group.max.sise': 3}": "*did you mean group.max.size*",
         "topics={'orders': -1}": "*topic orders: -1 partitions; from 1 to*",

@@ -69,7 +69,7 @@ def _flapping(story: GroupStory) -> Iterator[Finding]:
             member,
             None,
             FOLLOWS,
-            f"{member} left and came back {len(those)} times: each of them is two rebalances for everybody",
+            f"{member} left and came back {len(those)} times: each time the whole group rebalances twice",
             evidence_of(those),
         )
 
@@ -172,7 +172,7 @@ def _topics(story: GroupStory) -> Iterator[Finding]:
         min((each.certainty or LIKELY for each in grew), key=(LIKELY, FOLLOWS, SHOWN).index)
         if grew
         else SHOWN,
-        f"the partitions of a subscribed topic changed, {times(count)}: that has to rebalance the group; nobody is to blame",
+        f"the partitions of a subscribed topic changed, {times(count)}: that has to rebalance the group; it is no fault",
         lines,
     )
 
@@ -226,8 +226,8 @@ def _two_coordinators(story: GroupStory) -> Iterator[Finding]:
             None,
             None,
             FOLLOWS,
-            f"brokers {names} completed the same generation of the group: for a while each took itself for the coordinator, as when one "
-            "of them was cut off or stood still while the partition of __consumer_offsets moved. Members of one do not know those of "
+            f"brokers {names} completed the same generation of the group: for a while each acted as the coordinator, as when one "
+            "of them was cut off or paused while the partition of __consumer_offsets moved. Members of one do not know those of "
             "the other",
             list(dict.fromkeys(lines)),
         )
@@ -275,13 +275,13 @@ def _assignors(story: GroupStory) -> Iterator[Finding]:
         member,
         "partition.assignment.strategy",
         SHOWN,
-        f"{member} may not join: it shares no assignor with the members that are there (INCONSISTENT_GROUP_PROTOCOL)"
+        f"{member} cannot join: it has no assignor in common with the members of the group (INCONSISTENT_GROUP_PROTOCOL)"
         + (
             f". Seen here: {shown}"
             if shown
             else "; the assignors of the others are not in these files"
         )
-        + ". Give all members one in common first, then take the old one away",
+        + ". Give all members one in common first, then remove the old one",
         [each.evidence for each in refused],
     )
 

@@ -308,7 +308,7 @@ def _commits(story: GroupStory) -> Iterator[Finding]:
             client,
             None,
             FOLLOWS,
-            f"{client} was not in the group any more when it committed: what it had processed since its last commit is processed "
+            f"{client} was no longer in the group when it committed: what it had processed since its last commit is processed "
             "again by the member that has the partitions now",
             list(dict.fromkeys(lines)),
         )

@@ -178,8 +178,8 @@ def _alone(story: GroupStory) -> Iterator[str]:
         )
         span = first if first == last else f"{first} to {last}"
         yield (
-            f"Why the group was rebalancing ({span}), and by whose doing: {client} was only told that it is; the GroupCoordinator lines "
-            "of the broker (INFO) would tell."
+            f"Why the group was rebalancing ({span}), and which member caused it: {client} logged only that it was; the "
+            "GroupCoordinator lines of the broker (INFO) would tell."
         )
 
 

@@ -78,7 +78,7 @@ class BlockWatch:
         import ctypes  # at first use, so that start-up does not load it
 
         text = (
-            f"{client} blocks the loop that the emulator runs on, at {where}: neither can go on. Call it in a thread "
+            f"{client} blocks the loop that the emulator runs on, at {where}: neither can continue. Call it in a thread "
             "(await asyncio.to_thread(...)), or let the emulator have a thread of its own: `with Emulator(...)`, the fixture kafka"
         )
         kind = type(

@@ -99,7 +99,7 @@ def _underscored(access: Access) -> dict[str, Any]:
         given["security_protocol"] = str(access.protocol)
     if access.protocol.has_sasl and access.mechanism == OAUTHBEARER:
         raise EmulatorError(
-            "OAUTHBEARER of kafka-python and aiokafka wants a provider of tokens, an object of your own: sasl_oauth_token_provider"
+            "OAUTHBEARER of kafka-python and aiokafka needs a token provider, an object of your own: sasl_oauth_token_provider"
         )
     if access.protocol.has_sasl:
         given |= {

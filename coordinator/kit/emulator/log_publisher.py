@@ -196,7 +196,7 @@ class LogPublisher:
             if len(line.text) > MOST_LINE_BYTES:
                 self.left_out += 1
                 self._tell(
-                    f"event log: a line of {len(line.text):,} bytes is too long for a record; it stands in the file alone"
+                    f"event log: a line of {len(line.text):,} bytes is too long for a record; it is only in the file"
                 )
             elif not (_OURS in line.text and _is_ours(line.text)):
                 try:
@@ -231,7 +231,7 @@ class LogPublisher:
         self._progress_at = self._transport.loop.time()
         if self._silence_told:
             self._silence_told = False
-            self._tell("event log: records are taken again")
+            self._tell("event log: publishing continues")
 
     async def _begin_again(self, fault: MemberFault) -> None:
         """Replace a failed producer by a new one, which begins with the first line that was not
@@ -253,7 +253,7 @@ class LogPublisher:
         self.ended = why
         self._tell(
             f"event log: publishing to topic {self._place.topic} has ended: {why}; {self.published:,} lines are published, "
-            "the log goes on in its file"
+            "the log continues in its file"
         )
 
     def _tell_silence(self) -> None:
@@ -264,8 +264,8 @@ class LogPublisher:
         ):
             self._silence_told = True
             self._tell(
-                f"event log: {self._bootstrap} has taken no record of topic {self._place.topic} for {_SILENT_S:g} s: is it there, "
-                "and has it this topic? The log goes on in its file and is published from there"
+                f"event log: {self._bootstrap} has taken no record of topic {self._place.topic} for {_SILENT_S:g} s: does it run, "
+                "and does it have this topic? The log continues in its file and is published from there"
             )
 
 

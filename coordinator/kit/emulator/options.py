@@ -70,7 +70,7 @@ def read_configs_of_brokers(
     """Return a configuration for each broker. Raises EmulatorError for numbers that do not fit
     together."""
     if type(brokers) is not int or not 1 <= brokers <= MOST_BROKERS:
-        raise EmulatorError(f"brokers={brokers!r}: from 1 to {MOST_BROKERS} can be had")
+        raise EmulatorError(f"brokers={brokers!r}: give 1 to {MOST_BROKERS}")
     if not isinstance(own, Mapping):
         raise EmulatorError(
             f"broker_config={own!r}: give settings by broker id, such as {{1: {{'broker.rack': 'a'}}}}"

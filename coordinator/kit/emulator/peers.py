@@ -161,7 +161,7 @@ def refusal_explained(brokers: Iterable[Broker], group_id: str, config: MemberCo
     offers = ", ".join(assignor.name for assignor in config.make_assignors())
     if not isinstance(membership, ClassicGroup):
         what = (
-            "does not exist any more"
+            "no longer exists"
             if membership is None
             else "is a share group: its members are share consumers"
             if isinstance(membership, ShareMembership)

@@ -135,7 +135,7 @@ def read_security(
     with_sasl = [name for name, protocol in protocols.items() if protocol.has_sasl]
     if passwords and not with_sasl:
         raise EmulatorError(
-            f"users: nobody logs in at {', '.join(map(str, endpoints))}; give security='SASL_PLAINTEXT' or security='SASL_SSL'"
+            f"users: there is no login at {', '.join(map(str, endpoints))}; give security='SASL_PLAINTEXT' or security='SASL_SSL'"
         )
     by_token = any(
         "OAUTHBEARER" in own[name].get(_MECHANISMS, configs.static.get(_MECHANISMS, ""))
@@ -167,7 +167,9 @@ def read_signed_tokens(configs: BrokerConfigs) -> SignedTokens | None:
 
     scheme, _, path = url.partition(":")
     if scheme != "file":
-        raise EmulatorError(f"{_JWKS}={url}: nobody is asked over the network; give file:///PATH")
+        raise EmulatorError(
+            f"{_JWKS}={url}: keys are not fetched over the network; give file:///PATH"
+        )
     audiences = configs.get_list(f"{_OAUTH}.expected.audience")
     issuer = configs.get(f"{_OAUTH}.expected.issuer")
     for what, given in (("audience", audiences), ("issuer", issuer)):
@@ -342,7 +344,7 @@ def _mechanisms(given: str | None) -> tuple[str, ...]:
         if name not in ALL_MECHANISMS:
             kerberos = " (there is no Kerberos here)" if name == "GSSAPI" else ""
             raise EmulatorError(
-                f"{_MECHANISMS}: {name} cannot be had{kerberos}; there are {', '.join(ALL_MECHANISMS)}"
+                f"{_MECHANISMS}: {name} is not supported{kerberos}; there are {', '.join(ALL_MECHANISMS)}"
             )
     return names
 
@@ -411,12 +413,12 @@ def _certificate_of(certificates: Any, settings: ListenerSecurity, user: str) ->
     listener does not authenticate by certificates."""
     if not settings.protocol.has_tls:
         raise EmulatorError(
-            f"user={user!r}: nobody logs in at the listener {settings.name}: leave user out, "
+            f"user={user!r}: there is no login at the listener {settings.name}: leave user out, "
             "or give the emulator users, and security='SASL_SSL' or 'SASL_PLAINTEXT'"
         )
     if settings.client_auth == "none":
         raise EmulatorError(
-            f"user={user!r}: nobody logs in at the listener {settings.name}; with ssl.client.auth=required clients have certificates"
+            f"user={user!r}: there is no login at the listener {settings.name}; with ssl.client.auth=required clients have certificates"
         )
     if not hasattr(certificates, "client_file"):
         raise EmulatorError(

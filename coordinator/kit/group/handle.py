@@ -299,7 +299,7 @@ class GroupHandle(GroupLooks):
             wanted.check_possible(self._session.check_partition, 0)
             there = self._session.group(self.group_id).members
             if there:
-                right = "Kafka lets a tool commit only while there are none: let them leave, or remove them"
+                right = "Kafka accepts a tool's commit only while the group has no members: stop or remove them"
                 raise ControlError(
                     f"group {self.group_id!r} has {len(there)} member{'s' if len(there) > 1 else ''}: {right}"
                 )

@@ -23,14 +23,14 @@ def reasons(
     tried: bool,
 ) -> list[str]:
     """Return the reasons as phrases. `tried`: the log has clients that came and were refused."""
-    found = [*(session.nobody() or session.uncoordinated(group_id))]
+    found = [*(session.all_brokers_down() or session.uncoordinated(group_id))]
     found += [
         f"peer {name} has ended: {why}" for name, why in session.failed_peers(group_id).items()
     ]
-    if not seen.exists and onlooker is not None and not session.nobody():
-        nobody = [] if tried else ["no client is connected"]
-        found += onlooker.told(session.clients()) or nobody
-    if not session.nobody():
+    if not seen.exists and onlooker is not None and not session.all_brokers_down():
+        no_client = [] if tried else ["no client is connected"]
+        found += onlooker.told(session.clients()) or no_client
+    if not session.all_brokers_down():
         found += _of_partitions(session, expectation, seen)
     return found
 

@@ -51,7 +51,9 @@ class FaultWords(Generic[H]):
         fault = self._made(api, "fail", which, error=error)
         if fault.improbable:
             warnings.warn(
-                f"{fault.improbable}. any_error=True if it is meant", ImprobableErrorWarning, 2
+                f"{fault.improbable}. Give any_error=True to use it all the same",
+                ImprobableErrorWarning,
+                2,
             )
         return self.add_fault(fault)
 

@@ -89,9 +89,7 @@ def needs_commits(
     """Skip a case that disturbs commits if the application makes none. `also_transactions`:
     commits in transactions suffice; otherwise `instead` names the case for them."""
     if app.keeps_offsets:
-        pytest.skip(
-            f"{_name(app)} keeps its offsets itself: it has no commits that could be disturbed"
-        )
+        pytest.skip(f"{_name(app)} keeps its offsets itself: there are no commits to disturb")
     if app.transactional and not also_transactions:
         pytest.skip(
             f"{_name(app)} commits in transactions, which are aborted when that is refused: {instead} is its case"

@@ -117,7 +117,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
                 news = until_told.enter_context(news_withheld(app))
             with app.peer() as peer:
                 if news is not None:
-                    app.wait(findings.BLOCKS, "nobody saw the other member", peers=1)
+                    app.wait(findings.BLOCKS, "the other member did not appear", peers=1)
                     before = len(app.processed() or ())
                     with news.told_at_work(lambda: len(app.processed() or ()) > before):
                         app.produce(RECORDS)
@@ -136,7 +136,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         needs_processed(app)
         app.start()
         with news_withheld(app) as news, app.peer() as peer:
-            app.wait(findings.BLOCKS, "nobody saw the other member", peers=1)
+            app.wait(findings.BLOCKS, "the other member did not appear", peers=1)
             with news.told_at_work(app.has_fetched):
                 app.produce(RECORDS)
             what = "the application did not rejoin when another member came"
@@ -174,7 +174,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         for _ in range(3):
             app.produce(RECORDS)
             with app.peer():
-                app.wait(findings.BLOCKS, "nobody saw the other member", peers=1)
+                app.wait(findings.BLOCKS, "the other member did not appear", peers=1)
         app.wait_alone()
         app.wait_done()
         app.verify()
@@ -297,7 +297,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
                 # it may have unsubscribed by itself, and be about to subscribe again
                 app.wait_until(
                     lambda: len(app.group.members) > len(app.members()),
-                    "nobody saw the other member",
+                    "the other member did not appear",
                     findings.BLOCKS,
                 )
                 app.remove_members("its session expired")
@@ -328,7 +328,9 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
             app.told.removed |= {member.member_id for member in app.members()}
             with app.peer() as peer:
                 rebalancing = "Reconciling" if app.speaks_consumer else "PreparingRebalance"
-                app.wait(findings.BLOCKS, "nobody saw the other member", state=rebalancing, peers=1)
+                app.wait(
+                    findings.BLOCKS, "the other member did not appear", state=rebalancing, peers=1
+                )
                 # only the other member is awaited by what falls due
                 app.kafka.advance(seconds=600, silent=names, grace=app.patience_s)
                 app.wait(
@@ -447,7 +449,7 @@ class ConsumerCases(ApplicationCases, RecordCases, TransactionCases):
         app.produce(RECORDS)
         app.wait_until(
             lambda: app.application.taken() >= RECORDS,
-            "the application did not take what was written",
+            "the application did not process what was written",
         )
 
     def _resume(self, app: ApplicationUnderTest) -> None:

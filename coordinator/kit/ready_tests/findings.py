@@ -21,7 +21,7 @@ lines of the event log. Names of findings:
 | commit after losing | a commit for a partition that is another's, or commits with an identity that is gone |
 | commit goes back | an offset was committed below the one that was committed before, and no later commit made up for it |
 | blocks the rebalance | the application has not rejoined, did so later than its max.poll.interval.ms, or was removed for that |
-| rebalances without cause | the group rebalances again and again although nobody came or went; or its own members leave and expire |
+| rebalances without cause | the group rebalances again and again although no member joined or left; or its own members leave and expire |
 | stops reading | records of a partition that it owns are never processed, those of its others are |
 | keeps records back | it has processed all but the last records of its partitions, and those only when more come |
 | reads nothing | it is a member of its group and has processed none of the records that were there |
@@ -34,7 +34,7 @@ lines of the event log. Names of findings:
 | leaves on an error that passes | its consumer left the group because a commit was refused that a rebalance had overtaken |
 | breaks the order of a key | an application that keeps it processed a record after a later one of its key |
 | repeats an effect | what it did for a record, by its method `effects()`, happened more than once |
-| uses another transactional id | its producer has another one than it says, such as one that is drawn at each start: it fences nobody |
+| uses another transactional id | its producer has another one than it says, such as a new one at each start: it fences no former producer |
 | not exactly once | an application with a transactional id has answered a record twice, as readers of committed records see it |
 | commits outside its transactions | an application with a transactional id commits offsets by OffsetCommit: answers and offsets can part |
 | leaves a transaction open | it neither committed nor aborted the transaction that it began, and does not go on |
@@ -164,7 +164,7 @@ def gaps(
     return [
         Finding(
             GAP,
-            f"{topic}-{index} is {where} {committed[topic, index]}, but never processed were {listed(missing)}",
+            f"{topic}-{index} is {where} {committed[topic, index]}, but {listed(missing)} were never processed",
         )
         for (topic, index), missing in unprocessed(processed, committed, records).items()
     ]
@@ -281,7 +281,7 @@ def unfinished(
         if not missing:
             last = records[place][-1]
             why = (
-                f": the offset of the last record; to be committed is the one behind it, {last + 1}"
+                f": that is the offset of the last record; commit the next offset, {last + 1}"
                 if at == last
                 else ""
             )
@@ -291,7 +291,7 @@ def unfinished(
             text = f"of {where} the application has not processed {listed(missing)}, but everything of other partitions"
             why = "; it has paused it, or keeps them until a batch is full or the next record comes"
             if place not in done:
-                why = "; of it nothing at all, so it does not read it, or began at its end (auto.offset.reset)"
+                why = "; it has processed nothing of it, so it does not read it, or began at its end (auto.offset.reset)"
             elif missing != list(records[place])[-len(missing) :]:
                 why = ""
             found.append(Finding(STOPS_READING, text + why))
@@ -391,7 +391,7 @@ def restless(lines: Iterable[Line], group: str, since: int, at_most: int) -> lis
     return [
         Finding(
             RESTLESS,
-            f"{how_many(len(begun), 'rebalance')} began while nobody came or went; the last reason: {begun[-1].event.reason}",
+            f"{how_many(len(begun), 'rebalance')} began although no member joined or left; the last reason: {begun[-1].event.reason}",
         )
     ]
 
@@ -413,9 +413,7 @@ def exactly_once(
     }
     outside = next((commit for commit in commits if commit.seq in plain), None)
     if outside is not None:
-        text = (
-            f"{outside.member} committed {dict(outside.offsets)} by OffsetCommit, in no transaction"
-        )
+        text = f"{outside.member} committed {dict(outside.offsets)} by OffsetCommit, outside of a transaction"
         found.append(Finding(OUTSIDE, text + outside.when))
     why = _why_twice(lines)
     for (topic, index, offset), times in sorted(Counter(processed).items()):
@@ -426,9 +424,7 @@ def exactly_once(
             why = ""
         if offset not in committed.get((topic, index), ()):
             found.append(
-                Finding(
-                    ABORTED, f"{where} was answered, and stands in a transaction that was aborted"
-                )
+                Finding(ABORTED, f"{where} was answered in a transaction that was aborted")
             )
     return found
 
@@ -439,7 +435,7 @@ def _why_twice(lines: Iterable[Line]) -> str:
     asked = (line for line in lines if line.kind is RequestSeen)
     if all(line.member for line in asked if line.event.api == "txn_offset_commit"):
         return ""
-    taken = "name no member, and a broker takes those for partitions that it has lost, too"
+    taken = "name no member, and a broker accepts such offsets also for partitions that the member has lost"
     ends = "a transaction has to end before its partitions are revoked"
     return f"; the offsets of its transactions {taken} (KIP-447): {ends}, in aiokafka while on_partitions_revoked waits for it"
 
@@ -456,7 +452,7 @@ def left_open(lines: Iterable[Line], transactional_id: str) -> list[Finding]:
     return [
         Finding(
             LEFT_OPEN,
-            f"the transaction of {transactional_id} was begun, and neither committed nor aborted",
+            f"the transaction of {transactional_id} was begun, but neither committed nor aborted",
         )
     ]
 

@@ -43,8 +43,8 @@ class Hold(NamedTuple):
         """A sentence about the hold."""
         first, last = (when(line.seq, line.at_ms) for line in (self.since, self.until))
         return (
-            f"{self.member} kept a rebalance waiting for {self.took_ms / 1000:.1f} s: it was told{first}, "
-            f"and gave its partitions back{last}; so long its listener takes, or its work between two polls"
+            f"{self.member} delayed a rebalance by {self.took_ms / 1000:.1f} s: it was informed{first}, "
+            f"and revoked its partitions{last}; its listener, or its work between two polls, takes that long"
         )
 
 

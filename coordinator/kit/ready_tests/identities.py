@@ -84,12 +84,12 @@ def without_membership(
             text = f"{commit.member} commits without a member id, and {told}{commit.when}: it assigns partitions to itself"
             return [Finding(f.NO_MEMBER, text)]
         if count[commit.member] > TOLD_AT_MOST:
-            text = f"{commit.member} has lost its membership, and goes on committing without a member id{commit.when}"
+            text = f"{commit.member} has lost its membership, but continues to commit without a member id{commit.when}"
             return [Finding(f.AFTER_LOSING, f"{text}; it does not join again")]
     return []
 
 
-def nobody(
+def without_members(
     commits: Iterable[CommitSeen], lines: Sequence[Line], group: str, peers: Collection[str] = ()
 ) -> list[Finding]:
     """Return why the application has no member in its group: it commits or reads without being a
@@ -111,7 +111,7 @@ def gone(lines: Sequence[Line], group: str, peers: Collection[str]) -> list[Find
         ):
             detail, at, why = event.detail, when(line.seq, line.at_ms), event.reason
             told = f"{why!r} ({detail})" if detail else f"{why!r}"
-            text = f"it has no member in its group any more: {event.member_id} went{at}, the reason is {told}"
+            text = f"it no longer has a member in its group: {event.member_id} went{at}, the reason is {told}"
             refused = _after_its_commit(lines, line, event) if why == Removal.LEFT else ""
             return [Finding(f.NO_RECOVERY, f"{text}; none has come since{refused}")]
     return []
@@ -155,7 +155,7 @@ def elsewhere(lines: Iterable[Line], group: str) -> list[Finding]:
     if not others or group in others:
         return []
     named = ", ".join(repr(other) for other in list(others)[:3])
-    return [Finding(f.ELSEWHERE, f"it says that its group is {group!r}, and joined {named}")]
+    return [Finding(f.ELSEWHERE, f"it says that its group is {group!r}, but it joined {named}")]
 
 
 def shared_instance(
@@ -188,7 +188,7 @@ def shared_instance(
     found = [
         Finding(
             f.SHARED,
-            f"members with group.instance.id {name!r} took each other's place "
+            f"members with group.instance.id {name!r} replaced each other "
             f"{how_many(times, 'time')}; at most {how_many(at_most, 'restart')} can be explained",
         )
         for name, times in counts.items()

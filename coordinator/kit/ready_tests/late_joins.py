@@ -46,12 +46,10 @@ def late_joins(lines: Iterable[Line], group: str, others: Collection[str]) -> li
 def _late(each: Return | TimedOut) -> str:
     if isinstance(each, TimedOut):
         at, reason = when(each.removal.seq, each.removal.at_ms), each.removal.event.reason
-        return f"{each.member} was removed{at}: it {reason}; it blocks in its listener, or is away from its poll"
+        return f"{each.member} was removed{at}: it {reason}; it blocks in its listener, or does not call poll in time"
     told, joined = (when(line.seq, line.at_ms) for line in (each.told, each.join))
-    text = (
-        f"{each.member} was told of a rebalance{told}, and joined {each.took_ms} ms later{joined}"
-    )
-    return f"{text}; its max.poll.interval.ms is {each.allowed_ms}: it blocks in its listener, or is away from its poll"
+    text = f"{each.member} was informed of a rebalance{told} and joined {each.took_ms} ms later{joined}"
+    return f"{text}; its max.poll.interval.ms is {each.allowed_ms}: it blocks in its listener, or does not call poll in time"
 
 
 def left_for_its_poll(
@@ -84,7 +82,7 @@ def left_for_its_poll(
         if each.member not in others and not in_time and (each.back or each.peer in connected):
             told = "" if most is None else f", {most}"
             at = when(each.at.seq, at_ms)
-            text = f"{each.member} left the group{at}, and its consumer was not closed"
+            text = f"{each.member} left the group{at}, but its consumer was not closed"
             why = f"it is away from its poll for longer than its max.poll.interval.ms{told}, or unsubscribes"
             return [Finding(BLOCKS, f"{text}: {why}")]
     return []
@@ -134,6 +132,6 @@ def left_too_late(lines: Sequence[Line], group: str, since: int) -> list[Finding
         left, ended = when(line.seq, line.at_ms), when(gone.left_seq, gone.left_ms)
         text = f"it was stopped, and {gone.member} left{left} when its session had ended{ended}"
         found.append(
-            Finding(BLOCKS, f"{text}: it blocks in its listener, or as it closes its consumer")
+            Finding(BLOCKS, f"{text}: it blocks in its listener, or while it closes its consumer")
         )
     return found

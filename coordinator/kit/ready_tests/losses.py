@@ -134,7 +134,7 @@ def after_losing(
             if lost and member and member not in dead:
                 refused[identity] = refused.get(identity, 0) + 1
                 if refused[identity] == TOLD_AT_MOST + 1:
-                    text = f"{identity} goes on committing at {line.at_ms} ms although it is told {event.errors[0]}"
+                    text = f"{identity} continues to commit at {line.at_ms} ms although its commits are refused with {event.errors[0]}"
                     found.append(Finding(AFTER_LOSING, text))
         elif isinstance(event, OffsetsCommitted) and member and member not in peers:
             for row in event.offsets:

@@ -52,8 +52,8 @@ class RecordCases:
             if name in given:
                 raise
             text = (
-                f"{name} was made while it ran, and none of its members has partitions of it: "
-                "it looks for topics once, or less often than the test waits (metadata.max.age.ms, "
+                f"{name} was created while it ran, but none of its members has partitions of it: "
+                "it checks for topics only once, or less often than the test waits (metadata.max.age.ms, "
                 "librdkafka: topic.metadata.refresh.interval.ms, 5 minutes by default)"
             )
             raise ApplicationError([Finding(findings.MISSES, text), *error.findings]) from None
@@ -171,7 +171,7 @@ class RecordCases:
                 app.group.rebalance("authorization is withdrawn")
             if not gone(app):
                 raise ApplicationError(
-                    [*app.findings(), self._swallowed(app, "commits and joining are refused")]
+                    [*app.findings(), self._swallowed(app, "commits and joins are refused")]
                 )
 
     def _refused_heartbeats(self, app: ApplicationUnderTest, members: set[str], since: int) -> None:
@@ -207,7 +207,7 @@ class RecordCases:
         return [
             Finding(
                 findings.DOES_NOT_LEAVE,
-                f"{text}, and its member is in the group still: its consumer is not closed",
+                f"{text}, but its member is still in the group: its consumer is not closed",
             )
         ]
 

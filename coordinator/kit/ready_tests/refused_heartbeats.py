@@ -92,7 +92,7 @@ def sits(
         Finding(
             SWALLOWED,
             f"{refused.event.api} of {member} was refused with {refused.told}; "
-            "since then it has asked for nothing, and it is in its group still: its application neither ends nor goes on",
+            "since then it has sent no request, but it is still in its group: its application neither ends nor continues",
         )
         for member, refused in last.items()
         if member not in gone
@@ -149,7 +149,7 @@ def goes_on(
         Finding(
             SWALLOWED,
             f"the heartbeat of {member} was refused with {each.told}, which ends its membership, "
-            "and its consumer is open still: to end is the application's own affair, which a poll tells by an error (librdkafka: with the "
+            "but its consumer is still open: the application itself must end; a poll reports this by an error (librdkafka: with the "
             "code _FATAL)",
         )
         for member, each in refused.items()

@@ -100,7 +100,7 @@ class SecurityCases(ApplicationCases):
             app.kafka.drop_connections()
             app.wait_until(
                 lambda: not any(member.connected for member in app.members()),
-                "the application is connected still",
+                "the application is still connected",
             )
             app.produce(_SHORT)
         self._goes_on(app)
@@ -123,7 +123,7 @@ class SecurityCases(ApplicationCases):
 
         app.wait_until(
             told,
-            "the application was to be refused, and neither ended with an error (its attribute `error`) nor asked again",
+            "the application should have been refused, but it neither ended with an error (its attribute `error`) nor asked again",
         )
 
     def _goes_on(self, app: ApplicationUnderTest) -> None:
@@ -137,7 +137,7 @@ class SecurityCases(ApplicationCases):
 
         app.wait_until(
             goes_on,
-            "the application neither went on after it was refused nor ended with an error (its attribute `error`)",
+            "the application neither continued after it was refused nor ended with an error (its attribute `error`)",
         )
         if _ended(app):
             app.start_again()

@@ -54,7 +54,7 @@ class TransactionCases:
         if not names_member(app):
             app.stop()
             pytest.skip(
-                "the offsets of its transactions name no member, as those of aiokafka do not: no rebalance overtakes them"
+                "the offsets of its transactions name no member, like those of aiokafka: they cannot be too late for a rebalance"
             )
         with app.kafka.fail(
             "TxnOffsetCommit",
@@ -108,7 +108,7 @@ class TransactionCases:
         try:
             app.wait_until(
                 lambda: not app.members() or app.is_done(),
-                "the application neither went on nor ended",
+                "the application neither continued nor ended",
             )
         except ApplicationError as error:
             found = findings.left_open(

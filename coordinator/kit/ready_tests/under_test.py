@@ -188,7 +188,7 @@ class ApplicationUnderTest:
             or len(self.kafka.end_offsets(output)) < 2
         ):
             return ""
-        return f"the order of keys is not judged: {output} has several partitions, and tells no order between them"
+        return f"the order of keys is not judged: {output} has several partitions, between which there is no order"
 
     def effects(self) -> list[Hashable]:
         """Return the application's effects for records, in order, from its method `effects()`;
@@ -285,7 +285,7 @@ class ApplicationUnderTest:
         )
         self.wait(
             findings.NO_RECOVERY,
-            "it did not come to work",
+            "it processed nothing",
             state="Stable",
             assigned=assigned,
             acted=True,
@@ -362,7 +362,7 @@ class ApplicationUnderTest:
                 topic, index, offset = processed[self._done_at_stop]
                 more = len(processed) - self._done_at_stop
                 where = f"from {topic}-{index} offset {offset} on"
-                text = f"it was stopped, and has processed {more} more records since, {where}: a worker of it lives on"
+                text = f"it was stopped, and has processed {more} more records since, {where}: one of its workers still runs"
                 self.told.noted.append(Finding(findings.WORKS_ON, text))
             self.told.noted += [finding._replace(name=name) for finding in lost]
         self.verify()
@@ -636,7 +636,7 @@ class ApplicationUnderTest:
                 or not self.members()
                 or all(self._watch.fetched.get(place, 0) >= at for place, at in first.items())
             ),
-            "the application did not go on with the records that are left",
+            "the application did not process the remaining records",
         )
 
     def wait_shared(self, peers: int = 1) -> GroupSnapshot:
@@ -655,7 +655,7 @@ class ApplicationUnderTest:
         """Wait until the application's members are alone in the group and have all partitions."""
         return self.wait(
             findings.BLOCKS,
-            "the application did not take over what another member left",
+            "the application did not take over the partitions of a member that left",
             state="Stable",
             peers=0,
             assigned="all",

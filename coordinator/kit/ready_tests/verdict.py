@@ -291,7 +291,7 @@ def why_not(
     left = seen.left_for_its_poll(seen.told.undisturbed(), connected, wrong=True)
     found += left
     if not members and not left:
-        found += identities.nobody(seen.commits, seen.lines, seen.group, seen.told.peers)
+        found += identities.without_members(seen.commits, seen.lines, seen.group, seen.told.peers)
     if seen.transactional_id is not None:
         found += findings.left_open(seen.lines, seen.transactional_id)
     if offsets and seen.processed is not None and members:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from coordinator.wire.schema import Message
 
 _WITHHELD = "a ready test withholds the news of a rebalance"
-_LATER = "a ready test lets it hear of a rebalance when it is at work"
+_LATER = "a ready test announces a rebalance while it is processing"
 
 
 class WithheldNews:

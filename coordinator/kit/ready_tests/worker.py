@@ -85,7 +85,9 @@ class WorkerUnderTest:
 
     def wait_holds(self) -> None:
         """Wait until it holds records."""
-        self.wait_until(lambda: self.share.snapshot().acquired > 0, "the worker takes no records")
+        self.wait_until(
+            lambda: self.share.snapshot().acquired > 0, "the worker acquires no records"
+        )
 
     def stop_and_leave(self) -> None:
         """Stop the worker in good order: it leaves, and releases what it has not processed."""
@@ -158,7 +160,7 @@ class WorkerUnderTest:
         try:
             self.share.wait(lag=0, timeout=self.patience_s)
         except WaitTimeoutError as error:
-            finding = Finding(findings.NO_RECOVERY, f"records are not done with: {error}")
+            finding = Finding(findings.NO_RECOVERY, f"records are not finished: {error}")
             raise ApplicationError([*self.findings(), finding]) from None
 
     # -- what is wrong with it

@@ -104,7 +104,9 @@ class WorkerCases:
         worker.wait_holds()
         worker.share.expire_locks()
         with worker.another() as other:
-            worker.wait_until(lambda: bool(other.done), "nobody else was given the records")
+            worker.wait_until(
+                lambda: bool(other.done), "the records were not delivered to another member"
+            )
             worker.worker.resume_work()
             worker.wait_done()
         worker.produce(RECORDS)
@@ -157,7 +159,7 @@ class WorkerCases:
         worker.wait_done()
         worker.verify()
         if not worker.share.snapshot().archived:
-            text = "accepted, and can never be processed: reject it, or release it until it is given up"
+            text = "accepted, and can never be processed: reject it, or release it until the delivery limit is reached"
             raise ApplicationError([Finding(LOST, f"{worker.worker.topic}-0@{offset} {text}")])
 
     def test_a_deployment_while_it_is_busy(self, worker: WorkerUnderTest) -> None:

@@ -5,7 +5,7 @@ else from lines of the event log. Names of findings:
 
 | name | meaning |
 |---|---|
-| accepted and not processed | a record was accepted by the worker that it never processed: nobody will |
+| accepted and not processed | a record was accepted by the worker that it never processed: no other worker will process it |
 | processed without being given | a record was processed more often than it was given to the worker, or came from elsewhere |
 | slower than its lock | a lock ended while the worker was at work on its record: another may have it by then |
 | stops without acknowledging | it was stopped in good order, and records that it had processed were given back |

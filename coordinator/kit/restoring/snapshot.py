@@ -217,7 +217,7 @@ def _all_brokers(session: KitSession, what: str) -> list[Broker]:
     ]
     if down:
         raise ControlError(
-            f"no snapshot can be {what} while a broker is down or cut off: {_listed(down)}; start or heal it first"
+            f"no snapshot can be {what} while a broker is stopped or cut off: {_listed(down)}; start or heal it first"
         )
     return sorted(running, key=lambda broker: broker.node_id)
 

@@ -48,7 +48,7 @@ def carry_out(broker: Broker, now: int, verb: str, words: Mapping[str, Any]) -> 
 def _security(broker: Broker) -> Security:
     if broker.security is None:
         raise ControlError(
-            "nobody logs in here: give security='SASL_SSL' and users={'billing': 'secret'}, say"
+            "there are no logins here: give security='SASL_SSL' and users={'billing': 'secret'}, say"
         )
     return broker.security
 

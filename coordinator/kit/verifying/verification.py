@@ -429,10 +429,12 @@ def _check_bounds(exactly: int | None, at_least: int | None, at_most: int | None
         raise ExpectationError("how many rebalances? Give a number, at_least or at_most")
     if exactly is not None and (at_least is not None or at_most is not None):
         raise ExpectationError(
-            f"{exactly} rebalances exactly: that leaves nothing for at_least and at_most to say"
+            f"{exactly} rebalances exactly: give either exactly, or at_least and at_most"
         )
     if at_least is not None and at_most is not None and at_least > at_most:
-        raise ExpectationError(f"at_least={at_least} and at_most={at_most}: no number is both")
+        raise ExpectationError(
+            f"at_least={at_least} and at_most={at_most}: no number satisfies both"
+        )
 
 
 def _is(member: str, name: str, names_of: Mapping[str, Collection[str]]) -> bool:

@@ -105,17 +105,17 @@ class GroupExpectation:
                 )
         if self.state in ("Empty", "Dead") and self.members:
             raise ExpectationError(
-                f"a group that is {self.state} has no members: {self.members} cannot be"
+                f"a group that is {self.state} has no members: members={self.members} is impossible"
             )
         if self.state in _REBALANCING and self.members == 0:
             raise ExpectationError(f"a group without members is Empty, not {self.state}")
         if self.state in _REBALANCING and self.assigned is not None:
             raise ExpectationError(
-                f"assigned: while a group is {self.state} what its members have is not in force; leave assigned out, or wait for Stable"
+                f"assigned: the assignment of a group that is {self.state} is not in force; leave assigned out, or wait for Stable"
             )
         if self.heard and self.state not in (None, "Stable", "Empty", "Dead"):
             raise ExpectationError(
-                f"heard: it is asked of a Stable group, and {self.state} is waited for; leave one of them out"
+                f"heard: this needs a Stable group, but state is {self.state}; leave one of them out"
             )
         if isinstance(self.assigned, Mapping):
             self._check_owners(self.assigned)
@@ -125,7 +125,7 @@ class GroupExpectation:
             for name in ("assigned", "acted", "heard"):
                 if getattr(self, name):
                     raise ExpectationError(
-                        f"a group without members has no member that is assigned partitions, or acts on them: leave {name} out"
+                        f"a group without members has no assignment: leave {name} out"
                     )
 
     def _check_owners(self, assigned: Mapping[str, Iterable[TopicPartition | str]]) -> None:
@@ -137,11 +137,11 @@ class GroupExpectation:
                 owner = owners.setdefault(partition, name)
                 if owner != name:
                     raise ExpectationError(
-                        f"assigned: {_text(partition)} is to be {owner}'s and {name}'s; a partition has one owner"
+                        f"assigned: {_text(partition)} is expected at {owner} and at {name}, but a partition has one owner"
                     )
         if self.members is not None and len(assigned) > self.members:
             raise ExpectationError(
-                f"assigned names {how_many(len(assigned), 'member')} ({', '.join(assigned)}), and members is {self.members}"
+                f"assigned names {how_many(len(assigned), 'member')} ({', '.join(assigned)}), but members is {self.members}"
             )
 
     @property
@@ -290,7 +290,7 @@ def _rows(name: str, partitions: Iterable[TopicPartition | str]) -> list[TopicPa
 def _behind(group: GroupSnapshot, most: int) -> list[str]:
     behind = sum(group.lag.values())
     if not group.lag:
-        return ["nothing is committed or assigned, so there is no lag to speak of"]
+        return ["there is no lag, because nothing is committed or assigned"]
     if behind <= most:
         return []
     where = ", ".join(f"{_text(key)} by {lag}" for key, lag in sorted(group.lag.items()) if lag)

@@ -70,8 +70,8 @@ def other_name(kind: str, has: str) -> str:
         dict.fromkeys(each.__name__ for row in rows if (each := getattr(row, has)) is not None)
     )
     if meant:
-        return f"{kind} never happens to {_KINDS[has]}: there it is {' or '.join(meant)}"
-    return f"{kind} never happens to {_KINDS[has]}: nothing is like it there"
+        return f"{kind} never happens to {_KINDS[has]}; the equivalent is {' or '.join(meant)}"
+    return f"{kind} never happens to {_KINDS[has]}, which has nothing similar"
 
 
 def refused(membership: object, kind: str) -> str:

@@ -70,7 +70,7 @@ class Onlooker:
             if groups := [*self._groups.get(client, ())][:_TOLD]:
                 text += f"; it named group{'s' if len(groups) > 1 else ''} {_listed(groups)}"
             if missing := [*self._missing.get(client, ())][:_TOLD]:
-                text += f"; it asked for {_listed(missing)}, which there is not"
+                text += f"; it asked for {_listed(missing)}, which does not exist"
             told.append(f"client {printable(client)!r} {text}")
         return told
 

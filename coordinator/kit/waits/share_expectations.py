@@ -44,7 +44,7 @@ class ShareExpectation:
     def __post_init__(self) -> None:
         if self.state not in (None, "Stable", "Empty", "Dead"):
             raise ExpectationError(
-                f"state: {self.state!r}; a share group is Stable, Empty, or Dead while there is none"
+                f"state: {self.state!r}; a share group is Stable, Empty, or Dead (if it does not exist)"
             )
         for entry in fields(self):
             value: object = getattr(self, entry.name)

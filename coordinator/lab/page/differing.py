@@ -16,10 +16,10 @@ from coordinator.history.explain.formatting import duration, instant, printable
 Plain = dict[str, Any]
 _MOST_LANES: Final = 3
 _NO_MATTER: Final = {
-    "commit": "a commit is about offsets: step to it to see what it was told",
+    "commit": "a commit changes only offsets: step to it to see its answer",
     "move_coordinator": "the new coordinator loads the group as it was stored",
-    "reassign": "which broker keeps a partition is no matter of the group",
-    "add_partitions": "the members have not looked at the topic again before the run ends",
+    "reassign": "the group does not depend on which brokers have a partition's replicas",
+    "add_partitions": "the members do not refresh the topic's metadata before the run ends",
 }
 _SEEN: Final = ("states", "numbers")
 
@@ -180,7 +180,7 @@ def _parted(one: Sequence[Any], other: Sequence[Any]) -> int | None:
 def _why(before: Plain, after: Plain, actions: Sequence[Plain]) -> str:
     """Return why the last action changed nothing."""
     if not actions:
-        return "nothing was done that was not done before"
+        return "the changed run has no additional action"
     action = actions[-1]
     at_ms, name = action["at_ms"], action.get("member")
     skipped = next(
@@ -214,5 +214,6 @@ def _why(before: Plain, after: Plain, actions: Sequence[Plain]) -> str:
     if action["kind"] in ("lose_answer", "slow_assignor"):
         return f"{printable(str(name))} sends no such request after {instant(at_ms)}"
     return _NO_MATTER.get(
-        action["kind"], f"what was done at {instant(at_ms)} was over before anybody noticed"
+        action["kind"],
+        f"what was done at {instant(at_ms)} ended before a member or broker noticed it",
     )

@@ -173,13 +173,13 @@ class Teller(Reader):
 
     @on(GroupCreated)
     def _created(self, line: Line, _: GroupCreated) -> str:
-        return "The group comes to be, Empty, with its first request."
+        return "The group is created, Empty, by its first request."
 
     @on(MemberPending)
     def _pending(self, line: Line, event: MemberPending) -> str:
         return (
-            f"The coordinator mints the member id {self._name(line, event.member_id)}. Its client has to join with it before "
-            f"{instant(event.deadline_ms)}; until then the id is pending, and no member (KIP-394)."
+            f"The coordinator assigns the member id {self._name(line, event.member_id)}. Its client has to join with it before "
+            f"{instant(event.deadline_ms)}; until then the id is pending and belongs to no member (KIP-394)."
         )
 
     @on(MemberJoined)
@@ -199,7 +199,7 @@ class Teller(Reader):
     def _removed(self, line: Line, event: MemberRemoved) -> str:
         who = [self._name(line, event.member_id)]
         said = removal(Change(line.seq, line.at_ms, line.kind, who, line))
-        return f"{said[0].upper()}{said[1:]}: it is no member any more."
+        return f"{said[0].upper()}{said[1:]}: it is no longer a member."
 
     @on(RebalanceStarted)
     def _rebalance(self, line: Line, event: RebalanceStarted) -> str:
@@ -208,7 +208,7 @@ class Teller(Reader):
         until = f" until {instant(event.deadline_ms)} at the latest"
         if event.delay_ms:
             delay = f"{duration(event.delay_ms)} (group.initial.rebalance.delay.ms)"
-            return f"A rebalance begins because {why}; the first members are waited for {delay}, and longer if more come."
+            return f"A rebalance begins because {why}; the coordinator waits {delay} for first members, and longer if more join."
         waits = f"The coordinator waits for every member's JoinGroup{until}; members learn of it with their next heartbeat."
         return f"A rebalance begins because {why}. {waits}"
 
@@ -227,7 +227,7 @@ class Teller(Reader):
         leader = self._name(line, event.leader)
         return (
             f"Generation {event.generation} begins with {listed(names)}: all parked JoinGroups are answered. The coordinator assigns "
-            f"nothing; leader {leader} is to run {printable(event.protocol_name or '?')} and to send the result with its SyncGroup."
+            f"nothing; leader {leader} runs {printable(event.protocol_name or '?')} and sends the result with its SyncGroup."
         )
 
     @on(MemberSynced)
@@ -242,7 +242,9 @@ class Teller(Reader):
             return (
                 f"{who}'s SyncGroup is parked until the leader's SyncGroup brings the assignment."
             )
-        return f"{who}'s SyncGroup finds the assignment there, and is answered at once."
+        return (
+            f"{who}'s SyncGroup is answered immediately, because the assignment is there already."
+        )
 
     @on(GenerationStored)
     def _stored(self, line: Line, event: GenerationStored) -> str:
@@ -257,17 +259,21 @@ class Teller(Reader):
 
     @on(GroupEmptied)
     def _emptied(self, line: Line, event: GroupEmptied) -> str:
-        return f"No member is left: the group is Empty, in generation {event.generation}. An empty generation is a generation, too."
+        return f"No member is left: the group is Empty, in generation {event.generation}. An empty generation counts as a generation, too."
 
     @on(OffsetsCommitted)
     def _committed(self, line: Line, event: OffsetsCommitted) -> str:
         held = partitions(by_topic((row.topic, [row.partition]) for row in event.offsets))
-        who = "Somebody" if line.member is None else self._name(line, line.member)
+        who = (
+            "A client outside of the group"
+            if line.member is None
+            else self._name(line, line.member)
+        )
         return f"{who} committed offsets of {held}."
 
     @on(LeaderElected)
     def _elected(self, line: Line, event: LeaderElected) -> str:
-        return f"{self._name(line, event.member_id)} leads from now on, because the leader did not rejoin."
+        return f"{self._name(line, event.member_id)} is the leader from now on, because the former leader did not rejoin."
 
     # -- words of members, and faults
 
@@ -291,9 +297,7 @@ class Teller(Reader):
     ) -> str:
         name = printable(event.client) if line.member is None else self._name(line, line.member)
         if not event.partitions:
-            return (
-                f"{name}'s rebalance listener is called: nothing new is {_NOTHING_NEW[line.kind]}."
-            )
+            return f"{name}'s rebalance listener is called without partitions: nothing new is {_NOTHING_NEW[line.kind]}."
         return step_sentence(Step(line.at_ms, name, line))
 
     @on(FaultInjected)

@@ -28,15 +28,15 @@ _MOST: Final = 5
 """Number of options of a question."""
 _LONGEST: Final = 240
 _CURES: Final[Mapping[type | None, str]] = {
-    MemberRejoined: "smaller batches of the member that was awaited, or a protocol in which the others go on (cooperative, KIP-848)",
-    MemberRemoved: "a shorter session timeout, or a close that says goodbye, of the member that fell silent",
-    PendingMemberRemoved: "a shorter session timeout: somebody died with a member id that was not used yet",
+    MemberRejoined: "smaller batches in the member that was late, or a protocol in which the others continue (KIP-429, KIP-848)",
+    MemberRemoved: "a shorter session timeout, or a close that sends LeaveGroup, of the member that sent nothing",
+    PendingMemberRemoved: "a shorter session timeout: a process died before it joined with the member id that it had been assigned",
     None: "more partitions, so that each has less to do",
 }
 _BECAME: Final = (
-    "its process had ended: nobody used its member id again",
-    "it lived and was silent: later it came back with the same member id",
-    "it had stopped polling, and its client took it out of the group",
+    "its process had ended: its member id was never used again",
+    "its process lived but sent nothing: later it came back with the same member id",
+    "its application had stopped polling, so its client left the group",
 )
 """Fates of a member that expired; the first and the second can be right."""
 

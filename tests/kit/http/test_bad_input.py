@@ -130,7 +130,7 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "Empty with members": (
         lambda k: k.group("g").wait(state="Empty", members=1),
-        "Empty has no members: 1 cannot be",
+        "Empty has no members: members=1 is impossible",
     ),
     "assigned": (
         lambda k: k.group("g").wait(assigned="most"),
@@ -322,7 +322,7 @@ BAD: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "generation below none": (
         lambda k: k.fail("Heartbeat", 27, generation=-3),
-        "generation: -3; they count from 0",
+        "generation: -3; generations count from 0",
     ),
     "delay for ever": (
         lambda k: k.delay("Heartbeat", seconds=float("nan")),

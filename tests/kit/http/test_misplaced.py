@@ -11,7 +11,9 @@ from coordinator.kit.http.client import Client, Refused
 
 class TestMisplaced:
     def test_words_of_a_post_stand_in_its_body(self, client: Client, kafka: Emulator) -> None:
-        with pytest.raises(Refused, match=r"the query: 'members'.*stands in its body") as refused:
+        with pytest.raises(
+            Refused, match=r"the query: 'members'.*takes its arguments in the body"
+        ) as refused:
             client.call("POST", "/groups/billing/wait?members=0", b"{}")
         assert refused.value.status == 400
         with pytest.raises(Refused, match="the query: 'keep_topics'"):
@@ -31,7 +33,7 @@ class TestMisplaced:
     @pytest.mark.parametrize(
         ("body", "told"),
         [
-            (b"[" * 100_000, "the body is nested too deeply"),
+            (b"[" * 100_000, "the body is nested more deeply"),
             (b'{"partitions": ' + b"9" * 6_000 + b"}", "a number of thousands of digits"),
             (b'{"name": "\xff"}', "the body is no JSON: 'utf-8' codec"),
         ],
@@ -54,12 +56,12 @@ class TestMisplaced:
 
     def test_a_name_is_there_once(self, client: Client, kafka: Emulator) -> None:
         twice = b'{"action": "observe", "api": "Heartbeat", "times": 1, "times": 2}'
-        with pytest.raises(Refused, match="the body: 'times' is there twice; give it once"):
+        with pytest.raises(Refused, match="the body: 'times' occurs twice; give it once"):
             client.call("POST", "/faults", twice)
         assert kafka.faults() == []
-        with pytest.raises(Refused, match="the query: 'partition' is there twice"):
+        with pytest.raises(Refused, match="the query: 'partition' occurs twice"):
             client.get("/topics/orders/records?partition=0&partition=1")
-        with pytest.raises(Refused, match="the query: 'since' is there twice"):
+        with pytest.raises(Refused, match="the query: 'since' occurs twice"):
             client.get("/events/stream?since=0&since=1")
 
 

@@ -446,7 +446,7 @@ def test_the_document_has_an_older_form(client: Client) -> None:
     wait = older["paths"]["/groups/{group}/wait"]["post"]["requestBody"]["content"]
     properties = wait["application/json"]["schema"]["properties"]
     assert properties["timeout"]["type"] == "number" and properties["timeout"]["nullable"]
-    with pytest.raises(Refused, match=r"version='2': the document is had as 3\.1 and as 3\.0"):
+    with pytest.raises(Refused, match=r"version='2': the document exists as 3\.1 and as 3\.0"):
         client.get("/openapi.json?version=2")
 
 

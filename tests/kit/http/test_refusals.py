@@ -295,7 +295,7 @@ def test_wrong_requests_are_told_what_is_right(
 class TestBodiesAndPaths:
     @pytest.mark.parametrize(
         ("body", "told"),
-        [(b"{", "no JSON"), (b"\xff", "no JSON"), (b"[" * 100_000, "nested too deeply")],
+        [(b"{", "no JSON"), (b"\xff", "no JSON"), (b"[" * 100_000, "nested more deeply")],
     )
     def test_what_is_no_json(self, client: Client, body: bytes, told: str) -> None:
         status, _, problem = raw(client, "POST", "/topics", body, Content_Type="application/json")
@@ -312,7 +312,7 @@ class TestBodiesAndPaths:
 
     def test_paths_and_methods_that_are_not_there(self, client: Client) -> None:
         with pytest.raises(
-            Refused, match=r"there is no /nix: /openapi\.json tells what there is"
+            Refused, match=r"there is no /nix: /openapi\.json lists the paths"
         ) as refused:
             client.get("/nix")
         assert refused.value.status == 404

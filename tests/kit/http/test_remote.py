@@ -153,7 +153,7 @@ class TestBoth:
             journal.verify("JoinGroup", group="other", at_least=1)
         with pytest.raises(ControlError, match="verify what"):
             journal.verify("JoinGroup")
-        with pytest.raises(FaultError, match="'grupo' is no word of the journal: there are group"):
+        with pytest.raises(FaultError, match="'grupo' is no field of the journal: there are group"):
             journal.requests(grupo="g")
         with pytest.raises(ControlError, match="the journal is kept already, of 10000 requests"):
             kit.journal(most=7)

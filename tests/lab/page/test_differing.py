@@ -36,8 +36,8 @@ def test_a_killed_member_is_told_by_what_it_costs() -> None:
         ("06_frozen_wakes", {"kind": "lose_answer", "member": "app-2", "at_ms": 59_900}, "app-2 sends no such request after 59.900 s"),
         ("06_frozen_wakes", {"kind": "freeze", "member": "app-2", "at_ms": 22_000, "lasts_ms": 18_000}, "app-2 stands still already"),
         ("08_leader_leaves", {"kind": "commit", "member": "app-1"}, "app-1 has nothing to commit, or its process does not run"),
-        ("07_commit_in_each_half", {"kind": "commit", "member": "app-1"}, "a commit is about offsets"),
-        ("08_leader_leaves", {"kind": "add_partitions", "at_ms": 39_990}, "the members have not looked at the topic again"),
+        ("07_commit_in_each_half", {"kind": "commit", "member": "app-1"}, "a commit changes only offsets"),
+        ("08_leader_leaves", {"kind": "add_partitions", "at_ms": 39_990}, "the members do not refresh the topic's metadata"),
     ],
 )  # fmt: skip
 def test_a_run_that_does_not_change_says_why(slug: str, action: Plain, why: str) -> None:

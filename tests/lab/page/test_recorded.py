@@ -25,7 +25,7 @@ def test_the_answers_are_what_was_done() -> None:
     assert right[0] == paused.rpartition("-")[0]
     assert right[1].startswith("the one to generation ")
     assert right[2].startswith(f"member {paused}-") and "expired after 10 s of silence" in right[2]
-    assert right[3].startswith("it lived and was silent")
+    assert right[3].startswith("its process lived but sent nothing")
     assert right[4].startswith(f"{busy}-")
     assert right[5].startswith("smaller batches")
     began, back, rejoined = (asked[at]["at_ms"] / 1000 for at in (1, 3, 4))
