@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import pytest
 from playwright.sync_api import Page, expect
 
+from coordinator.cli import main
 from coordinator.clusters.diagnosis import diagnose
 from coordinator.clusters.output.frame import as_plain
 from coordinator.clusters.output.redaction import Redaction
@@ -36,10 +37,29 @@ def test_files_of_an_incident_are_told_together(page: Page, server: PageServer) 
     rows = group.locator("tbody tr")
     expect(rows).to_have_count(4)
     expect(rows.nth(1)).to_contain_text("inv-app-1 did not poll in time, and left")
-    expect(group.locator("svg.in-time rect")).to_have_count(4)
+    picture = group.locator("svg.picture")
+    expect(picture.locator("g.lane")).to_have_count(2)
+    expect(picture.locator("g.number")).to_have_count(4)
+    expect(group.locator("ul.legend")).to_contain_text("in the group; what it did is not known")
     group.locator("details.lines summary").first.click()
     expect(group.locator("pre").first).to_contain_text("server.log:")
     assert accessible(page) == []
+
+
+@pytest.mark.usefixtures("engine")
+def test_an_event_log_that_the_command_wrote_is_drawn(
+    page: Page, server: PageServer, tmp_path: Path
+) -> None:
+    log = tmp_path / "told.jsonl"
+    assert main(["diagnose", *map(str, sorted(JAVA.glob("*.log"))), "--log", str(log)]) == 0
+    opened(page, server)
+    page.locator("#file").set_input_files(log)
+    picture = page.locator("svg.picture").first
+    expect(picture.locator("g.lane")).to_have_count(2)
+    expect(page.locator("section.verdict")).to_contain_text("cost not known")
+    expect(page.locator("section.verdict")).to_contain_text(
+        "inv-app-1 did not poll in time, and left"
+    )
 
 
 @pytest.mark.usefixtures("engine")

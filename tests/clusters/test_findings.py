@@ -543,3 +543,10 @@ def test_a_missed_poll_while_the_coordinator_was_away_is_likely_only() -> None:
         "max-poll-exceeded",
         "likely",
     )
+
+
+def test_nobody_is_asked_for_while_an_empty_group_waits_for_more_members() -> None:
+    found = story(*rebalance("10:00:00,000", "10:00:06,000", 0, adds("app-1", 1)))
+    assert not any("For whom" in one for one in found.not_known)
+    later = story(*rebalance("10:00:00,000", "10:00:06,000", 4, adds("app-1", 1)))
+    assert any("For whom generation 5 waited 6.0 s" in one for one in later.not_known)

@@ -112,7 +112,7 @@ def _of(story: GroupStory, each: Rebalance, people: People, clients: set[str]) -
             "topics: brokers log that at DEBUG only; the members' logs (Subscribed to topic(s)) would tell."
         )
     waited = each.join_phase_ms or 0
-    if each.held_up_by is None and waited >= _LONG_MS:
+    if each.held_up_by is None and waited >= _LONG_MS and not each.after_empty:
         yield (
             f"For whom generation {each.generation} waited {waited / 1000:.1f} s ({when}): nobody was removed, so that the "
             "broker does not name the member; the members' logs ((Re-)joining group) would tell who joined last."

@@ -122,12 +122,14 @@ class BrokerStory:
         self.recent, self.trigger = [], None
         lost = self.generation is not None and generation != self.generation + 1
         self.generation = generation
+        before = self.rebalances[-1] if self.rebalances else None
         if trigger is not None:
             begun = trigger[0].fact
             if isinstance(begun, Prepared) and begun.old_generation + 1 != generation:
                 trigger, lost = None, True  # lines in between are missing
         rebalance = Rebalance(generation, each.at, members=members, empty=empty)
         self.rebalances.append(rebalance)
+        rebalance.after_empty = generation == 1 or (before is not None and before.empty)
         if trigger is not None:
             seen, about = trigger
             rebalance.began = seen.at

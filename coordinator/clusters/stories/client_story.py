@@ -336,7 +336,13 @@ def _last_to_join(rebalance: Rebalance, seen: Sequence[Seen]) -> None:
     """Name the client for which a join phase waited: it began to join when the phase was nearly
     over, and each other member whose log is here had done so long before."""
     length, end = rebalance.join_phase_ms, rebalance.at
-    if rebalance.held_up_by is not None or length is None or length < _LONG_MS or end is None:
+    if (
+        rebalance.after_empty
+        or rebalance.held_up_by is not None
+        or length is None
+        or length < _LONG_MS
+        or end is None
+    ):
         return
     began: dict[str, Seen] = {}
     for each in seen:

@@ -52,6 +52,10 @@ class Rebalance:
     reason: str = ""
     missing: list[str] = field(default_factory=list)
 
+    after_empty: bool = False
+    """The group had no members before: brokers wait for more members then
+    (group.initial.rebalance.delay.ms), whoever is slow."""
+
     @property
     def join_phase_ms(self) -> int | None:
         """The length of the join phase in ms, or None."""

@@ -88,6 +88,7 @@ from coordinator.history.world.world import World
 from coordinator.verbs.members import PauseMember
 
 from ..named import api_of, client_of
+from . import seen_lanes
 from .exports.copying import Copier
 from .lanes import Key, Lane, Raster
 from .long_logs import FileSteps, KeptSteps, Steps
@@ -313,16 +314,24 @@ class Fold:
             self._replicas(line)
         elif stream == "share":
             self._queued(line)
-        if name is None or stream not in ("group", "wire", "member"):
+        if name is None or stream not in ("group", "wire", "member", "seen"):
             return
         picture = self.groups.get(name)
         if picture is None:
             picture = self.groups[name] = GroupPicture(name)
             for key in self._leaderless.now:
                 picture.raster.without_leader(key, True, line.at_ms)
-        {"group": self._group, "wire": self._wire, "member": self._told}[stream](picture, line)
+        {"group": self._group, "wire": self._wire, "member": self._told, "seen": self._seen}[
+            stream
+        ](picture, line)
 
     # -- streams
+
+    def _seen(self, picture: GroupPicture, line: Line) -> None:
+        """Draw what the logs of another cluster tell of a group."""
+        group = self.timeline.groups.get(picture.name)
+        if group is not None:
+            seen_lanes.draw(picture, group, line)
 
     def _group(self, picture: GroupPicture, line: Line) -> None:
         at_ms, kind = line.at_ms, line.kind

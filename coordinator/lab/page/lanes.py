@@ -28,6 +28,11 @@ SILENT: Final = "silent"
 GONE: Final = "gone"
 """Activity of a member whose connection has closed: unknown."""
 
+UNKNOWN: Final = "unknown"
+"""Activity of a member of another cluster, of which its logs do not tell."""
+AWAITED: Final = "awaited"
+"""A member of another cluster for which a rebalance waited."""
+
 MOST_NAME: Final = 80
 """Longest name that is shown; a client may choose one of 32 KiB."""
 

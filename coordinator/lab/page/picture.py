@@ -124,6 +124,8 @@ class Picture:
             "name": cut(printable(group.name), MOST_NAME),
             "protocol": "classic"
             if view is None
+            else view.seen_protocol
+            if view.seen_protocol is not None
             else "consumer"
             if view.consumer is not None
             else "share"

@@ -15,8 +15,11 @@ from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from coordinator.events.groups import MemberJoined, MemberRejoined, MemberRemoved, MemberReplaced
+from coordinator.events.seen import RebalanceSeen
 from coordinator.history.explain.cause_sentences import because
 from coordinator.history.explain.consumer_story import with_names
+from coordinator.history.explain.formatting import printable
+from coordinator.history.explain.seen_story import why
 from coordinator.history.world.groups.epochs import EpochView
 from coordinator.history.world.views import Change, GroupView, Rebalance
 
@@ -55,9 +58,12 @@ class _Told(NamedTuple):
 
 def verdict(view: GroupView | None, picture: GroupPicture, end_ms: int) -> dict[str, Any]:
     """Return the verdict as JSON values. `count`: number of rebalances; `rebalances`: those that
-    are listed."""
+    are listed, the costliest first. Of another cluster's group the cost is None, because it is not
+    known, and the order is that of time."""
     if view is None or view.share is not None:
         return {"count": 0, "rebalances": []}
+    if view.seen:
+        return _seen(view, picture)
     told = sorted([*_classic(view, end_ms), *_epochs(view, end_ms)])
     if not told:
         return {"count": 0, "rebalances": []}
@@ -85,6 +91,27 @@ def verdict(view: GroupView | None, picture: GroupPicture, end_ms: int) -> dict[
         )
     rows.sort(key=lambda row: (-row["lost_ms"], row["at_ms"]))
     return {"count": len(rows), "rebalances": rows[:_MOST]}
+
+
+def _seen(view: GroupView, picture: GroupPicture) -> dict[str, Any]:
+    rows: list[dict[str, Any]] = []
+    for line in view.seen[:_MOST]:
+        event: RebalanceSeen = line.event
+        lanes = [lane.index for lane in picture.lanes if lane.name == event.member]
+        held = [lane.index for lane in picture.lanes if lane.name == event.held_up_by]
+        rows.append(
+            {
+                "seq": line.seq,
+                "at_ms": line.at_ms - (event.join_phase_ms or 0),
+                "number": event.generation,
+                "cause": printable(event.reason),
+                "because": cut(why(event), _MOST_WORDS),
+                "lost_ms": None,
+                "lanes": lanes,
+                "held_up_by": held,
+            }
+        )
+    return {"count": len(view.seen), "rebalances": rows}
 
 
 def _silences(lane: Lane, end_ms: int) -> Iterable[tuple[int, int]]:

@@ -80,7 +80,7 @@ export function fillOf(index) {
 }
 
 /** `uid` tells several pictures on one page apart, `open` the lanes that are drawn in full.
- * @param {{group: Group, replicas?: import("./view.js").Moved[], window: Window, label: string, uid?: number, open?: Set<string>, compact?: boolean}} props */
+ * @param {{group: Group, replicas?: import("./view.js").Moved[], window: Window, label: string, uid?: number|string, open?: Set<string>, compact?: boolean}} props */
 export function Drawing({ group, replicas = [], window, label, uid = -1, open, compact }) {
   const x = scale(window), place = layout(group, replicas, open, compact, window), end = Math.min(window.to, window.horizon);
   const lanes = group.lanes.filter((_, at) => place.isOpen[at]), rest = group.lanes.filter((_, at) => !place.isOpen[at] && !place.gone.has(at)), dense = isDense(group, [...lanes, ...rest], window);
@@ -208,9 +208,10 @@ function laneShape(lane, window, x, y, compact, dense) {
 
 export const WORDS = /** @type {Record<string, string>} */ ({
   consuming: "consumes", stopped: "stopped for a rebalance", idle: "runs and owns nothing", stalled: "does not poll", frozen: "stands still",
+  unknown: "in the group; what it did is not known from these logs", awaited: "the rebalance waited for it",
   gone: "its connection has closed, and it has not spoken since", silent: "no sign of life until its session expired: it may have done nothing",
 });
-const fills = /** @type {Record<string, string>} */ ({ stopped: "url(#hatch)", stalled: "url(#busy)", frozen: "url(#cross)", gone: "url(#cross)", silent: "url(#cross)", idle: "none" });
+const fills = /** @type {Record<string, string>} */ ({ stopped: "url(#hatch)", stalled: "url(#busy)", frozen: "url(#cross)", gone: "url(#cross)", silent: "url(#cross)", idle: "none", unknown: "none", awaited: "url(#hatch)" });
 
 /** @param {number} x @param {number} y */
 const crown = (x, y) => `M${x} ${y + 8}V${y + 1}l3 3l2.5-4l2.5 4l3-3v7z`;
@@ -347,6 +348,8 @@ function legend(group, until) {
     does.has("consuming") && [html`${box(fillOf(0))}<text x="13" y="13" class="letter">A</text>`, "works; letter: who"],
     does.has("stopped") && [box("url(#hatch)"), "stopped for a rebalance"], does.has("stalled") && [box("url(#busy)"), "does not poll"],
     does.has("gone") && [box("url(#cross)", "does gone"), "connection closed, no sign of life"], does.has("silent") && [box("url(#cross)", "does silent"), "silent until it expired"],
+    does.has("unknown") && [box("none", "does unknown"), "in the group; what it did is not known"], does.has("awaited") && [box("url(#hatch)", "does awaited"), "the rebalance waited for it"],
+    states.has("not known") && [box("", "state not known"), "the state is not known"],
     does.has("frozen") && [box("url(#cross)"), "stands still"], does.has("idle") && [box("none", "does idle"), group.protocol === "share" ? "has nothing in hand" : "owns nothing"],
     cells.some((span) => !span[2].length) && [box("none", "cell nobody"), "lost: nobody's"],
     cells.some((span) => span[3] === "silent") && [html`${box(fillOf(1), "cell")}${box("url(#lost)", "cell perhaps")}`, "lost perhaps: its owner was silent"],

@@ -1,5 +1,6 @@
 // @ts-check
 /** What the logs of somebody else's cluster tell, drawn from the frame of `coordinator diagnose --json`: nothing is ranked or worded anew. */
+import { Drawing, Legend } from "./draw.js";
 import { html } from "./view.js";
 
 /** @typedef {{file: string, line: number}} Evidence
@@ -13,29 +14,26 @@ import { html } from "./view.js";
  * @typedef {{files: Record<string, Read>, groups: Record<string, Group>}} Frame
  * @typedef {Map<string, string>} Quotes */
 
-const NOT_KNOWN = "not known", WIDTH = 960, HEIGHT = 64, MOST = 2000;
-/** Causes by what they are: somebody came, went, was lost, or the topics changed. @type {Record<string, string>} */
-const KINDS = { "first-join": "came", joined: "came", "static-restart": "came", left: "went", expired: "lost", "poll-timeout": "lost", "member-fenced": "lost", "twin-fenced": "lost",
-  "topic-grew": "grew", unknown: "unknown" };
-
-/** @param {{frame: Frame, quotes: [string, number, string][], causes: Record<string, string[]>}} props */
-export function Told({ frame, quotes, causes }) {
+const NOT_KNOWN = "not known", WIDTH = 960, MOST = 2000;
+/** @param {{frame: Frame, quotes: [string, number, string][], causes: Record<string, string[]>, picture: import("./view.js").Picture}} props */
+export function Told({ frame, quotes, causes, picture }) {
   const lines = new Map(quotes.map(([file, line, text]) => [`${file}:${line}`, text]));
   const names = Object.keys(frame.groups);
-  return html`<div class="told">${names.map((name) => html`<${Story} key=${name} name=${name} group=${frame.groups[name]} causes=${causes[name]} quotes=${lines} />`)}
+  return html`<div class="told">${names.map((name) => html`<${Story} key=${name} name=${name} group=${frame.groups[name]} causes=${causes[name]} quotes=${lines}
+      drawn=${picture.groups.find((each) => each.group === name && each.lanes.length > 0)} end=${picture.end_ms} />`)}
     ${names.length === 0 && html`<p class="problem" role="alert">These lines name no group.</p>`}
     <${Files} files=${frame.files} />
     <p><a href=${`data:application/json;charset=utf-8,${encodeURIComponent(JSON.stringify(frame, null, 2))}`} download="diagnosis.json">save this as diagnosis.json</a>;
     <code>coordinator diagnose FILES</code> tells the same in a terminal.</p></div>`;
 }
 
-/** @param {{name: string, group: Group, causes: string[], quotes: Quotes}} props */
-function Story({ name, group, causes, quotes }) {
+/** @param {{name: string, group: Group, causes: string[], quotes: Quotes, drawn: import("./view.js").Group|undefined, end: number}} props */
+function Story({ name, group, causes, quotes, drawn, end }) {
   const count = group.rebalances.length;
   return html`<section class="group" aria-label=${name === "?" ? "a group that no line names" : `group ${name}`}>
     <h2>${name === "?" ? "A group that no line names" : `Group ${name}`}${group.protocol && ` (${group.protocol})`}: ${count} rebalance${count === 1 ? "" : "s"} ${count ? "" : "in these lines"}</h2>
     ${group.findings.map((each) => html`<div class="finding"><b>${each.id}</b> <small>${each.certainty}</small><br />${each.sentence}<${Shown} evidence=${each.evidence} quotes=${quotes} /></div>`)}
-    <${InTime} rebalances=${group.rebalances} causes=${causes} />
+    ${drawn && end > 0 && html`<${InTime} group=${drawn} end=${end} />`}
     ${count > 0 && html`<${Rebalances} rebalances=${group.rebalances} causes=${causes} quotes=${quotes} />`}
     ${group.events.length + group.states.length > 0 && html`<h3>Besides</h3><ul>
       ${group.events.map((each) => html`<li><time>${each.at}</time> ${each.kind}: ${each.sentence} <${Shown} evidence=${each.evidence} quotes=${quotes} /></li>`)}
@@ -54,19 +52,12 @@ function Rebalances({ rebalances, causes, quotes }) {
     ${rebalances.length > MOST && html`<p>and ${rebalances.length - MOST} more</p>`}`;
 }
 
-/** A bar for each rebalance: where it lies in time, and how long its join phase took. @param {{rebalances: Rebalance[], causes: string[]}} props */
-function InTime({ rebalances, causes }) {
-  const marks = rebalances.slice(0, MOST).map((each, index) => ({ each, says: causes[index], end: moment(each.at), long: (each.join_phase_s ?? 0) * 1000 })).filter(({ end }) => !Number.isNaN(end));
-  if (marks.length < 2) return null;
-  const first = Math.min(...marks.map(({ end, long }) => end - long)), span = Math.max(...marks.map(({ end }) => end)) - first || 1, scale = (WIDTH - 20) / span;
-  return html`<svg class="in-time" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="rebalances in time">${marks.map(({ each, says, end, long }) => {
-    const width = Math.max(long * scale, 2);
-    return html`<rect class=${KINDS[each.cause] ?? "other"} x=${10 + (end - first) * scale - width} y="8" width=${width} height=${HEIGHT - 16}><title>${each.at}: generation ${each.generation}, ${says}</title></rect>`;
-  })}</svg>`;
+/** The group over time: its generations and join phases, a lane for each member that the lines name. @param {{group: import("./view.js").Group, end: number}} props */
+function InTime({ group, end }) {
+  const window = { from: 0, to: Math.ceil(end * 1.03), width: WIDTH, horizon: end };
+  return html`<figure><${Drawing} group=${group} window=${window} label="the group over time, as far as these lines tell" uid=${group.group} /><${Legend} group=${group} until=${end} />
+    <figcaption>Members that no line names have no lane. Partitions are not drawn: these logs do not tell who owned which.</figcaption></figure>`;
 }
-
-/** An instant in ms; of a time without a day that of the first day there is. @param {string|null} at */
-const moment = (at) => Date.parse(at === null ? "" : at.startsWith("T") ? `1970-01-01${at}` : at);
 
 /** @param {State} state */
 function described(state) {
