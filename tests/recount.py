@@ -306,9 +306,20 @@ def _places(assignment: str) -> list[Place]:
     return [(topic, number) for topic, numbers in decoded.partitions for number in numbers]
 
 
+def lost_ms(lines: list[Line]) -> int:
+    """Partition-milliseconds that all groups of a log lost together."""
+    groups = {line.get("group") for line in lines if line["stream"] == "group"}
+    return sum(
+        Lost(line for line in lines if line.get("group") in (None, name)).within(
+            0, lines[-1]["at_ms"]
+        )
+        for name in groups
+    )
+
+
 class Lost:
-    """Time in which nobody worked on a partition that a group had agreed to read, of a log whose
-    members tell what they have.
+    """Time in which nobody worked on a partition that a group had agreed to read, of a log of one
+    group whose members tell what they have.
 
     Nobody had it, or its owners were paused or did not poll, or no live broker led it.
     """
@@ -321,6 +332,8 @@ class Lost:
         self._agreed: set[str] = set()
         self._owners: dict[Place, set[str]] = {}
         self._still: set[tuple[str, str]] = set()
+        self._clients: dict[str, str] = {}
+        self._ended: set[str] = set()
         self._leaders: dict[Place, int] = {}
         self._down: set[int] = set()
         now = 0
@@ -371,8 +384,10 @@ class Lost:
             self._down.discard(line["broker"])
         elif kind == "GenerationStarted":
             self._agree(line["subscribed_topics"] or self._topics)
-        elif kind == "TargetAssigned":
+        elif kind in ("TargetAssigned", "ShareTargetAssigned"):
             self._agree({row["topic"] for each in line["targets"] for row in each["topics"]})
+        elif kind.startswith("ShareMember"):
+            self._shared(line)
         elif line["stream"] in ("member", "fault"):
             self._process(line)
 
@@ -383,7 +398,10 @@ class Lost:
         for row in told:
             owners = self._owners.setdefault((row["topic"], row["partition"]), set())
             (owners.add if kind == "PartitionsAssigned" else owners.discard)(client)
+        if kind == "MemberStarted":
+            self._ended.discard(client)
         if kind in _PROCESS_ENDED:
+            self._ended.add(client)
             for owners in self._owners.values():
                 owners.discard(client)
             self._still -= {("paused", client), ("stalled", client)}
@@ -391,6 +409,23 @@ class Lost:
             self._still.add(("paused" if kind == "PauseMember" else "stalled", client))
         elif kind in ("MemberResumed", "ApplicationResumed"):
             self._still.discard(("paused" if kind == "MemberResumed" else "stalled", client))
+
+    def _shared(self, line: Line) -> None:
+        """Who has which partitions in a share group: a partition may have several owners."""
+        kind, member = line["type"], line["member"]
+        if kind == "ShareMemberSubscribed":
+            self._clients = {m: c for m, c in self._clients.items() if c != line["client_id"]}
+            self._clients[member] = line["client_id"]
+            return
+        client = self._clients.get(member)
+        if client is None:  # the id that its process had before it was started again
+            return
+        for owners in self._owners.values():
+            owners.discard(client)
+        if kind == "ShareMemberReconciled" and client not in self._ended:
+            for row in line["partitions"]:
+                for number in row["partitions"]:
+                    self._owners.setdefault((row["topic"], number), set()).add(client)
 
     def _agree(self, topics: Iterable[str]) -> None:
         self._agreed |= set(topics)

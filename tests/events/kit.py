@@ -11,6 +11,7 @@ from coordinator.core.groups.requests import Request, RequestContext
 from coordinator.events import EventLog
 from coordinator.events.wire import RequestSeen
 from coordinator.history.explain.output import as_text, timeline_of
+from coordinator.history.world.lost_time.rebalances import Cost
 from coordinator.history.world.timeline import Timeline
 from coordinator.history.world.views import GroupView, Rebalance
 from coordinator.wire.consumer_protocol import Assignment, Subscription, TopicPartitions
@@ -83,6 +84,12 @@ class LoggedWorld(World):
         rebalance = self.view().current
         assert rebalance is not None
         return rebalance
+
+    def cost(self) -> Cost:
+        """What the last rebalance cost, as explain tells it."""
+        timeline = self.timeline()
+        group = timeline.groups[self.group_id]
+        return timeline.lost_time.costs(group, timeline.end_ms)[self.last().seq]
 
     def text(self, generation: int | None = None) -> str:
         """What explain prints."""

@@ -17,13 +17,13 @@ import pytest
 
 from coordinator.events.groups import GenerationStarted, GroupEmptied, RebalanceStarted
 from coordinator.history.explain.output import as_plain, rebalances_of, timeline_of
-from coordinator.kit.http.metrics import Counts
+from coordinator.kit.http.metrics import Counts, LostTimes
 from coordinator.kit.verifying.verification import Verification
 from coordinator.lab.page.picture import Picture
 from coordinator.lab.pipeline.schemas import TABLES
 from coordinator.lab.simulator.comparing.measures import measure
 from tests.frozen.outputs import Lines, explain_json
-from tests.recount import Recount
+from tests.recount import Recount, lost_ms
 from tests.shipped import SCENARIOS, log_text
 
 pytestmark = pytest.mark.unmeasured
@@ -34,7 +34,10 @@ Numbers = dict[str, float]
 def recounted(log: Lines) -> Numbers:
     """Every number that is compared."""
     count = Recount(line.plain for line in log.lines).finish()
+    lost = lost_ms([line.plain for line in log.lines])
     return {
+        "ms lost, at least": lost,
+        "ms lost, at most": lost,
         "rebalances": count.rebalances,
         "epochs": sum(line.name == "GroupEpochBumped" for line in log.lines),
         "completed rebalances": count.completed,
@@ -98,6 +101,8 @@ def of_table_metrics(log: Lines) -> Numbers:
         "moved": metrics["moved"],
         "moved_between_processes": metrics["moved_between_processes"],
         "ms without an owner": metrics["unavailable_partition_ms"],
+        "ms lost, at least": metrics["lost_at_least_ms"],
+        "ms lost, at most": metrics["lost_at_most_ms"],
         "committed offsets": metrics["commits"],
         "refused commits": metrics["refused_commits"],
     }
@@ -117,7 +122,11 @@ def of_group_rebalances(log: Lines) -> Numbers:
 
 def of_explain(log: Lines) -> Numbers:
     told = json.loads(explain_json(log))
-    return _of_rebalances(row for group in told["groups"] for row in group["rebalances"])
+    return {
+        "ms lost, at least": sum(group["lost_at_least_ms"] for group in told["groups"]),
+        "ms lost, at most": sum(group["lost_at_most_ms"] for group in told["groups"]),
+        **_of_rebalances(row for group in told["groups"] for row in group["rebalances"]),
+    }
 
 
 def _of_rebalances(rows: Iterable[Mapping[str, Any]]) -> Numbers:
@@ -150,10 +159,15 @@ def _holds(verified: Verification, number: int) -> bool:
 
 
 def of_metrics(log: Lines) -> Numbers:
-    counts = Counts()
+    counts, lost = Counts(), LostTimes()
     for line in log.lines:
         counts.see(line)
+    for text in log.text.splitlines():
+        lost.follow(text)
+    by_group = lost.by_group(log.lines[-1].at_ms).values()
     return {
+        "ms lost, at least": sum(each.least_ms for each in by_group),
+        "ms lost, at most": sum(each.most_ms for each in by_group),
         "epochs": counts.values["consumer_group_rebalance_count"],
         "completed rebalances": counts.values["group_completed_rebalance_count"],
         "committed offsets": counts.values["offset_commit_count"],
@@ -169,6 +183,10 @@ def of_page(log: Lines) -> Numbers:
             pair == ("CompletingRebalance", "Stable") for each in states for pair in pairwise(each)
         ),
         "ms without an owner": sum(group["unowned_partition_ms"] for group in drawn["groups"]),
+        "ms lost, at least": sum(
+            group["lost_partition_ms"] - group["silent_partition_ms"] for group in drawn["groups"]
+        ),
+        "ms lost, at most": sum(group["lost_partition_ms"] for group in drawn["groups"]),
     }
     protocols = {group["protocol"] for group in drawn["groups"]}
     if protocols == {"classic"}:

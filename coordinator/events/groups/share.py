@@ -32,6 +32,7 @@ class ShareMemberRemoved(NamedTuple):
 
     member_id: str
     reason: str  # one of `Removal`
+    detail: str | None = None  # as of `MemberRemoved`
 
 
 class ShareGroupEpochBumped(NamedTuple):

@@ -20,6 +20,8 @@ from coordinator.events.groups import (
 )
 
 from ..world.blobs import Partitions, both
+from ..world.lost_time.partitions import Lost
+from ..world.lost_time.rebalances import Cost
 from ..world.views import Awaited, Change, Pause, Rebalance, Share
 from .connect import config_change
 from .formatting import counted, duration, instant, listed, partitions, printable
@@ -384,28 +386,35 @@ def _by_whom(pause: Pause) -> str:
 _WORTH_TELLING_MS = 100
 
 
-def without_owner(rebalance: Rebalance) -> str:
-    """Return the partitions that had no owner and for how long; "" if all had one."""
-    unowned = rebalance.unowned
-    if not unowned.at_most_ms:
+def not_consumed(cost: Cost) -> str:
+    """Return the partitions on which nobody worked because of a rebalance, and for how long; ""
+    if somebody always did."""
+    least_ms, most_ms = cost.lost
+    if not most_ms:
         return ""
-    if not unowned.partition_ms:
-        return (
-            f"without an owner: up to {unowned.at_most_ms / 1000:.3f} partition-seconds {_SILENT}"
-        )
-    which = partitions(unowned.partitions)
-    longest = f"for {duration(unowned.longest_ms)}" + ("" if _all_alike(rebalance) else " at most")
-    least, most = unowned.partition_ms / 1000, unowned.at_most_ms / 1000
-    told = f"without an owner: {which} {longest}, {least:.3f} partition-seconds in all"
-    return told if least == most else f"{told}; up to {most:.3f} {_SILENT}"
+    if not least_ms:
+        return f"cost: up to {most_ms / 1000:.3f} partition-seconds {_SILENT}"
+    longest = f"for {duration(cost.longest_ms)}" + ("" if cost.alike else " at most")
+    which = partitions(cost.partitions)
+    told = f"cost: {which} not consumed {longest}, {least_ms / 1000:.3f} partition-seconds in all"
+    return told if least_ms == most_ms else f"{told}; up to {most_ms / 1000:.3f} {_SILENT}"
 
 
-_SILENT = "if members that expired did nothing from their last sign of life on"
+def lost_in_all(lost: Lost) -> str:
+    """Return for how long nobody worked on a group's partitions; "" if somebody always did."""
+    least_ms, most_ms = lost
+    if not most_ms:
+        return ""
+    least, most = f"{least_ms / 1000:.3f}", f"{most_ms / 1000:.3f}"
+    how_long = most if least == most else f"{least} to {most}"
+    silent = "" if least == most else f" ({_UNCERTAIN})"
+    return f"lost {how_long} partition-seconds: nobody worked on partitions that it reads{silent}"
 
 
-def _all_alike(rebalance: Rebalance) -> bool:
-    unowned = rebalance.unowned
-    return unowned.partition_ms == unowned.longest_ms * sum(map(len, unowned.partitions.values()))
+_SILENT: Final = "if members that expired did nothing from their last sign of life on"
+_UNCERTAIN: Final = (
+    "members that expired may have stopped at any time after their last sign of life"
+)
 
 
 def claims_told(rebalance: Rebalance) -> str:

@@ -24,9 +24,10 @@ from coordinator.events.groups import (
 from coordinator.events.line import Line
 from coordinator.events.wire import RequestRefused
 
+from ..world.lost_time.rebalances import NO_COST
 from ..world.views import GroupView, Note, Rebalance
 from ..world.world import World
-from .cause_sentences import INFERRED, claims_told, removal, stood_still, why, without_owner
+from .cause_sentences import INFERRED, claims_told, not_consumed, removal, stood_still, why
 from .described_timeline import told_timeline
 from .formatting import duration, instant, printable
 from .notes import told
@@ -128,8 +129,11 @@ class Narrator:
 
     def _going_on(self, line: Line, rebalance: Rebalance) -> list[str]:
         """Return the lines for the instant when all members have their assignments: members that
-        stood still, and partitions without an owner."""
-        facts = [stood_still(rebalance), without_owner(rebalance)]
+        stood still, and partitions that were not consumed."""
+        group = self.timeline.groups[rebalance.group]
+        costs = self.timeline.lost_time.costs(group, line.at_ms, rebalance.started_ms)
+        cost = costs.get(rebalance.seq, NO_COST)
+        facts = [stood_still(rebalance), not_consumed(cost)]
         if not any(facts):
             return []
         how_known = "" if self._said_how_known or not facts[0] else f" (inferred: {INFERRED})"

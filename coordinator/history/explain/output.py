@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from coordinator.base.contradictions import UNFIT, what_failed
@@ -13,6 +14,7 @@ from coordinator.events.reader import LineNumbers, Lines, numbered
 from coordinator.events.seen import RebalanceSeen
 
 from ..world.groups.epochs import EpochView
+from ..world.lost_time.rebalances import NO_COST, Cost
 from ..world.timeline import Timeline
 from ..world.views import NOT_KNOWN, Change, GroupView, MemberView, Note, Pause, Rebalance, Share
 from ..world.world import World
@@ -21,10 +23,11 @@ from .cause_sentences import (
     INFERRED,
     because,
     claims_told,
+    lost_in_all,
+    not_consumed,
     rebalance_protocol,
     standing_still,
     why,
-    without_owner,
 )
 from .connect import connect_plain, connect_work
 from .consumer_story import with_names
@@ -35,6 +38,9 @@ from .notes import told
 from .together import together
 
 JSON_VERSION: Final = 1
+_PAD: Final = " " * 14
+Costs = Mapping[int, Cost]
+"""The cost of each rebalance, by the number of the line with which it began."""
 Entry = TypeVar("Entry", bound=Rebalance | Note)
 T = TypeVar("T")
 
@@ -110,19 +116,22 @@ def as_text(
     for group in groups:
         yield ""
         yield _summary(group)
+        lost = lost_in_all(timeline.lost_time.of(group.group, timeline.end_ms))
+        yield from [f"  {lost}"] if lost else []
+        costs = timeline.lost_time.costs(group, timeline.end_ms)
         for entry in together(selected(group, generation)):
             yield ""
-            yield from _told(timeline, entry, _rows)
+            yield from _told(timeline, entry, partial(_rows, group, costs))
     if generation is None:
         yield from obstacles.as_text(timeline, groups)
 
 
-def _rows(entry: Rebalance | Note) -> list[str]:
-    return (
-        list(_block(entry))
-        if isinstance(entry, Rebalance)
-        else [f"  {instant(entry.at_ms):>10}  {told(entry)}"]
-    )
+def _rows(group: GroupView, costs: Costs, entry: Rebalance | Note) -> list[str]:
+    if isinstance(entry, Rebalance):
+        return list(_block(entry, costs.get(entry.seq, NO_COST)))
+    rows = [f"  {instant(entry.at_ms):>10}  {told(entry)}"]
+    cost = not_consumed(costs.get(entry.seq, NO_COST))  # it begins a group epoch
+    return [*rows, f"{_PAD}{cost}"] if cost else rows
 
 
 def _summary(group: GroupView) -> str:
@@ -151,10 +160,10 @@ def _summary(group: GroupView) -> str:
     return ", ".join(parts)
 
 
-def _block(rebalance: Rebalance) -> Iterator[str]:
+def _block(rebalance: Rebalance, cost: Cost) -> Iterator[str]:
     title = "rebalance" if rebalance.generation is None else f"generation {rebalance.generation}"
     yield f"  {instant(rebalance.started_ms):>10}  {title}: {outcome(rebalance)}"
-    pad = " " * 14
+    pad = _PAD
     yield f"{pad}{why(rebalance)}"
     yield from (f"{pad}  {instant(step.at_ms):>10}  {sentence(step)}" for step in rebalance.steps)
     if rebalance.members:
@@ -167,9 +176,7 @@ def _block(rebalance: Rebalance) -> Iterator[str]:
         assignor = f"assignor {printable(rebalance.assignor or '?')}{f' ({kind})' if kind else ''}"
         yield f"{pad}{', '.join(phases)}; leader {rebalance.leader}, {assignor}"
     yield from (f"{pad}  {row}" for row in [*share_rows(rebalance.shares), *gone_rows(rebalance)])
-    yield from (
-        f"{pad}{line}" for line in (without_owner(rebalance), claims_told(rebalance)) if line
-    )
+    yield from (f"{pad}{line}" for line in (not_consumed(cost), claims_told(rebalance)) if line)
 
 
 def outcome(rebalance: Rebalance) -> str:
@@ -254,30 +261,35 @@ def as_plain(
         ],
         **_deleted_records(timeline),
         "obstacles": obstacles.as_plain(timeline),
-        "groups": [
-            {
-                "group": group.group,
-                "state": group.state,
-                "generation": group.generation,
-                "leader": group.leader,
-                "assignor": group.assignor,
-                "members": [_member(member) for member in group.members.values()],
-                "rebalances": [
-                    *[
-                        _told(timeline, entry, _rebalance)
-                        for entry in selected(group, generation)
-                        if isinstance(entry, Rebalance)
-                    ],
-                    *[_epoch(group, epoch) for epoch in _epochs(group, generation)],
-                    *[_seen(line) for line in group.seen if generation in (None, line.generation)],
-                ],
-                "notes": [
-                    _told(timeline, entry, _note)
-                    for entry in selected(group, generation)
-                    if isinstance(entry, Note)
-                ],
-            }
-            for group in groups
+        "groups": [_group(timeline, group, generation) for group in groups],
+    }
+
+
+def _group(timeline: Timeline, group: GroupView, generation: int | None) -> dict[str, Any]:
+    lost = timeline.lost_time.of(group.group, timeline.end_ms)
+    costs = timeline.lost_time.costs(group, timeline.end_ms)
+    return {
+        "group": group.group,
+        "state": group.state,
+        "generation": group.generation,
+        "leader": group.leader,
+        "assignor": group.assignor,
+        "lost_at_least_ms": lost.least_ms,
+        "lost_at_most_ms": lost.most_ms,
+        "members": [_member(member) for member in group.members.values()],
+        "rebalances": [
+            *[
+                _told(timeline, entry, partial(_rebalance, costs))
+                for entry in selected(group, generation)
+                if isinstance(entry, Rebalance)
+            ],
+            *[_epoch(group, costs, epoch) for epoch in _epochs(group, generation)],
+            *[_seen(line) for line in group.seen if generation in (None, line.generation)],
+        ],
+        "notes": [
+            _told(timeline, entry, _note)
+            for entry in selected(group, generation)
+            if isinstance(entry, Note)
         ],
     }
 
@@ -301,7 +313,7 @@ def _member(member: MemberView) -> dict[str, Any]:
     }
 
 
-def _rebalance(rebalance: Rebalance) -> dict[str, Any]:
+def _rebalance(costs: Costs, rebalance: Rebalance) -> dict[str, Any]:
     joined_ms, stored_ms = rebalance.generation_ms, rebalance.stored_ms
     return {
         "seq": rebalance.seq,
@@ -331,9 +343,7 @@ def _rebalance(rebalance: Rebalance) -> dict[str, Any]:
             }
             for gone in rebalance.gone
         ],
-        "unowned_partition_ms": rebalance.unowned.partition_ms,
-        "unowned_at_most_ms": rebalance.unowned.at_most_ms,
-        "unowned_longest_ms": rebalance.unowned.longest_ms,
+        **_cost(costs, rebalance.seq),
         "steps": [
             {
                 "seq": step.line.seq,
@@ -351,7 +361,7 @@ def _epochs(group: GroupView, generation: int | None) -> list[EpochView]:
     return [epoch for epoch in every if generation in (None, epoch.epoch)]
 
 
-def _epoch(group: GroupView, view: EpochView) -> dict[str, Any]:
+def _epoch(group: GroupView, costs: Costs, view: EpochView) -> dict[str, Any]:
     """Return an epoch with the fields of a classic rebalance; fields that it does not have are
     null or empty."""
     reason = with_names(group, view.reason)
@@ -385,10 +395,17 @@ def _epoch(group: GroupView, view: EpochView) -> dict[str, Any]:
             for target in view.targets
         ],
         "gone": [],
-        "unowned_partition_ms": None,
-        "unowned_at_most_ms": None,
-        "unowned_longest_ms": None,
+        **_cost(costs, view.seq),
         "steps": [],
+    }
+
+
+def _cost(costs: Costs, seq: int) -> dict[str, Any]:
+    cost = costs.get(seq, NO_COST)
+    return {
+        "unowned_partition_ms": cost.lost.least_ms,
+        "unowned_at_most_ms": cost.lost.most_ms,
+        "unowned_longest_ms": cost.longest_ms,
     }
 
 

@@ -57,9 +57,6 @@ from coordinator.events.groups.share import ShareEvent, ShareMemberSubscribed
 from coordinator.events.handlers import Reader, kinds_of, on
 from coordinator.events.line import Line
 from coordinator.events.members import (
-    MemberClosed,
-    MemberCrashed,
-    MemberFailed,
     MemberStarted,
     PartitionsAssigned,
     PartitionsLost,
@@ -91,6 +88,7 @@ from coordinator.verbs.brokers import JumpClock
 from coordinator.wire.connect_protocol import PROTOCOL_TYPE as CONNECT
 from coordinator.wire.connect_protocol import read_work, read_worker
 
+from . import inferred_owners
 from .blobs import (
     COOPERATIVE,
     Partitions,
@@ -108,9 +106,8 @@ from .deleted_records import Asked, DeletedRecords, Deletion
 from .generation_steps import Steps
 from .groups.consumer_groups import BEGINNINGS, KINDS, ConsumerGroups
 from .groups.epochs import Epochs
-from .inferred_owners import Ownership, gone_since
+from .lost_time.fold import LostTime
 from .outside_groups import OutsideGroups
-from .ownership.owners import PROCESS_ENDED
 from .packed_stories import FiledLines, FiledStory, LogFile
 from .refusals import Refusal, Refusals
 from .shares.groups import KINDS as SHARE_KINDS
@@ -127,7 +124,6 @@ from .views import (
     MemberView,
     Rebalance,
     Share,
-    Unowned,
 )
 from .waits import awaited, last_sign
 
@@ -215,7 +211,6 @@ class Timeline(Reader):
         self._grown: dict[str, None] = {}
         self._deleted: dict[str, tuple[int, list[GroupView]]] = {}
         self.clocks_ahead_ms: dict[int, int] = {}
-        self._ownership: dict[str, Ownership] = {}
         self._unauthorised: Line | None = None  # the last AuthorizationRefused
         self.outside_groups = OutsideGroups()
         self.deleted_records = DeletedRecords()
@@ -224,6 +219,7 @@ class Timeline(Reader):
         self._steps = Steps(self._lines) if details else None
         self.partitions: dict[str, int] = {}
         """Number of partitions of each topic."""
+        self.lost_time = LostTime(self.groups)
 
     def standing_deeds(self) -> list[Line]:
         """Return the lines of verbs, and of faults of requests, that have not been undone."""
@@ -252,6 +248,7 @@ class Timeline(Reader):
             self._group(line)
         else:
             self.see(line)
+        self.lost_time.see(line)
 
     @on(RunStarted)
     def _began(self, line: Line, _: RunStarted) -> None:
@@ -265,7 +262,6 @@ class Timeline(Reader):
         group = self.groups.get(name)
         if group is None:
             group = self.groups[name] = GroupView(name, line.at_ms, entries=self._story())
-            self._ownership[name] = Ownership()
             if self._steps is not None:
                 self._steps.group_came(group)
         # half of a long log are commits, which are only counted: their events need not be made
@@ -285,7 +281,6 @@ class Timeline(Reader):
         if group is None:
             group = self.groups[name] = GroupView(name, line.at_ms, entries=self._story())
             group.state = NOT_KNOWN
-            self._ownership[name] = Ownership()
         if isinstance(event, GroupSeen):
             group.seen_protocol = event.protocol
         elif isinstance(event, RebalanceSeen):
@@ -453,7 +448,7 @@ class Timeline(Reader):
         if group.state != "Stable":
             return
         if event.api == "join_group" and not member.cooperative:
-            self._ownership[group.group].joins(member, line.at_ms - event.waited_ms)
+            inferred_owners.joins(member, line.at_ms - event.waited_ms)
         elif event.api == "sync_group":
             self._goes_on(group, member, line.at_ms)
 
@@ -481,28 +476,17 @@ class Timeline(Reader):
         member = None if group is None else group.members.get(line.member or "")
         if group is None or member is None:
             return
-        partitions, ownership = numbers_of(event.partitions), self._ownership[group.group]
+        partitions = numbers_of(event.partitions)
         if isinstance(event, PartitionsAssigned):
             generation = group.generation if line.generation is None else line.generation
-            ownership.told_assigned(member, partitions, generation, line.at_ms, _unowned(group))
+            inferred_owners.told_assigned(member, partitions, generation, line.at_ms)
         else:
-            ownership.told_given_up(member, partitions, line.at_ms)
+            inferred_owners.told_given_up(member, partitions, line.at_ms)
         if self._steps is not None:
             self._steps.callback(group, member.name, line)
 
-    @on(*PROCESS_ENDED)
-    def _ended(self, line: Line, event: MemberCrashed | MemberClosed | MemberFailed) -> None:
-        """Handle the end of a process: its application consumes nothing any more, even if the
-        coordinator still has it as a member."""
-        group = self.groups.get(line.group or "")
-        member = None if group is None else group.members.get(line.member or "")
-        if group is not None and member is not None:
-            self._ownership[group.group].told_ended(member, line.at_ms)
-        if line.kind in DEEDS:
-            self._deed(line, event)
-
     def _goes_on(self, group: GroupView, member: MemberView, at_ms: int) -> None:
-        self._ownership[group.group].goes_on(member, group.generation, at_ms, _unowned(group))
+        inferred_owners.goes_on(member, group.generation, at_ms)
         current = group.current
         share = (
             current.share_by_id.get(member.member_id)
@@ -558,7 +542,7 @@ class Timeline(Reader):
             member.cooperative = is_cooperative(subscriptions)
         member.subscription = after
         member.seen_ms, member.seen_by = line.at_ms, "join_group"
-        self._ownership[group.group].joins(member, line.at_ms)
+        inferred_owners.joins(member, line.at_ms)
         if before is None or after is None:
             return {}
         said = {
@@ -629,7 +613,7 @@ class Timeline(Reader):
         }
         group.leader = group.name(event.leader)
         silent_ms = note["last_sign"][0] if note["last_sign"] else None
-        had = self._depart(group, member, line, event.reason, silent_ms)
+        had = self._depart(group, member, line, event.reason)
         if had:
             going = group.current is not None and group.state == "PreparingRebalance"
             gone = Gone(
@@ -647,10 +631,9 @@ class Timeline(Reader):
         member: MemberView,
         line: Line,
         reason: str,
-        silent_ms: int | None = None,
     ) -> Partitions:
         """Remove a member; return its partitions or, during its rebalance, those it would have
-        had again. `silent_ms`: its last sign of life, if it expired."""
+        had again."""
         had = member.pause.partitions if member.pause is not None else member.held
         group.departed[member.member_id] = Departed(
             member.name,
@@ -660,9 +643,7 @@ class Timeline(Reader):
             member.held_generation,
             client_id=member.client_id,
         )
-        closed_ms = None if reason == Removal.LEFT else member.closed_ms
-        since = gone_since(line.at_ms, silent_ms, closed_ms)
-        self._ownership[group.group].removed(member, line.at_ms, since)
+        inferred_owners.removed(member, line.at_ms)
         return had
 
     def _change(
@@ -782,13 +763,6 @@ class Timeline(Reader):
         current.stored_ms, current.outcome, current.shares = line.at_ms, "stable", shares
         current.share_by_id = {share.member_id: share for share in shares}
         group.given = _counts(share.partitions or {} for share in shares)
-        wanted = {
-            topic
-            for member in group.members.values()
-            if member.subscription
-            for topic in member.subscription.topics
-        }
-        self._ownership[group.group].keep_topics(wanted)
         for member in group.members.values():
             group.went_on(member.client_id)
             if member.synced:
@@ -825,7 +799,6 @@ class Timeline(Reader):
 
     def _emptied(self, group: GroupView, line: Line, event: GroupEmptied) -> None:
         group.state, group.leader, group.assignor, group.stored = "Empty", None, None, frozenset()
-        self._ownership[group.group].clear()
         current = group.current
         if current is not None:
             current.generation, current.generation_ms, current.outcome = (
@@ -854,11 +827,11 @@ class Timeline(Reader):
         if kind in KINDS:
             group.consumer = self._consumer_groups.see(line)
             group.state = "Stable" if group.consumer is None else group.consumer.state()
-        if self._words is None:
-            return
         if group.epochs is None:
             group.epochs = Epochs(self._story())
         group.epochs.follow(line, group.state, self.chain)
+        if self._words is None:
+            return
         note = group.note(line, [group.name(member) or ""] if member else [])
         note.sentence = self._words.consumer_event(group, line, new=new)
 
@@ -869,7 +842,7 @@ class Timeline(Reader):
             ahead_ms = 0 if line.broker is None else self.clocks_ahead_ms.get(line.broker, 0)
             group.note(line).clock_ahead_ms = ahead_ms
 
-    @on(*(DEEDS - frozenset(PROCESS_ENDED)))
+    @on(*DEEDS)
     def _deed(self, line: Line, event: object) -> None:
         if isinstance(event, JumpClock):
             ahead_ms = self.clocks_ahead_ms.get(event.broker, 0)
@@ -915,7 +888,6 @@ class Timeline(Reader):
             self._consumer_groups.see(line)
             group.share = None
             group.members, group.leader = {}, None
-            self._ownership[group.group].clear()
         group.state = "Dead"
         group.note(line)
 
@@ -960,12 +932,6 @@ def _reads(group: GroupView, topic: str) -> bool:
         member.subscription is not None and topic in member.subscription.topics
         for member in group.members.values()
     )
-
-
-def _unowned(group: GroupView) -> Unowned:
-    """Return the record to which a time without an owner that ends now is added: that of the
-    last rebalance."""
-    return group.current.unowned if group.current is not None else Unowned()
 
 
 _FOLDS: Final[dict[type, Callable[[Timeline, GroupView, Line, Any], None]]] = {

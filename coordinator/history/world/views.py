@@ -158,21 +158,6 @@ class Gone:
 
 
 @dataclass(slots=True)
-class Unowned:
-    """Partitions that no member consumed for a time, although one had owned them before.
-
-    The time counts from the instant when the owner gave them up, was removed or closed its
-    connection for good. A member that was silent until it expired may have stopped at any
-    instant since its last sign of life; `at_most_ms` counts from there.
-    """
-
-    partition_ms: int = 0  # the sum over partitions
-    at_most_ms: int = 0
-    longest_ms: int = 0
-    partitions: dict[str, set[int]] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
 class Awaited:
     """The last event that a join phase waited for."""
 
@@ -217,7 +202,6 @@ class Rebalance:
     members: list[str] = field(default_factory=list)
     shares: list[Share] = field(default_factory=list)
     gone: list[Gone] = field(default_factory=list)  # removed members that had partitions
-    unowned: Unowned = field(default_factory=Unowned)
     awaited: Awaited | None = None
     share_by_id: dict[str, Share] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)  # with details only

@@ -16,6 +16,7 @@ from coordinator.events.groups import (
     Removal,
 )
 from coordinator.events.groups.consumer import ConsumerMemberRemoved
+from coordinator.events.groups.share import ShareMemberRemoved
 
 from .views import Awaited, GroupView, MemberView, Rebalance
 
@@ -42,7 +43,9 @@ def awaited(group: GroupView, current: Rebalance, ended_ms: int) -> Awaited | No
     return Awaited(last.kind, last.members, reason, before_ms)
 
 
-def silence_ms(event: MemberRemoved | ConsumerMemberRemoved) -> int | None:
+def silence_ms(
+    event: MemberRemoved | ConsumerMemberRemoved | ShareMemberRemoved,
+) -> int | None:
     """Return for how many ms a member was silent until it expired; None if it did not expire."""
     silence, _, unit = (event.detail or "").partition(" ")
     if unit != "ms" or not silence.isdecimal() or event.reason == Removal.LEFT:

@@ -7,7 +7,8 @@ read them. An MBean `kafka.server:type=group-coordinator-metrics` with the attri
 `kafka_server_group_coordinator_metrics_group_count{protocol="classic"}`; Yammer's
 `kafka.coordinator.group:type=GroupMetadataManager, name=NumGroups` becomes
 `kafka_coordinator_group_groupmetadatamanager_numgroups`. Gauges are read from the groups.
-Counters count lines of the event log since the port was opened.
+Counters count lines of the event log since the port was opened. The time that groups lost is told
+under a name of our own: Kafka has none for it.
 """
 
 from __future__ import annotations
@@ -25,11 +26,14 @@ from coordinator.events.groups.consumer import GroupEpochBumped
 from coordinator.events.groups.share import ShareGroupEpochBumped
 from coordinator.events.line import Line
 from coordinator.history.world.groups.classic_groups import STATE_TYPES, ClassicGroups
+from coordinator.history.world.lost_time.partitions import Lost
+from coordinator.history.world.world import World
 
 if TYPE_CHECKING:
     from ..emulator.embedded import Emulator
 
 _OURS = "kafka_server_group_coordinator_metrics_"
+_LOST = "coordinator_group_lost_partition_seconds"
 _YAMMER = "kafka_coordinator_group_groupmetadatamanager_"
 _CLASSIC = ("PreparingRebalance", "CompletingRebalance", "Stable", "Dead", "Empty")
 _CONSUMER = ("Empty", "Assigning", "Reconciling", "Stable", "Dead")
@@ -42,6 +46,9 @@ _COUNTS = {
     "consumer_group_rebalance_count": "new assignments of KIP-848 groups: their group epoch rose",
     "share_group_rebalance_count": "new assignments of share groups: their group epoch rose",
 }
+_STREAM = re.compile(r'"stream":"(\w+)","type":"(\w+)"')
+_PASSED_OVER = frozenset({"data", "share", "run"})
+_COMMITS = frozenset(kind.__name__ for kind in (OffsetsCommitted, OffsetsPending, OffsetsRemoved))
 _TYPE = re.compile(r'"stream":"group","type":"(\w+)"')
 _STATES = {Leadership.LED: "active", Leadership.LOADING: "loading"}
 _COUNTED = frozenset(
@@ -86,6 +93,30 @@ class Counts:
                 self.values[name] += len(partitions)
 
 
+class LostTimes:
+    """The time that each group lost, by the lines of an event log. Lines that tell nothing of it,
+    such as commits, are not read."""
+
+    def __init__(self) -> None:
+        self._world = World()
+        self._lost = self._world.timeline.lost_time
+
+    def follow(self, text: str) -> None:
+        """Read the text of the next line."""
+        found = _STREAM.search(text)
+        if found is None or (found[1] not in _PASSED_OVER and found[2] not in _COMMITS):
+            self.see(Line.of(json.loads(text)))
+
+    def see(self, line: Line) -> None:
+        """Read the next line."""
+        self._world.see(line)
+
+    def by_group(self, now_ms: int) -> dict[str, Lost]:
+        """Return the time that each group lost until now."""
+        end_ms = max(now_ms, self._world.timeline.end_ms)
+        return {name: self._lost.of(name, end_ms) for name in self._lost.groups}
+
+
 class Metrics:
     """The metrics of one emulator; `close` ends the counting."""
 
@@ -96,6 +127,9 @@ class Metrics:
             for name in kafka.groups()
             if kafka.group(name).snapshot().state == "CompletingRebalance"
         )
+        self._lost = LostTimes()
+        for plain in kafka.events():
+            self._lost.see(Line.of(plain))
         self._log = kafka.event_log()
         self._log.followers.append(self._follow)
 
@@ -105,6 +139,7 @@ class Metrics:
             self._log.followers.remove(self._follow)
 
     def _follow(self, text: str) -> None:
+        self._lost.follow(text)
         found = _TYPE.search(text)
         if found is not None and found[1] in _COUNTED:
             self._counts.see(Line.of(json.loads(text)))
@@ -164,6 +199,15 @@ class Metrics:
             "committed offsets",
             sum(len(group.committed) for group in groups),
         )
+        lines += [
+            f"# HELP {_LOST} time in which nobody worked on partitions that a group reads, at least and at most",
+            f"# TYPE {_LOST} gauge",
+        ]
+        kafka = self._kafka
+        lost_by_group = kafka.run(lambda: self._lost.by_group(kafka.server.now()))
+        for name, lost in lost_by_group.items():
+            for bound, ms in (("at_least", lost.least_ms), ("at_most", lost.most_ms)):
+                lines.append(f'{_LOST}{{group="{_label(name)}",bound="{bound}"}} {ms / 1000}')
         return "\n".join(lines) + "\n"
 
     def _partitions(self) -> Mapping[str, int]:
@@ -175,6 +219,11 @@ class Metrics:
                 for index in range(broker.coordinator.config.offsets_topic_partitions)
             )
         return {state: states[state] for state in ("active", "loading", "failed")}
+
+
+def _label(text: str) -> str:
+    """Return a text as the value of a label."""
+    return text.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
 def _gauge(name: str, told: str, label: str, values: Mapping[str, int]) -> list[str]:

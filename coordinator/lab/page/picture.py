@@ -22,7 +22,7 @@ from ..named import api_of, client_of
 from .fields import fields_of
 from .fold import Fold, GroupPicture
 from .in_pieces import Rows, whole
-from .lanes import MOST_NAME, cut
+from .lanes import MOST_NAME, cut, raster
 from .line_sentences import Teller
 from .long_logs import Commits, Steps, by_seq
 from .verdict import verdict
@@ -119,6 +119,11 @@ class Picture:
 
     def _group(self, group: GroupPicture, end_ms: int) -> dict[str, Any]:
         view = self.fold.timeline.groups.get(group.name)
+        partitions, lost = (
+            group.activity.partitions,
+            self.fold.timeline.lost_time.of(group.name, end_ms),
+        )
+        shares = view is not None and view.share is not None
         return {
             "group": group.name,
             "name": cut(printable(group.name), MOST_NAME),
@@ -140,13 +145,13 @@ class Picture:
                 lane.plain(end_ms, label)
                 for lane, label in zip(group.lanes, group.labels(), strict=True)
             ),
-            "raster": group.raster.plain(end_ms),
+            "raster": [] if shares else raster(partitions, end_ms),
             **self._shared(group, view, end_ms),
             "verdict": verdict(view, group, end_ms),
-            "lost_partition_ms": group.raster.lost_ms(end_ms),
-            "unowned_partition_ms": group.raster.unowned_ms(end_ms),
-            "silent_partition_ms": group.raster.silent_ms(end_ms),
-            "still_partition_ms": group.raster.still_ms(end_ms),
+            "lost_partition_ms": lost.most_ms,
+            "unowned_partition_ms": partitions.unowned_ms(end_ms),
+            "silent_partition_ms": lost.most_ms - lost.least_ms,
+            "still_partition_ms": partitions.still_ms(end_ms),
         }
 
     def _shared(self, group: GroupPicture, view: GroupView | None, end_ms: int) -> dict[str, Any]:

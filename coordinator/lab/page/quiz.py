@@ -16,14 +16,16 @@ from coordinator.events.groups import (
     PendingMemberRemoved,
     Removal,
 )
-from coordinator.history.explain.cause_sentences import because, without_owner
+from coordinator.history.explain.cause_sentences import because, not_consumed
 from coordinator.history.explain.formatting import duration, instant, listed, partitions, printable
+from coordinator.history.world.lost_time.rebalances import Cost
 from coordinator.history.world.views import Awaited, GroupView, Note, Rebalance
 
 from .fold import Fold
 from .lanes import MOST_NAME, cut
 
 Plain = dict[str, Any]
+Costs = Mapping[int, Cost]
 _MOST: Final = 5
 """Number of options of a question."""
 _LONGEST: Final = 240
@@ -53,13 +55,14 @@ def questions(fold: Fold, group: str | None = None) -> list[Plain]:
     if group is None:
         group, asked = _dearest(fold)
     view = fold.timeline.groups.get(group)
-    worst = None if view is None else _worst(view)
+    costs = _costs(fold, view)
+    worst = None if view is None else _worst(view, costs)
     if view is None or worst is None:
         raise NothingToAskError(
-            "no classic rebalance of this group left a partition without an owner: there is nothing to ask"
+            "no classic rebalance of this group kept a partition from being consumed: there is nothing to ask"
         )
     told = _told(view)
-    asked += [_which(told, worst), _why(told, worst)]
+    asked += [_which(told, worst, costs), _why(told, worst)]
     trigger = worst.trigger.line.event if worst.trigger.kind is MemberRemoved else None
     if isinstance(trigger, MemberRemoved) and trigger.reason == Removal.SESSION_EXPIRED:
         asked.append(_what_became(view, worst))
@@ -72,17 +75,31 @@ def _told(view: GroupView) -> list[Rebalance]:
     return [each for each in view.rebalances if each.generation is not None]
 
 
-def _worst(view: GroupView) -> Rebalance | None:
+def _costs(fold: Fold, view: GroupView | None) -> Costs:
+    if view is None:
+        return {}
+    return fold.timeline.lost_time.costs(view, fold.timeline.end_ms)
+
+
+def _worst(view: GroupView, costs: Costs) -> Rebalance | None:
     """Return the rebalance that cost most, if it cost anything and there are others."""
     told = _told(view)
-    worst = max(told, key=lambda each: each.unowned.at_most_ms, default=None)
-    return worst if worst is not None and worst.unowned.at_most_ms and len(told) > 1 else None
+    worst = max(told, key=lambda each: costs[each.seq].lost.most_ms, default=None)
+    if worst is None or len(told) < 2 or not costs[worst.seq].lost.most_ms:
+        return None
+    return worst
 
 
 def _dearest(fold: Fold) -> tuple[str, list[Plain]]:
     """Return the group to ask about and, if there are several, the question which one that is."""
-    lost = {name: group.raster.lost_ms(fold.timeline.end_ms) for name, group in fold.groups.items()}
-    askable = [name for name in lost if (view := fold.timeline.groups.get(name)) and _worst(view)]
+    end_ms = fold.timeline.end_ms
+    lost = {name: fold.timeline.lost_time.of(name, end_ms).most_ms for name in fold.groups}
+    views = {name: fold.timeline.groups.get(name) for name in lost}
+    askable = [
+        name
+        for name, view in views.items()
+        if view is not None and _worst(view, _costs(fold, view)) is not None
+    ]
     group = max(askable, key=lost.__getitem__, default="")
     ordered = sorted(lost, key=lambda name: -lost[name])
     if len(lost) < 2 or not group or ordered[0] != group:
@@ -108,13 +125,13 @@ def _asked(asks: str, options: list[str], right: str, says: str, at_ms: int) -> 
     }
 
 
-def _which(told: list[Rebalance], worst: Rebalance) -> Plain:
-    near = sorted(told, key=lambda each: -each.unowned.at_most_ms)[:_MOST]
+def _which(told: list[Rebalance], worst: Rebalance, costs: Costs) -> Plain:
+    near = sorted(told, key=lambda each: -costs[each.seq].lost.most_ms)[:_MOST]
     options = {
         each.seq: f"the one to generation {each.generation}, begun at {instant(each.started_ms)}"
         for each in sorted(near, key=lambda each: each.seq)
     }
-    said = without_owner(worst).strip().rstrip(".")
+    said = not_consumed(costs[worst.seq]).strip().rstrip(".")
     says = f"{said[0].upper()}{said[1:]}."
     return _asked(
         "Which rebalance cost most?",

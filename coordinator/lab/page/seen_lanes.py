@@ -11,10 +11,10 @@ from typing import Final, Protocol
 
 from coordinator.events.line import Line
 from coordinator.events.seen import OccurrenceSeen, RebalanceSeen, StateSeen
+from coordinator.history.world.lost_time.tracks import Track
 from coordinator.history.world.views import NOT_KNOWN, GroupView
 
 from .lanes import AWAITED, UNKNOWN, Lane
-from .tracks import Track
 
 
 class GroupPicture(Protocol):
@@ -22,10 +22,13 @@ class GroupPicture(Protocol):
 
     state: Track[str]
     number: Track[int]
-    lanes: list[Lane]
 
-    def lane_of_member(self, member_id: str, name: str, client: str, at_ms: int) -> Lane:
-        """Return the lane of a member id."""
+    @property
+    def lanes(self) -> list[Lane]:
+        """The lanes in their order."""
+
+    def lane_of_name(self, name: str, at_ms: int) -> Lane:
+        """Return the lane of a member that is known by its name."""
 
 
 _ENDS: Final = {
@@ -77,11 +80,11 @@ def _rebalance(picture: GroupPicture, group: GroupView, line: Line, event: Rebal
             _end(_lane(picture, name, 0), at_ms, "removed")
     if event.held_up_by is not None and event.held_up_by != event.member:
         held = _lane(picture, event.held_up_by, 0)
-        if event.join_phase_ms and held.activity.value is not None:
-            held.activity.revise(begun_ms, lambda _: AWAITED)
+        if event.join_phase_ms and held.process.activity.value is not None:
+            held.process.activity.revise(begun_ms, lambda _: AWAITED)
             _be_there(held, at_ms)
-        elif event.join_phase_ms and held.activity.rows:
-            held.activity.revise(begun_ms, lambda _: AWAITED)
+        elif event.join_phase_ms and held.process.activity.rows:
+            held.process.activity.revise(begun_ms, lambda _: AWAITED)
     if event.empty:
         for lane in picture.lanes:
             _end(lane, at_ms, None)
@@ -100,22 +103,22 @@ def _lane(picture: GroupPicture, name: str, since_ms: int) -> Lane:
     """Return the lane of a member. A member that the files name only when it leaves was there
     before: its lane begins with the picture."""
     before = len(picture.lanes)
-    lane = picture.lane_of_member(name, name, "", since_ms)
+    lane = picture.lane_of_name(name, since_ms)
     if len(picture.lanes) > before:
-        lane.tells = True
+        lane.process.tells = True
         _be_there(lane, since_ms)
     return lane
 
 
 def _be_there(lane: Lane, at_ms: int) -> None:
-    lane.in_group = True
-    lane.membership.set(True, at_ms)
-    lane.activity.set(UNKNOWN, at_ms)
+    lane.process.in_group = True
+    lane.process.membership.set(True, at_ms)
+    lane.process.activity.set(UNKNOWN, at_ms)
 
 
 def _end(lane: Lane, at_ms: int, mark: str | None) -> None:
     if mark is not None:
         lane.marks.add(at_ms, mark)
-    lane.in_group = False
-    lane.membership.set(None, at_ms)
-    lane.activity.set(None, at_ms)
+    lane.process.in_group = False
+    lane.process.membership.set(None, at_ms)
+    lane.process.activity.set(None, at_ms)

@@ -1,17 +1,12 @@
 """The verdict on a group, shown above its picture: its rebalances, the costliest first, each with
 its cause, its cost and the members that held it up.
 
-`history` has the facts and `explain` the words. The cost of a rebalance is the time that
-partitions lost from its beginning until the group was Stable, and before it the silence of the
-members that it removed. A cost that belongs to several successive rebalances is charged to the
-first.
+`history` has the facts, what each rebalance cost among them, and `explain` the words.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 from coordinator.events.groups import MemberJoined, MemberRejoined, MemberRemoved, MemberReplaced
@@ -21,10 +16,11 @@ from coordinator.history.explain.consumer_story import with_names
 from coordinator.history.explain.formatting import printable
 from coordinator.history.explain.seen_story import why
 from coordinator.history.world.groups.epochs import EpochView
+from coordinator.history.world.lost_time.rebalances import costs
 from coordinator.history.world.views import Change, GroupView, Rebalance
 
 from .fold import GroupPicture
-from .lanes import GONE, SILENT, Lane, cut
+from .lanes import cut
 
 _MOST: Final = 200
 """At most so many rebalances are listed: the costliest."""
@@ -48,7 +44,6 @@ class _Told(NamedTuple):
 
     seq: int
     begun_ms: int
-    over_ms: int
     number: int | None
     cause: str
     because: str
@@ -64,31 +59,23 @@ def verdict(view: GroupView | None, picture: GroupPicture, end_ms: int) -> dict[
         return {"count": 0, "rebalances": []}
     if view.seen:
         return _seen(view, picture)
-    told = sorted([*_classic(view, end_ms), *_epochs(view, end_ms)])
+    told = sorted([*_classic(view), *_epochs(view)])
     if not told:
         return {"count": 0, "rebalances": []}
-    cost, lanes = Cost(picture.raster.lost(end_ms)), picture.by_name(view)
-    silences = sorted(each for lane in picture.lanes for each in _silences(lane, end_ms))
-    ends = [end for end, _ in silences]
-    rows: list[dict[str, Any]] = []
-    claimed_ms = 0
-    for each in told:
-        first, last = bisect_right(ends, each.begun_ms - 1), bisect_right(ends, each.over_ms)
-        since_ms = min([each.begun_ms, *(begin for _, begin in silences[first:last])])
-        since_ms = min(max(since_ms, claimed_ms), each.over_ms)
-        claimed_ms = max(claimed_ms, each.over_ms)
-        rows.append(
-            {
-                "seq": each.seq,
-                "at_ms": each.begun_ms,
-                "number": each.number,
-                "cause": each.cause,
-                "because": cut(each.because, _MOST_WORDS),
-                "lost_ms": cost.until(each.over_ms) - cost.until(since_ms),
-                "lanes": [lanes[name].index for name in each.members if name in lanes],
-                "held_up_by": [lanes[name].index for name in each.held_up_by if name in lanes],
-            }
-        )
+    cost, lanes = costs(view, picture.activity, end_ms), picture.activity.by_name(view)
+    rows: list[dict[str, Any]] = [
+        {
+            "seq": each.seq,
+            "at_ms": each.begun_ms,
+            "number": each.number,
+            "cause": each.cause,
+            "because": cut(each.because, _MOST_WORDS),
+            "lost_ms": cost[each.seq].lost.most_ms,
+            "lanes": [lanes[name].index for name in each.members if name in lanes],
+            "held_up_by": [lanes[name].index for name in each.held_up_by if name in lanes],
+        }
+        for each in told
+    ]
     rows.sort(key=lambda row: (-row["lost_ms"], row["at_ms"]))
     return {"count": len(rows), "rebalances": rows[:_MOST]}
 
@@ -97,8 +84,8 @@ def _seen(view: GroupView, picture: GroupPicture) -> dict[str, Any]:
     rows: list[dict[str, Any]] = []
     for line in view.seen[:_MOST]:
         event: RebalanceSeen = line.event
-        lanes = [lane.index for lane in picture.lanes if lane.name == event.member]
-        held = [lane.index for lane in picture.lanes if lane.name == event.held_up_by]
+        lanes = [lane.index for lane in picture.lanes if lane.process.name == event.member]
+        held = [lane.index for lane in picture.lanes if lane.process.name == event.held_up_by]
         rows.append(
             {
                 "seq": line.seq,
@@ -114,61 +101,12 @@ def _seen(view: GroupView, picture: GroupPicture) -> dict[str, Any]:
     return {"count": len(view.seen), "rebalances": rows}
 
 
-def _silences(lane: Lane, end_ms: int) -> Iterable[tuple[int, int]]:
-    """Yield the end of each of a lane's memberships, and the instant since which its process had
-    done nothing."""
-    doing = lane.activity.until(end_ms)
-    begins = [begin for begin, _, _ in doing]
-    for since_ms, until_ms, _ in lane.membership.until(end_ms):
-        place = bisect_left(begins, until_ms) - 1
-        if place < 0:
-            continue
-        begin, end, does = doing[place]
-        if end < until_ms:
-            yield until_ms, max(since_ms, end)
-        elif does in _STILL:
-            yield until_ms, max(since_ms, begin)
-
-
-_STILL: Final = (SILENT, GONE, "frozen", "stalled")
-
-
-class Cost:
-    """Partition-milliseconds lost up to an instant, from spans in which partitions were lost."""
-
-    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
-        ends = sorted(
-            edge for begin, end in spans if end > begin for edge in ((begin, 1), (end, -1))
-        )
-        self._instants = [at_ms for at_ms, _ in ends]
-        self._lost = list(accumulate(by for _, by in ends))  # partitions, from each instant on
-        before = [0, *self._lost]
-        lengths = (
-            now - then for then, now in zip(self._instants, self._instants[1:], strict=False)
-        )
-        self._sums = list(
-            accumulate(
-                (some * for_ms for some, for_ms in zip(before[1:], lengths, strict=False)),
-                initial=0,
-            )
-        )
-
-    def until(self, at_ms: int) -> int:
-        """Return the cost up to an instant."""
-        place = bisect_right(self._instants, at_ms) - 1
-        if place < 0:
-            return 0
-        return self._sums[place] + self._lost[place] * (at_ms - self._instants[place])
-
-
-def _classic(view: GroupView, end_ms: int) -> Iterable[_Told]:
+def _classic(view: GroupView) -> Iterable[_Told]:
     for each in view.rebalances:
-        over_ms = each.stored_ms if each.stored_ms is not None else each.ended_ms
         awaited = each.awaited
         yield _Told(
             each.seq,
             each.started_ms,
-            end_ms if over_ms is None else over_ms,
             each.generation,
             _cause(each),
             because(each),
@@ -185,13 +123,11 @@ def _waited_ms(rebalance: Rebalance) -> int:
     return joined_ms - (rebalance.started_ms if awaited.before_ms is None else awaited.before_ms)
 
 
-def _epochs(view: GroupView, end_ms: int) -> Iterable[_Told]:
+def _epochs(view: GroupView) -> Iterable[_Told]:
     for each in () if view.epochs is None else view.epochs.views:
-        over_ms = each.stable_ms if each.stable_ms is not None else each.ended_ms
         yield _Told(
             each.seq,
             each.started_ms,
-            end_ms if over_ms is None else over_ms,
             each.epoch,
             next((cause for word, cause in _EPOCHS if word in each.reason), _OTHER),
             with_names(view, each.reason),

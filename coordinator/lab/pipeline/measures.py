@@ -60,6 +60,12 @@ _MEASURES = (
         "s",
         _seconds("longest_unavailable_ms"),
     ),
+    Measure(
+        "lost_partition_s",
+        "partitions that nobody worked on, at most",
+        "partition s",
+        _seconds("lost_at_most_ms"),
+    ),
     Measure("moved", "partitions moved", "", _column("moved")),
     Measure(
         "moved_between_processes",

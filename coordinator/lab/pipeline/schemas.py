@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 Row = tuple[Any, ...]
 
 
@@ -136,9 +136,9 @@ _TABLES = (
         moved int: partitions that were given to another member id than the last one that had them
         moved_between_processes int: partitions that were given to another client id than the last one that had them
         lost int: partitions of members that were removed on the way
-        unowned_partition_ms int: time in which partitions that had had an owner had none, or one that was gone, summed over them, at least
+        unowned_partition_ms int: time in which nobody worked on a partition because of it, summed over partitions, at least
         unowned_at_most_ms int: the same, at most: with the silence of members that expired
-        unowned_longest_ms int: the longest such time of one partition
+        unowned_longest_ms int: the longest such time of one partition, at least
         causes texts: from the trigger back to the first cause, what was done to a removed member included: `seq type who`
         why string: why it happened, in one sentence"""
         ),
@@ -182,7 +182,10 @@ _TABLES = (
         members int: members when the target was made
         targets_changed int: members whose target changed
         moved int: partitions that were given to another member id than the last one that had them, by the target
-        moved_between_processes int: the same by client id"""
+        moved_between_processes int: the same by client id
+        unowned_partition_ms int: as of table rebalances: at least
+        unowned_at_most_ms int: as of table rebalances: at most
+        unowned_longest_ms int: as of table rebalances: the longest of one partition"""
         ),
         "run_id, group_id, seq",
     ),
@@ -452,6 +455,8 @@ _TABLES = (
         settling_ms int: from the bump of a group epoch until it was settled, summed over those that were
         unavailable_partition_ms int: time in which no application had a partition, from its first owner on, summed over partitions
         longest_unavailable_ms int: the longest such time of one partition
+        lost_at_least_ms int: time in which nobody worked on a partition that a group reads, summed over partitions, at least
+        lost_at_most_ms int: the same, at most: with the silence of members that expired
         moved int: partitions that were given to another member id, of consumer groups by their targets
         moved_between_processes int: the same by client id
         revoked int: partitions that members had and do not have after a rebalance, summed

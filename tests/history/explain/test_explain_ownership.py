@@ -75,7 +75,7 @@ def test_an_eager_member_stands_still_though_it_keeps_its_partitions() -> None:
     assert f"{B}  orders 2   (stood still for 0 ms, from 5.897 s to 5.897 s)" in text
     assert f"{C}  nothing\n" in text + "\n", "who had nothing cannot stop"
     assert "assignor range (eager)" in text
-    assert "without an owner: orders 0-1 for 4.7 s, 9.400 partition-seconds in all" in text
+    assert "cost: orders 0-1 not consumed for 4.7 s, 9.400 partition-seconds in all" in text
     assert (
         f"members {A} and {B} rejoined within 4.9 s ({B} was awaited last, 4.7 s after the one before)"
         in text
@@ -96,7 +96,9 @@ def test_standing_still_lasts_through_an_interrupted_rebalance() -> None:
     text = w.text(4)
     assert f"{A}  orders 0-1   (stood still for 1.75 s, from 1.000 s to 2.750 s)" in text
     assert f"{B}  orders 2   (stood still for 750 ms, from 2.000 s to 2.750 s)" in text
-    assert "without an owner: orders 0-2 for 1.75 s at most, 4.250 partition-seconds in all" in text
+    interrupted = next(part for part in w.text().split("\n\n") if "interrupted" in part)
+    assert "cost: orders 0-2 not consumed for 1.5 s at most, 3.500 partition-seconds" in interrupted
+    assert "cost: orders 0-2 not consumed for 250 ms, 0.750 partition-seconds in all" in text
 
 
 def test_a_follower_that_is_slow_to_sync_stands_still_longer() -> None:
@@ -111,7 +113,7 @@ def test_a_follower_that_is_slow_to_sync_stands_still_longer() -> None:
     assert f"{B}  nothing   (- orders 2, stood still for 3 s, from 1.000 s to 4.000 s)" in w.text(3)
 
 
-def test_what_a_removed_member_had_is_without_an_owner_from_then_on() -> None:
+def test_what_a_removed_member_had_is_not_consumed_from_then_on() -> None:
     """SES-2"""
     w = two()
     w.advance(4000)
@@ -122,7 +124,9 @@ def test_what_a_removed_member_had_is_without_an_owner_from_then_on() -> None:
     w.share(a={"orders": (0, 1, 2)})
     text = w.text(3)
     assert f"{B} was removed; it owned orders 2; last sign of life at 0.000 s" in text
-    assert "without an owner: orders 2 for 700 ms, 0.700 partition-seconds in all" in text
+    assert (
+        "cost: orders 2 not consumed for 700 ms, 0.700 partition-seconds in all; up to 6.7" in text
+    )
 
 
 def test_an_eager_member_that_joins_again_without_a_rebalance_stops_too() -> None:
@@ -164,8 +168,8 @@ def test_an_eager_member_that_joins_again_without_a_rebalance_stops_too() -> Non
         api="sync_group",
         waited_ms=0,
     )
-    current = w.last()
-    assert (current.unowned.partition_ms, current.unowned.partitions) == (40, {"orders": {2}})
+    cost = w.cost()
+    assert (cost.lost.least_ms, cost.partitions) == (40, {"orders": {2}})
 
 
 def test_when_it_had_learned_of_the_rebalance_is_told() -> None:
@@ -200,7 +204,7 @@ def test_cooperative_members_go_on_with_what_they_keep() -> None:
     text = w.text(2)
     assert "assignor cooperative-sticky (cooperative)" in text
     assert f"{A}  orders 0-1   (- orders 2, never stopped with orders 0-1)" in text
-    assert "without an owner" not in text
+    assert "cost:" not in text
     w.advance(10)
     w.join("a", **cooperative({"orders": (0, 1)}, 2))
     w.advance(290)
@@ -208,7 +212,7 @@ def test_cooperative_members_go_on_with_what_they_keep() -> None:
     w.share(a={"orders": (0, 1)}, b={"orders": (2,)})
     text = w.text(3)
     assert f"{A}  orders 0-1   (never stopped)" in text
-    assert "without an owner: orders 2 for 300 ms, 0.300 partition-seconds in all" in text
+    assert "cost: orders 2 not consumed for 300 ms, 0.300 partition-seconds in all" in text
     assert w.text().count("The times at which members stood still are inferred") == 0, "nobody did"
 
 
@@ -254,6 +258,7 @@ def tell(w: LoggedWorld, kind: str, name: str, *numbers: int) -> None:
         at_ms=w.now,
         group="g",
         member=w.id(name),
+        client=name,
         generation=w.group.generation,
         partitions=rows,
     )
@@ -276,7 +281,7 @@ def test_a_members_own_word_wins_over_what_its_requests_suggest() -> None:
         f"{A}  orders 0-2   (stood still for 350 ms, from 1.000 s to 1.350 s, as the member logged)"
         in text
     )
-    assert "without an owner: orders 0-2 for 350 ms, 1.050 partition-seconds in all" in text
+    assert "cost: orders 0-2 not consumed for 350 ms, 1.050 partition-seconds in all" in text
 
 
 def test_a_members_own_word_when_it_gives_up_a_part() -> None:
@@ -287,7 +292,7 @@ def test_a_members_own_word_when_it_gives_up_a_part() -> None:
     tell(w, "PartitionsLost", "a", 1)
     w.advance(70)
     tell(w, "PartitionsAssigned", "a", 1)
-    assert (w.last().unowned.partition_ms, w.view().members[w.id("a")].held) == (
+    assert (w.cost().lost.least_ms, w.view().members[w.id("a")].held) == (
         70,
         {"orders": (0, 1)},
     )
@@ -307,8 +312,8 @@ def test_a_process_that_was_killed_has_nothing_any_more_although_it_is_a_member_
     w.share(a={"orders": (0, 1, 2)})
     w.advance(20)
     tell(w, "PartitionsAssigned", "a", 0, 1, 2)
-    lengths = w.last().unowned
-    assert (lengths.longest_ms, lengths.partition_ms) == (6020, 6020 + 2 * 3020)
+    cost = w.cost()
+    assert (cost.longest_ms, cost.lost.least_ms) == (6020, 6020 + 2 * 3020)
     assert f"{B} was removed; it owned orders 2" in w.text(3)
 
 

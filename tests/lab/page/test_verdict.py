@@ -2,30 +2,16 @@
 
 from __future__ import annotations
 
-from random import Random
 from typing import Any
 
 from coordinator.events.reader import read_lines
 from coordinator.lab.page.picture import Picture
-from coordinator.lab.page.verdict import Cost
 from tests.frozen.stored import LOGS
 
 
 def _verdicts(name: str) -> list[dict[str, Any]]:
     text = (LOGS / f"{name}.jsonl").read_text().splitlines(keepends=True)
     return [group["verdict"] for group in Picture(read_lines(text)).plain()["groups"]]
-
-
-def test_what_is_lost_up_to_an_instant_is_the_sum_over_the_spans() -> None:
-    random = Random(4)
-    for _ in range(50):
-        begins = [random.randrange(100) for _ in range(random.randrange(12))]
-        spans = [(begin, begin + random.randrange(30)) for begin in begins]
-        cost = Cost(spans)
-        for at_ms in range(-1, 140):
-            assert cost.until(at_ms) == sum(
-                max(0, min(end, at_ms) - begin) for begin, end in spans if begin < at_ms
-            )
 
 
 def test_a_killed_process_is_the_costliest_and_counts_from_its_death() -> None:

@@ -201,7 +201,12 @@ def timer_expired(
         kind is TimerKind.REBALANCE and member.state is not MemberState.UNREVOKED
     ):
         return Decision()
-    detail = Removal.ENDED_BY_HAND if by_hand else None
+    detail = None
+    if by_hand:
+        detail = Removal.ENDED_BY_HAND
+    elif kind is TimerKind.SESSION:
+        own = environment.settings(group.group_id) if member.classic is None else member.classic
+        detail = f"{own.session_timeout_ms} ms"
     return remove(group, [member], _REASONS[kind], environment, detail=detail)
 
 

@@ -110,19 +110,25 @@ def session_ended(
     """Remove a member whose session expired, or was ended by a test (SH-HB-4)."""
     if member_id not in group.members:
         return Decision()
-    reason = Removal.ENDED_BY_HAND if by_hand else Removal.SESSION_EXPIRED
-    return remove(group, member_id, reason, environment)
+    if by_hand:
+        return remove(group, member_id, Removal.ENDED_BY_HAND, environment)
+    silence = f"{environment.settings(group.group_id).session_timeout_ms} ms"
+    return remove(group, member_id, Removal.SESSION_EXPIRED, environment, silence)
 
 
 def remove(
-    group: ShareMembership, member_id: str, reason: str, environment: ShareEnvironment
+    group: ShareMembership,
+    member_id: str,
+    reason: str,
+    environment: ShareEnvironment,
+    detail: str | None = None,
 ) -> Decision:
     """Remove a member. If it was the last one, the assignment epoch follows the group epoch."""
     left = _subscribers(group, group.members[member_id], None)
     epoch = group.group_epoch + 1
     why = f"{member_id} {'left' if reason == Removal.LEFT else 'had a session that expired'}"
     events: list[ev.ShareEvent] = [
-        ev.ShareMemberRemoved(member_id, reason),
+        ev.ShareMemberRemoved(member_id, reason, detail),
         ev.ShareGroupEpochBumped(epoch, metadata_hash(left, environment.topics), why),
     ]
     if len(group.members) == 1 and environment.release.has("K8-EP-44-1"):

@@ -13,11 +13,11 @@ from typing import Any, Final
 from coordinator.events.line import Line
 from coordinator.events.share_partitions import RecordsAcquired
 from coordinator.history.explain.formatting import printable
+from coordinator.history.world.lost_time.tracks import Track
 from coordinator.history.world.shares.record_states import ShareStays, Stay
 from coordinator.history.world.shares.records import Key, key_of
 
 from ..lanes import MOST_NAME, Lane, cut
-from ..tracks import Track
 
 MOST_STAYS: Final = 20_000
 """Number of states of ranges that are drawn for a share partition, the latest."""

@@ -1,5 +1,6 @@
 """Table `metrics`: a run's cost to its groups in one row, counted from the rows of the other tables
-as they are emitted, so that the two cannot differ.
+as they are emitted, so that the two cannot differ; and the time that the groups lost, by the
+timeline.
 
 A partition is unavailable, from its first owner on, whenever no member's application has it, by
 the members' own lines (stream `member`). A crash is detected when the coordinator removes the
@@ -12,6 +13,7 @@ from typing import Any, Final
 
 from coordinator.events.line import Line
 from coordinator.events.members import MemberCrashed
+from coordinator.history.world.lost_time.partitions import Lost
 
 from ..schemas import TABLES, Row
 from .observer import Emit
@@ -48,9 +50,10 @@ class Metrics:
         if line.kind is MemberCrashed and line.member:
             self._crashed[line.group, line.member] = line.at_ms
 
-    def finish(self, end_ms: int, emit: Emit) -> None:
-        """Emit the run's row."""
+    def finish(self, end_ms: int, lost: Lost, emit: Emit) -> None:
+        """Emit the run's row. `lost`: the time that all its groups lost."""
         sums = self._sums
+        sums["lost_at_least_ms"], sums["lost_at_most_ms"] = lost
         sums["events"] = self._events
         for free_since in self._free_since.values():
             self._unavailable(end_ms - free_since)

@@ -1,7 +1,7 @@
 """Tables about rebalances and generations of classic groups, from the timeline of `coordinator
 explain`.
 
-The timeline has phases, causes, shares and the time without an owner. Counted here: members that
+The timeline has phases, causes, shares and what each rebalance cost. Counted here: members that
 joined and left during the rebalance, and partitions that changed owners.
 """
 
@@ -24,6 +24,7 @@ from coordinator.events.line import Line
 from coordinator.history.explain.cause_sentences import why
 from coordinator.history.world.blobs import Partitions, assignment
 from coordinator.history.world.groups.spans import Generation
+from coordinator.history.world.lost_time.rebalances import Cost
 from coordinator.history.world.views import Change, Rebalance
 from coordinator.history.world.world import World
 
@@ -51,11 +52,11 @@ class Rebalances(Subject):
         world.subscribe(Generation, self._generation_over)
 
     def finish(self) -> None:
-        """Emit all rebalances, group by group: their time without an owner may grow until the
-        end."""
+        """Emit all rebalances, group by group: what they cost may grow until the end."""
         for name, view in self._timeline.groups.items():
+            costs = self._timeline.lost_time.costs(view, self._timeline.end_ms)
             for number, rebalance in enumerate(view.rebalances, 1):
-                self.emit("rebalances", self._row(name, number, rebalance))
+                self.emit("rebalances", self._row(name, number, rebalance, costs[rebalance.seq]))
 
     def _generation_over(self, one: Generation) -> None:
         started: GenerationStarted = one.started.event
@@ -86,7 +87,7 @@ class Rebalances(Subject):
             ),
         )
 
-    def _row(self, group: str, number: int, one: Rebalance) -> tuple[Any, ...]:
+    def _row(self, group: str, number: int, one: Rebalance, cost: Cost) -> tuple[Any, ...]:
         joined, stored = one.generation_ms, one.stored_ms
         happened = Counter(
             _kind(change) for change in [one.trigger, *one.changes] for _ in change.members
@@ -120,9 +121,8 @@ class Rebalances(Subject):
             sum(_size(share.revoked) for share in one.shares),
             *self._spans.moved(one.seq),
             sum(_size(gone.had) for gone in one.gone),
-            one.unowned.partition_ms,
-            one.unowned.at_most_ms,
-            one.unowned.longest_ms,
+            *cost.lost,
+            cost.longest_ms,
             [*(_told(line) for line in one.causes), *_fault(trigger)],
             why(one),
         )

@@ -196,7 +196,8 @@ class RunFold:
             ),
         )
         if self._counts:
-            self._metrics.finish(self.end_ms, self._emit)
+            lost = self._world.timeline.lost_time.total(self.end_ms)
+            self._metrics.finish(self.end_ms, lost, self._emit)
         self._flush()
         # they hold this object, and it holds all that it knows of the run: nobody should have to
         # look for that

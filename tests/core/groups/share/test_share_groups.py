@@ -148,7 +148,9 @@ def test_a_session_ends() -> None:
     w.beat("b")
     w.advance(1)
     assert list(w.sharers.members) == ["b"]
-    assert w.happened(sev.ShareMemberRemoved) == [sev.ShareMemberRemoved("a", "session expired")]
+    assert w.happened(sev.ShareMemberRemoved) == [
+        sev.ShareMemberRemoved("a", "session expired", "10000 ms")
+    ]
     assert w.epochs_of_group == (5, 4)
     w.advance(9_999)
     assert (w.sharers.members, w.epochs_of_group) == ({}, (6, 6))

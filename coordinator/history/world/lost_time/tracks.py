@@ -7,7 +7,9 @@ what its values mean.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable
+from operator import itemgetter
 from typing import Generic, TypeVar
 
 V = TypeVar("V", bound=Hashable)
@@ -56,3 +58,21 @@ class Track(Generic[V]):
         if self._value is None or end_ms < self._since:
             return self.rows
         return [*self.rows, (self._since, end_ms, self._value)]
+
+    def between(self, begin_ms: int, end_ms: int) -> list[tuple[int, int, V]]:
+        """Return the spans that end after `begin_ms`; the last one ends at `end_ms`."""
+        rows = self.rows[bisect_right(self.rows, begin_ms, key=_end_of) :]
+        if self._value is not None and end_ms >= self._since:
+            rows.append((self._since, end_ms, self._value))
+        return rows
+
+    def last_before(self, at_ms: int, end_ms: int) -> tuple[int, int, V] | None:
+        """Return the last span that begins before `at_ms`, or None. The present one ends at
+        `end_ms`."""
+        if self._value is not None and self._since < at_ms:
+            return self._since, end_ms, self._value
+        place = bisect_left(self.rows, at_ms, key=_begin_of) - 1
+        return self.rows[place] if place >= 0 else None
+
+
+_begin_of, _end_of = itemgetter(0), itemgetter(1)
