@@ -13,7 +13,8 @@ from coordinator.lab.page.lessons import Lesson, LessonError, load
 from coordinator.lab.page.lessons.conditions import broken, read_conditions
 from coordinator.lab.page.lessons.own import read_files
 from coordinator.lab.page.lessons.places import Places
-from coordinator.lab.page.lessons.queries import At, Value, ask, read_query
+from coordinator.lab.page.lessons.queries import ask, read_query
+from coordinator.lab.page.lessons.query_parts import At, Value
 from coordinator.lab.page.lessons.reading import read
 from coordinator.lab.page.lessons.runs import Run
 
@@ -96,11 +97,48 @@ def test_a_member_of_the_consumer_protocol_is_found_by_its_client_id() -> None:
     assert ask(read_query(epoch, AT, []), run, {}, AT).raw >= 1
 
 
+def test_queries_of_the_picture_have_its_numbers_and_letters(lesson: Lesson, run: Run) -> None:
+    """B is killed at 20 s and removed at 27.75 s; A has its two partitions at 30 s."""
+
+    def asked(**query: Any) -> Any:
+        return ask(read_query(query, AT, []), run, {}, AT).raw
+
+    dead, free = 2 * 10_000, run.lost_ms(still=False)
+    assert asked(lost="all") == run.lost_ms() == free
+    assert asked(lost="unowned") == free >= dead
+    assert asked(lost="owned") == 0
+    assert asked(owner="orders-0", at="end") == "app-1"
+    before, after = asked(owned_by="app-1", at=15_000), asked(owned_by="app-1", at="end")
+    assert len(before) == 2 and len(after) == 4 and {*before} < {*after}
+    assert asked(owned_by="app-1", at=[15_000, "end"]) == before
+    assert asked(owned_by="app-2", at="end", **{"as": "number"}) == 0
+    assert asked(kept=[15_000, "end"]) == 2
+    (stop,) = run.activity("app-1", "stopped")
+    takes = [asked(activity="stopped", member="app-1", take=take) for take in ("begin", "end")]
+    assert tuple(takes) == stop
+    length = asked(activity="stopped", member="app-1", take="length")
+    assert length == stop[1] - stop[0]
+    assert asked(activity="frozen", member="app-1", count=True) == 0
+
+
+def test_a_try_compares_what_it_lost_with_the_lessons_run(lesson: Lesson, run: Run) -> None:
+    (shorter,) = [each for each in lesson.tries if each.id == "close"]
+    own = Run(shorter.lines, lesson.window_ms)
+    before = ask(read_query({"lost": "all", "of": "lesson"}, AT, []), own, {}, AT, run)
+    assert before.raw == run.lost_ms()
+    less = {"lost": "all", "minus": "before", "as": "number"}
+    found = ask(read_query(less, AT, ["before"]), own, {"before": before}, AT, run)
+    assert (found.raw, found.shown) == (
+        own.lost_ms() - run.lost_ms(),
+        f"{(own.lost_ms() - run.lost_ms()) / 1000:g}",
+    )
+
+
 @pytest.mark.parametrize(
     ("query", "told"),
     [
         (3, 'a fact is a query, such as { type = "MemberJoined" }, not 3'),
-        ({"kind": "x"}, "a query has `type` or `from`; this one has kind"),
+        ({"kind": "x"}, "`kept` or `activity` or `from`; this one has kind"),
         ({"type": "MemberJoined", "memebr": "x"}, "did you mean member?"),
         ({"type": "memberjoined"}, "no type of line: did you mean MemberJoined"),
         ({"type": "MemberJoined", "stream": "wire"}, "a line of the stream group, not of wire"),
@@ -121,6 +159,17 @@ def test_a_member_of_the_consumer_protocol_is_found_by_its_client_id() -> None:
         ({"from": "joined", "to": "remvoed"}, "is no fact above this one"),
         ({"from": "joined", "to": "joined", "nth": 2}, "is no key of a query with `from`"),
         ({"from": 3, "to": "joined"}, "3: give the name of a fact"),
+        ({"lost": "everything"}, "the parts of what is lost are all, unowned, owned"),
+        ({"lost": "all", "of": "lessn"}, "did you mean lesson?"),
+        ({"lost": "all", "minus": "joind"}, "did you mean joined?"),
+        ({"owner": "orders", "at": 3}, "give a partition, such as orders-0"),
+        ({"owner": "orders-0"}, "say when: a fact, an instant in ms"),
+        ({"owned_by": "app-1", "at": "joind"}, "did you mean joined?"),
+        ({"kept": "joined"}, 'give two instants, such as ["joined", "end"]'),
+        ({"activity": "stoped", "member": "app-1"}, "did you mean stopped?"),
+        ({"activity": "stopped"}, "name the member whose activity is meant"),
+        ({"activity": "stopped", "member": "a", "nth": 0}, "give a number from 1 on"),
+        ({"activity": "stopped", "member": "a", "count": 3}, "give count = true"),
     ],
 )
 def test_a_wrong_query_says_what_would_be_right(query: Any, told: str) -> None:

@@ -24,7 +24,6 @@ from coordinator.events.groups import (
 )
 from coordinator.events.groups.consumer import GroupEpochBumped, TargetAssigned
 from coordinator.events.members import (
-    ApplicationResumed,
     ApplicationStalled,
     MemberClosing,
     MemberCrashed,
@@ -33,38 +32,17 @@ from coordinator.events.members import (
     PartitionsRevoked,
 )
 from coordinator.events.wire import RequestAnswered, RequestRefused
-from coordinator.history.explain.formatting import duration, listed
+from coordinator.history.explain.formatting import duration
 from coordinator.verbs.brokers import MoveCoordinator
 from coordinator.verbs.members import PauseMember
 
 from . import moving, queueing
-from .runs import client_of, s, seen, summed
+from .runs import s, seen, summed
 
 if TYPE_CHECKING:
     from .runs import Run
 
 Facts = dict[str, Any]
-
-
-def what_is_what(run: Run) -> Facts:
-    joined = run.first(MemberJoined, client="new-1")
-    told = run.refused("REBALANCE_IN_PROGRESS", client="app-1")[0]
-    started = run.first(GenerationStarted, after_ms=joined.at_ms)
-    assigned = run.given("new-1")
-    stops = run.activity("app-1", "stopped")
-    has = {name: run.held(name, assigned.at_ms) for name in ("app-1", "new-1")}
-    return {
-        "answer": "share" if stops and len(has["app-1"]) == len(has["new-1"]) else "half",
-        **seen(assigned, "B has its half", "new-1"),
-        "joined": s(joined.at_ms),
-        "told": s(told.at_ms),
-        "generation": started.generation,
-        "leader": client_of(started.event.leader),
-        "assigned": s(assigned.at_ms),
-        "has_a": listed(has["app-1"]),
-        "has_b": listed(has["new-1"]),
-        "stopped": duration(stops[0][1] - stops[0][0]),
-    }
 
 
 def when_does_a_know(run: Run) -> Facts:
@@ -88,31 +66,6 @@ def when_does_a_know(run: Run) -> Facts:
 def _interval(beats: list[int]) -> int:
     """How far heartbeats are apart while nothing happens."""
     return min(after - before for before, after in pairwise(beats))
-
-
-def slowest_decides(run: Run) -> Facts:
-    stops = {name: run.activity(name, "stopped")[0] for name in ("app-1", "app-2", "app-3")}
-    resumed = run.first(ApplicationResumed, client="app-2")
-    started = run.first(GenerationStarted, generation=2)
-    longest = max(stops, key=lambda name: stops[name][1] - stops[name][0])
-    everybody = all(end > begin for begin, end in stops.values())
-    end = run.window_ms[1] - 1
-    kept = [row for row in run.held("app-1", run.window_ms[0]) if row in run.held("app-1", end)]
-    return {
-        "answer": "everyone" if everybody and longest != "app-2" else "slow-one",
-        **seen(started, "all have joined"),
-        "stopped": s(stops["app-1"][0]),
-        "went_on": s(stops["app-1"][1]),
-        "length": duration(stops["app-1"][1] - stops["app-1"][0]),
-        "slow_length": duration(stops["app-2"][1] - stops["app-2"][0]),
-        "resumed": s(resumed.at_ms),
-        "lost": summed(run.lost_ms()),
-        "white": summed(run.lost_ms(still=False)),
-        "busy": summed(run.lost_ms(still=True)),
-        "joined": s(run.first(MemberJoined, client="d-1").at_ms),
-        "rows": listed(kept),
-        "same": f"A has {listed(kept)} before and after",
-    }
 
 
 def three_clocks(run: Run) -> Facts:
@@ -179,24 +132,6 @@ def commit_in_each_half(run: Run) -> Facts:
         "error": refused[0].event.errors[0],
         "length": duration(stored - generation),
         "next": s(next(line.at_ms for line in accepted if line.at_ms > stored)),
-    }
-
-
-def leader_leaves(run: Run) -> Facts:
-    end = run.lines[-1].at_ms - 1
-    kept = sum(run.owner(number, 15_000) == run.owner(number, end) for number in range(9))
-    stops = run.activity("app-2", "stopped")[0]
-    second = run.first(GenerationStarted, generation=2)
-    return {
-        "answer": str(kept),
-        **seen(
-            run.first(GenerationStored, generation=2),
-            f"{kept} of {len(run.group['raster'])} stay",
-        ),
-        "kept": kept,
-        "leader": client_of(second.event.leader),
-        "stopped": duration(stops[1] - stops[0]),
-        "lost": summed(run.lost_ms()),
     }
 
 
@@ -319,13 +254,10 @@ def _brokers(ids: list[int]) -> str:
 
 
 ANSWERS: Final[dict[str, Callable[[Run], Facts]]] = {
-    "00_what_is_what": what_is_what,
     "03_when_does_a_know": when_does_a_know,
-    "04_slowest_decides": slowest_decides,
     "05_three_clocks": three_clocks,
     "06_frozen_wakes": frozen_wakes,
     "07_commit_in_each_half": commit_in_each_half,
-    "08_leader_leaves": leader_leaves,
     "09_cooperative_one_more": cooperative_one_more,
     "12_rolling_switch": rolling_switch,
     "13_no_barrier": no_barrier,

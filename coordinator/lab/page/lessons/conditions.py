@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from .places import nearest
-from .queries import At, Value
+from .query_parts import At, Value
 
 
 class Condition(NamedTuple):

@@ -1,16 +1,17 @@
 """Queries of a run's log, written in TOML: the facts of a lesson without Python.
 
 A query selects lines by type, member and fields, and takes an instant, a field, a number of lines,
-or the time between two other facts. `read_query` checks one before anything is played; `ask`
-answers it from a run. What is wrong with a query is said with its file and line. Does not know what
-a lesson is.
+or the time between two other facts; or it reads the picture (`picture_queries`): what was lost, who
+owned what, what a member did. `read_query` checks one before anything is played; `ask` answers it
+from a run. What is wrong with a query is said with its file and line. Does not know what a lesson
+is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from coordinator.events.envelope import PLACES
 from coordinator.events.line import Line
@@ -18,38 +19,10 @@ from coordinator.events.vocabulary import EventType, named, unknown_type
 from coordinator.history.explain.formatting import duration, listed
 
 from ...named import client_of as client_in_line
-from .places import LessonError, Places, nearest
+from .picture_queries import ACTIVITY, KEPT, LOST, OWNED, OWNER, Drawn, read_drawn
+from .places import nearest
+from .query_parts import At, Plain, Value, fact_of, instant_of, moment_of, text_of
 from .runs import Run, s
-
-Plain: TypeAlias = dict[str, Any]
-
-
-class Value(NamedTuple):
-    """The answer to a query. `raw`: what conditions compare, instants and durations in ms; `shown`:
-    what a text shows; `is_instant`: whether `raw` is an instant; `line`: the line that was selected,
-    None if the query selects none."""
-
-    raw: Any
-    shown: Any
-    is_instant: bool = False
-    line: Line | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """Where a query stands: for its errors."""
-
-    places: Places
-    table: str
-    index: int
-    key: str
-
-    def error(self, what: str, key: str = "") -> LessonError:
-        """Return an error with the line of the query, or of one of its keys."""
-        return self.places.error(
-            what, self.table, self.index, ".".join(filter(None, (self.key, key)))
-        )
-
 
 # -- the kinds of queries
 
@@ -78,7 +51,7 @@ class Span:
     end: str
 
 
-Query: TypeAlias = Lines | Span
+Query: TypeAlias = Lines | Span | Drawn
 
 
 def _clients(run: Run, value: Any) -> str:
@@ -113,15 +86,8 @@ def read_query(given: object, at: At, known: Sequence[str]) -> Query:
     return read(given, at, known)
 
 
-def _text(given: Plain, key: str, at: At) -> str | None:
-    value = given.get(key)
-    if value is not None and not isinstance(value, str):
-        raise at.error(f"{value!r}: give a text in quotes", key)
-    return value
-
-
 def _read_lines(given: Plain, at: At, known: Sequence[str]) -> Query:
-    name, stream = _text(given, "type", at), _text(given, "stream", at)
+    name, stream = text_of(given, "type", at), text_of(given, "stream", at)
     assert name is not None
     wrong = unknown_type(name, stream)
     if wrong:
@@ -143,7 +109,7 @@ def _read_lines(given: Plain, at: At, known: Sequence[str]) -> Query:
         raise at.error(f'{nth!r}: give a number from 1 on, or "last"', "nth")
     if counts and {"nth", "field", "as"} & given.keys():
         raise at.error("a number of lines has no `nth`, `field` or `as`", "count")
-    field, shown = _text(given, "field", at), _text(given, "as", at)
+    field, shown = text_of(given, "field", at), text_of(given, "as", at)
     if field is not None:
         _check_field(types, field, at, "field")
     if shown is not None:
@@ -154,34 +120,15 @@ def _read_lines(given: Plain, at: At, known: Sequence[str]) -> Query:
             raise at.error("`as` says how a field is shown: name one with `field`", "as")
     return Lines(
         types,
-        _text(given, "member", at),
+        text_of(given, "member", at),
         where,
-        _moment(given, "after", at, known),
-        _moment(given, "before", at, known),
+        moment_of(given, "after", at, known),
+        moment_of(given, "before", at, known),
         nth,
         field,
         shown,
         counts,
     )
-
-
-def _moment(given: Plain, key: str, at: At, known: Sequence[str]) -> str | int | None:
-    """The fact that selects an event, or an instant in ms."""
-    value = given.get(key)
-    if isinstance(value, str):
-        return _fact(value, key, at, known)
-    if value is not None and (type(value) is not int or value < 0):
-        raise at.error(f"{value!r}: give the name of a fact, or an instant in ms", key)
-    return value
-
-
-def _fact(name: object, key: str, at: At, known: Sequence[str]) -> str:
-    if not isinstance(name, str):
-        raise at.error(f"{name!r}: give the name of a fact", key)
-    if name not in known:
-        right = nearest(name, known, "the facts above this one")
-        raise at.error(f"{name!r} is no fact above this one: {right}", key)
-    return name
 
 
 def _check_field(types: Sequence[EventType], field: str, at: At, key: str) -> None:
@@ -206,7 +153,7 @@ def _read_span(given: Plain, at: At, known: Sequence[str]) -> Query:
     for key in ("from", "to"):
         if key not in given:
             raise at.error("a time between two facts has `from` and `to`")
-    return Span(*(_fact(given[key], key, at, known) for key in ("from", "to")))
+    return Span(*(fact_of(given[key], key, at, known) for key in ("from", "to")))
 
 
 _OF_LINES: Final = (
@@ -223,6 +170,7 @@ _OF_LINES: Final = (
 )
 _KINDS: Final[Mapping[str, tuple[Sequence[str], Callable[[Plain, At, Sequence[str]], Query]]]] = {
     "type": (_OF_LINES, _read_lines),
+    **{kind: (keys, read_drawn) for kind, keys in (LOST, OWNER, OWNED, KEPT, ACTIVITY)},
     "from": (("from", "to"), _read_span),
 }
 """By the key that a query of the kind has: all its keys, and how it is read."""
@@ -231,24 +179,19 @@ _KINDS: Final[Mapping[str, tuple[Sequence[str], Callable[[Plain, At, Sequence[st
 # -- answering
 
 
-def ask(query: Query, run: Run, facts: Mapping[str, Value], at: At) -> Value:
-    """Answer a query from a run. `facts`: what it may name. Raises LessonError if no line is
-    selected, or something is no instant."""
+def ask(
+    query: Query, run: Run, facts: Mapping[str, Value], at: At, base: Run | None = None
+) -> Value:
+    """Answer a query from a run. `facts`: what it may name. `base`: the lesson's run, beside that of
+    a try. Raises LessonError if no line is selected, or something is no instant."""
     if isinstance(query, Lines):
         return _ask_lines(query, run, facts, at)
-    begin, end = (_instant_of(facts[name], name, at) for name in (query.begin, query.end))
+    if isinstance(query, Drawn):
+        return query.answer(run, facts, at, base)
+    begin, end = (instant_of(facts[name], name, at) for name in (query.begin, query.end))
     if end < begin:
         raise at.error(f"{query.end} ({s(end)}) comes before {query.begin} ({s(begin)})")
     return Value(end - begin, duration(end - begin))
-
-
-def _instant_of(value: Value, name: str, at: At) -> int:
-    """The instant of a fact: what it shows, or that of the line it is taken from."""
-    if value.is_instant:
-        return int(value.raw)
-    if value.line is None:
-        raise at.error(f"{name} is no instant but {value.raw!r}")
-    return value.line.at_ms
 
 
 def _ask_lines(query: Lines, run: Run, facts: Mapping[str, Value], at: At) -> Value:
@@ -301,7 +244,7 @@ def _bound(moment: str | int | None, facts: Mapping[str, Value], at: At) -> _Bou
     if moment is None or isinstance(moment, int):
         return None if moment is None else (moment, -1)
     value = facts[moment]
-    at_ms, line = _instant_of(value, moment, at), value.line
+    at_ms, line = instant_of(value, moment, at), value.line
     return at_ms, line.seq if line is not None and line.at_ms == at_ms else -1
 
 

@@ -24,7 +24,8 @@ from ..offers import offers
 from .conditions import broken, read_conditions
 from .model import SEED, Lesson, Option, Try
 from .places import LessonError, Places, nearest
-from .queries import At, Query, Value, ask, read_query
+from .queries import Query, ask, read_query
+from .query_parts import At, Value
 from .runs import Run, filled, seen, told
 
 Facts = dict[str, Any]
@@ -233,9 +234,10 @@ class _Reading:
         run: Run,
         usual: Facts,
         above: Mapping[str, Value],
+        base: Run | None = None,
     ) -> tuple[Facts, dict[str, Value]]:
         """The facts of a run, for texts, and their values, in the order in which they are given.
-        `above`: what they may name beside each other."""
+        `above`: what they may name beside each other. `base`: the lesson's run, beside a try's."""
         values: dict[str, Value] = {}
         queries: list[tuple[str, Query, At]] = []
         for name, row in given.items():
@@ -247,7 +249,7 @@ class _Reading:
                 (name, read_query(row, at, [*above, *(each[0] for each in queries)]), at)
             )
         for name, query, at in queries:
-            values[name] = ask(query, run, {**above, **values}, at)
+            values[name] = ask(query, run, {**above, **values}, at, base)
         return usual | {name: value.shown for name, value in values.items()}, values
 
     def _truth(
@@ -329,7 +331,7 @@ class _Reading:
             # Lines of two runs are compared by their instants: their numbers differ.
             above = {f"lesson.{name}": value._replace(line=None) for name, value in values.items()}
             facts |= {"lesson": of_lesson}
-            facts, own = self._asked("tries", index, "facts", row["facts"], run, facts, above)
+            facts, own = self._asked("tries", index, "facts", row["facts"], run, facts, above, base)
             facts |= self._truth("tries", index, "truth", row["truth"], facts, own)
             at = At(self.places, "tries", index, "says_if")
             wrong = broken(

@@ -54,20 +54,6 @@ def _rows(told: Happened[PartitionsAssigned]) -> list[str]:
     return [f"{topic}-{number}" for topic, number in told.event.partitions]
 
 
-def one_goes(run: Run, base: Run) -> Facts:
-    left = run.first(MemberRemoved, client="app-1")
-    removed = left.at_ms
-    assigned = run.given("new-1", removed)
-    by_itself = left.event.reason == "left"
-    return {
-        **(seen(assigned, "B has all", "new-1") if by_itself else seen(left, "A is out", "app-1")),
-        "removed": s(removed),
-        "assigned": s(assigned.at_ms),
-        "generation": run.first(GenerationStarted, after_ms=removed).generation,
-        "has": len(run.held("new-1", run.lines[-1].at_ms - 1)),
-    }
-
-
 def beats_faster(run: Run, base: Run) -> Facts:
     joined = run.first(MemberJoined, client="c-1").at_ms
     line = run.refused("REBALANCE_IN_PROGRESS", api="heartbeat", client="app-1")[0]
@@ -92,29 +78,6 @@ def answer_is_lost(run: Run, base: Run) -> Facts:
         "gave_up": _at(run, ConnectionClosed, client="app-1", after_ms=lost),
         "told": s(told.at_ms),
         "error": told.event.errors[0],
-    }
-
-
-def cooperates(run: Run, base: Run) -> Facts:
-    return {
-        **seen(run.first(GenerationStarted, generation=2), "all have joined"),
-        "went_on": _at(run, GenerationStarted, generation=2),
-        "white": summed(run.lost_ms(still=False)),
-        "before": f"{base.lost_ms(still=False) / 1000:g}",
-        "stopped": [name for name in ("app-1", "app-3") if run.activity(name, "stopped")],
-    }
-
-
-def two_stall(run: Run, base: Run) -> Facts:
-    return {
-        **seen(run.first(GenerationStarted, generation=2), "all have joined"),
-        "went_on": _at(run, GenerationStarted, generation=2),
-        "later": duration(
-            run.first(GenerationStarted, generation=2).at_ms
-            - base.first(GenerationStarted, generation=2).at_ms
-        ),
-        "lost": summed(run.lost_ms()),
-        "more": f"{(run.lost_ms() - base.lost_ms()) / 1000:g}",
     }
 
 
@@ -188,26 +151,6 @@ def commits_again(run: Run, base: Run) -> Facts:
         "refused": len(refused),
         "generation": run.first(GenerationStored, after_ms=at_ms).generation,
     }
-
-
-def leader_is_killed(run: Run, base: Run) -> Facts:
-    before = run.window_ms[0]
-    return {
-        **seen(run.first(MemberRemoved), "A is removed", "app-1"),
-        "kept": run.kept(before, run.lines[-1].at_ms - 1),
-        "had": len(run.held("app-1", before)),
-        "removed": _at(run, MemberRemoved),
-        "lost": summed(run.lost_ms()),
-        "before": f"{base.lost_ms() / 1000:g}",
-    }
-
-
-def ranges(run: Run, base: Run) -> Facts:
-    stored, kept = (
-        run.first(GenerationStored, generation=2),
-        run.kept(run.window_ms[0], run.lines[-1].at_ms - 1),
-    )
-    return {**seen(stored, f"{kept} stay"), "kept": kept, "stored": s(stored.at_ms)}
 
 
 def is_eager(run: Run, base: Run) -> Facts:
@@ -341,19 +284,13 @@ def reassigned_again(run: Run, base: Run) -> Facts:
 
 
 TRIES: Final[dict[tuple[str, str], Callable[[Run, Run], Facts]]] = {
-    ("00_what_is_what", "leaves"): one_goes,
-    ("00_what_is_what", "dies"): one_goes,
     ("03_when_does_a_know", "faster"): beats_faster,
     ("03_when_does_a_know", "lost-answer"): answer_is_lost,
-    ("04_slowest_decides", "cooperative"): cooperates,
-    ("04_slowest_decides", "both"): two_stall,
     ("05_three_clocks", "kill"): killed_elsewhen,
     ("06_frozen_wakes", "short"): sleeps_short,
     ("06_frozen_wakes", "static"): is_static,
     ("07_commit_in_each_half", "quick"): assigns_quickly,
     ("07_commit_in_each_half", "again"): commits_again,
-    ("08_leader_leaves", "kill"): leader_is_killed,
-    ("08_leader_leaves", "range"): ranges,
     ("09_cooperative_one_more", "eager"): is_eager,
     ("09_cooperative_one_more", "grow"): grows,
     ("12_rolling_switch", "one-more"): an_old_one_joins,
