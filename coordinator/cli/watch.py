@@ -7,16 +7,20 @@ import os
 import signal
 from argparse import ArgumentTypeError, Namespace
 from threading import Event
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from . import Subparsers, UsageError
+
+if TYPE_CHECKING:
+    from coordinator.lab.page.following import Follower
 
 DESCRIPTION: Final = """Look at an event log in a browser, and what is added to it while
 it grows.
 
 The page draws each group's states, its members and who owns which partition over time, and says of
-each event what happened and why. It is served on loopback until Ctrl-C. A file that is no log, or a
-run that is not in it: what, where, what would be right; status 2."""
+each event what happened and why. Two logs are shown side by side, with one cursor. It is served on
+loopback until Ctrl-C. A file that is no log, or a run that is not in it: what, where, what would
+be right; status 2."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -33,7 +37,12 @@ def add_parser(subparsers: Subparsers) -> None:
         help="the log, as written by `coordinator serve --log LOG` or `simulate --log LOG`",
     )
     parser.add_argument(
-        "--run", metavar="RUN", help="this run of a log that holds several (default: the last one)"
+        "beside", metavar="OTHER", nargs="?", help="a second log, shown beside the first one"
+    )
+    parser.add_argument(
+        "--run",
+        metavar="RUN",
+        help="this run of LOG if it holds several (default: the last one; of OTHER the last one)",
     )
     parser.add_argument(
         "--port",
@@ -53,15 +62,31 @@ def port(text: str) -> int:
 
 def run(args: Namespace) -> int:
     """Serve the page until a signal; return 0, or 2 if the log cannot be shown."""
-    from coordinator.events import LogError
-    from coordinator.lab.page.following import LONG_BYTES, Follower
     from coordinator.lab.page.server import PageServer, assets
 
+    follower = _follower(args.log, args.run)
+    beside = None if args.beside is None else _follower(args.beside)
     try:
-        size = os.stat(args.log).st_size
+        server = PageServer("127.0.0.1", args.port, assets(), "watch.html", follower, beside=beside)
+    except OSError as error:
+        raise UsageError(
+            f"--port {args.port}: cannot listen there: {error.strerror or error}; --port 0 takes a free one"
+        ) from None
+    logs = args.log if beside is None else f"{args.log} and {args.beside}"
+    serve_until_signal(server, f"{logs} on {server.url}")
+    return 0
+
+
+def _follower(path: str, run: str | None = None) -> Follower:
+    """Return the reader of a log. Raises UsageError if it cannot be shown."""
+    from coordinator.events import LogError
+    from coordinator.lab.page.following import LONG_BYTES, Follower
+
+    try:
+        size = os.stat(path).st_size
         if size > LONG_BYTES:
-            print(f"reading {args.log}, {size / 1e6:,.0f} MB", flush=True)
-        follower = Follower(args.log, args.run)
+            print(f"reading {path}, {size / 1e6:,.0f} MB", flush=True)
+        return Follower(path, run)
     except LogError as error:
         raise UsageError(str(error)) from None
     except OSError as error:
@@ -69,17 +94,9 @@ def run(args: Namespace) -> int:
         right = (
             "give the event log itself, a file in it"
             if folder
-            else f"`coordinator serve --log {args.log}` writes one"
+            else f"`coordinator serve --log {path}` writes one"
         )
-        raise UsageError(f"cannot read {args.log}: {error.strerror or error}; {right}") from None
-    try:
-        server = PageServer("127.0.0.1", args.port, assets(), "watch.html", follower)
-    except OSError as error:
-        raise UsageError(
-            f"--port {args.port}: cannot listen there: {error.strerror or error}; --port 0 takes a free one"
-        ) from None
-    serve_until_signal(server, f"{args.log} on {server.url}")
-    return 0
+        raise UsageError(f"cannot read {path}: {error.strerror or error}; {right}") from None
 
 
 def serve_until_signal(server: object, what: str) -> None:

@@ -12,6 +12,7 @@ Playwright answers them.
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Final
 
@@ -25,20 +26,18 @@ let turn = Promise.resolve();
 for (const done of [0, 1, 2, 3]) self.postMessage({ loading: { done, of: 4, text: "Fetching …" } });
 
 async function answer({ id, asked, file }) {
-  if (file) await post("./engine-file", await file.arrayBuffer());
+  if (file) await post(`./engine-file?${JSON.parse(asked).path}`, await file.arrayBuffer());
   const answered = await (await post("./engine-asked", asked)).json();
   self.postMessage({ id, ...answered });
 }
 
 self.onmessage = ({ data }) => { turn = turn.then(() => answer(data)); };
 """
-MOUNTED: Final = "/log/file"
-"""Where the engine finds a reader's file (worker.js)."""
 
 
 def played_here(context: BrowserContext, folder: Path) -> None:
-    """Give the pages of a context this engine. A reader's file is kept in `folder`."""
-    file = folder / "file"
+    """Give the pages of a context this engine. A reader's files are kept in `folder`."""
+    kept: dict[str, Path] = {}
 
     def worker(route: Route) -> None:
         for follower in engine._followed.values():
@@ -48,13 +47,15 @@ def played_here(context: BrowserContext, folder: Path) -> None:
         route.fulfill(body=_WORKER, content_type="text/javascript")
 
     def keep(route: Route) -> None:
-        file.write_bytes(route.request.post_data_buffer or b"")
+        path = route.request.url.partition("?")[2]
+        kept[path] = folder / path.strip("/").replace("/", "-")
+        kept[path].write_bytes(route.request.post_data_buffer or b"")
         route.fulfill(status=204)
 
     def asked(route: Route) -> None:
         wanted = json.loads(route.request.post_data or "")
-        if wanted.get("path") == MOUNTED:
-            wanted["path"] = str(file)
+        if wanted.get("path") in kept:
+            wanted["path"] = str(kept[wanted["path"]])
         try:
             answer = engine.request(json.dumps(wanted))
         except Exception as error:  # as worker.js does: the test sees what the page says
@@ -63,5 +64,5 @@ def played_here(context: BrowserContext, folder: Path) -> None:
         route.fulfill(body=answer, content_type="application/json")
 
     context.route("**/worker.js", worker)
-    context.route("**/engine-file", keep)
+    context.route(re.compile(r"/engine-file\?"), keep)
     context.route("**/engine-asked", asked)

@@ -18,7 +18,6 @@ from coordinator.lab.simulator.files import catalogue
 from tools.page_site.__main__ import HERE
 
 from .chosen import TOGETHER
-from .engine_here import MOUNTED
 
 ACTIONS = [
     {"kind": "freeze", "member": "app-1", "at_ms": 20_000, "lasts_ms": 12_000},
@@ -120,9 +119,9 @@ def every_operation() -> list[dict[str, Any]]:
         {"op": "copy", "as": "taken", "group": name},
         {"op": "quiz", "as": "taken"},
         {"op": "quiz", "as": "taken", "group": name},
-        {"op": "follow", "path": MOUNTED, "name": "run.jsonl", "file": log},
+        {"op": "follow", "path": "/log/file", "name": "run.jsonl", "file": log},
         {"op": "read"},
-        {"op": "follow", "path": MOUNTED, "name": "notes.txt", "file": "this is no log\n"},
+        {"op": "follow", "path": "/log/file", "name": "notes.txt", "file": "this is no log\n"},
         {"op": "play", "scenario": "nmae = 1", "name": "wrong", "seed": SEED},
         {"op": "logs", "files": [{"name": "server.log", "text": CLUSTER}]},
         {"op": "keys"},

@@ -6,21 +6,24 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Event, Thread
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
 from confluent_kafka import Consumer
 from playwright.sync_api import Page, Route, expect
 
+from coordinator.events.files import read
 from coordinator.kit.emulator.embedded import Emulator
 from coordinator.lab.page.engine import play
 from coordinator.lab.page.following import Follower
 from coordinator.lab.page.lessons import SEED, load
 from coordinator.lab.page.live_actions import Deeds
+from coordinator.lab.page.picture import Picture
 from coordinator.lab.page.server import PageServer, assets
 from coordinator.lab.simulator.files.scenario import read_scenario
 
@@ -572,3 +575,78 @@ def test_a_log_begins_with_its_verdict_and_a_link_leads_to_an_instant(
     page.goto(link)
     expect(page.locator(".headline strong").nth(1)).to_have_text(at or "")
     assert accessible(page) == []
+
+
+def _in_words(group: dict[str, Any]) -> str:
+    """The time that a group lost, as the page tells it."""
+    most_ms, silent_ms = group["lost_partition_ms"], group["silent_partition_ms"]
+    least, most = (f"{ms / 1000:g}" for ms in (most_ms - silent_ms, most_ms))
+    return most if least == most else f"{least} to {most}"
+
+
+def _is_a_pair(page: Page, logs: Sequence[Path]) -> None:
+    """Both logs are there, with what they lost; one cursor and one window serve both."""
+    expect(page.locator(".pair .one svg.picture")).to_have_count(2)
+    for at, log in enumerate(logs):
+        (group,) = Picture(read(log)).plain()["groups"]
+        told = page.locator(".compare tbody tr").first.locator("td").nth(at)
+        expect(told).to_have_text(_in_words(group))
+    for at in (0, 1):
+        button = page.locator(".pair .one").nth(at).locator(".verdict li button").first
+        button.click()
+        cursors = page.locator(".pair .headline").locator("strong:nth-of-type(2)")
+        expect(cursors).to_have_text([button.text_content() or ""] * 2)
+    page.locator(".pair .plot").nth(1).focus()
+    page.keyboard.press("+")
+    ticks = [
+        one.locator("svg .axis text").all_text_contents()
+        for one in page.locator(".pair .stage").all()
+    ]
+    assert ticks[0] == ticks[1]
+
+
+@pytest.fixture
+def two_logs(tmp_path: Path) -> list[Path]:
+    """A lesson's run, and that of its first try."""
+    lesson = load("04_slowest_decides")
+    paths = [tmp_path / "eager.jsonl", tmp_path / "cooperative.jsonl"]
+    for path, lines in zip(paths, (lesson.lines, lesson.tries[0].lines), strict=True):
+        path.write_text("\n".join(lines) + "\n")
+    return paths
+
+
+@pytest.mark.usefixtures("site")  # it has brought axe-core
+def test_two_logs_are_shown_side_by_side_and_a_link_keeps_the_instant(
+    page: Page, two_logs: list[Path]
+) -> None:
+    one, other = map(Follower, two_logs)
+    served = PageServer("127.0.0.1", 0, assets(), "watch.html", one, beside=other)
+    served.start()
+    try:
+        page.goto(served.url)
+        _is_a_pair(page, two_logs)
+        expect(page).to_have_url(re.compile(r"#at=\d+&group=\w+&beside=\w+"))
+        link, at = page.url, page.locator(".headline strong").nth(1).text_content()
+        page.goto("about:blank")
+        page.goto(link)
+        expect(page.locator(".headline strong").nth(1)).to_have_text(at or "")
+        assert accessible(page) == []
+        with two_logs[1].open("a") as file:
+            file.write('{"seq": "no number"}\n')
+        expect(page.locator(".problem")).to_contain_text("cooperative.jsonl")
+    finally:
+        served.stop()
+
+
+@pytest.mark.usefixtures("engine")
+def test_two_logs_that_are_dropped_together_are_shown_side_by_side(
+    page: Page, server: PageServer, two_logs: list[Path], tmp_path: Path
+) -> None:
+    page.goto(f"{server.url}open.html")
+    page.wait_for_selector("body[data-ready]")
+    page.locator("#file").set_input_files(two_logs)
+    _is_a_pair(page, two_logs)
+    broken = tmp_path / "broken.jsonl"
+    broken.write_text("no log\n")
+    page.locator("#file").set_input_files([two_logs[0], broken])
+    expect(page.locator(".problem")).to_contain_text("broken.jsonl")

@@ -175,7 +175,8 @@ class GroupPicture:
 
     def lane_of_name(self, name: str, at_ms: int) -> Lane:
         """Return the lane of a member that another cluster's logs know by its name."""
-        return self.lanes[self.activity.of_member(name, name, "", at_ms).index]
+        process = self.activity.of_member(name, name, "", at_ms)
+        return self.lanes[process.index]
 
     def lane_done_to(self, line: Line) -> Lane | None:
         """Return the lane that a fault concerns, or None."""

@@ -4,7 +4,7 @@ standard library only. It acts on groups only if it is given an `Acting`.
 Paths: the page's files; `picture` (the folded log as JSON), `here` (the clients' address),
 `steps?begin=N&end=M`, `scenario?group=NAME` (a group copied for the simulator), `events`
 (server-sent events: `grown` whenever the log has grown), `acts` (the possible actions on a live
-group, and their execution).
+group, and their execution). With `log=beside` in the query they are about a second log.
 
 A request must name the address of the server (so that no foreign site reads through a browser),
 and every answer forbids scripts from elsewhere. An action needs the token, this very origin and
@@ -42,6 +42,8 @@ _KINDS: Final = {
     "gz": "application/gzip",
     "txt": "text/plain; charset=utf-8",
 }
+_BESIDE: Final = "log=beside"
+"""In a query: it is about the second log."""
 _POLL_S: Final = 0.4
 _TURN_S: Final = 0.005
 """Pause in s between two slices of a long log, so that other threads can use the follower."""
@@ -87,15 +89,17 @@ class PageServer(ThreadingHTTPServer):
         index: str,
         follower: Follower | None = None,
         *,
+        beside: Follower | None = None,
         address: str = "",
         acting: Acting | None = None,
     ) -> None:
-        """`index`: the file for `/`. `address`: the clients' address, to be shown. Raises
-        OSError if it cannot listen."""
+        """`index`: the file for `/`. `beside`: a second log, shown beside the first one.
+        `address`: the clients' address, to be shown. Raises OSError if it cannot listen."""
         super().__init__((host, port), _Handler)
         self.root = root
         self.index = index
         self.follower = follower
+        self.beside = beside
         self.address = address
         self.acting = acting
         self._ended = Event()
@@ -123,21 +127,20 @@ class PageServer(ThreadingHTTPServer):
     def start(self) -> None:
         """Serve, and follow the log, in threads."""
         self._running = [Thread(target=self.serve_forever, args=(0.1,), daemon=True)]
-        if self.follower is not None:
-            self._running.append(Thread(target=self._follow, daemon=True))
+        for follower in filter(None, (self.follower, self.beside)):
+            self._running.append(Thread(target=self._follow, args=(follower,), daemon=True))
         for thread in self._running:
             thread.start()
 
-    def _follow(self) -> None:
-        assert self.follower is not None
-        while not self._ended.wait(_TURN_S if self.follower.behind else _POLL_S):
-            self.follower.poll()
+    def _follow(self, follower: Follower) -> None:
+        while not self._ended.wait(_TURN_S if follower.behind else _POLL_S):
+            follower.poll()
 
     def stop(self) -> None:
         """End."""
         self._ended.set()
-        if self.follower is not None:
-            self.follower.close()
+        for follower in filter(None, (self.follower, self.beside)):
+            follower.close()
         self.shutdown()
         self.server_close()
         for connection in list(self.connections):
@@ -178,6 +181,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         parts = urlsplit(self.path)
         follower = self.server.follower
+        if _BESIDE in parts.query.split("&"):
+            follower = self.server.beside
         answers = {
             "/picture": self._picture,
             "/here": self._here,
@@ -249,9 +254,12 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(HTTPStatus.OK, _KINDS["json"], follower.plain())
 
     def _here(self, follower: Follower, query: str) -> None:
-        """Answer with facts beside the log: the clients' address, and whether a reader may act."""
-        acts = self.server.acting is not None
-        self._json(HTTPStatus.OK, {"address": self.server.address, "acts": acts})
+        """Answer with facts beside the log: the clients' address, whether a reader may act, and
+        whether there is a second log."""
+        server = self.server
+        acts, beside = server.acting is not None, server.beside is not None
+        answer = {"address": server.address, "acts": acts, "beside": beside}
+        self._json(HTTPStatus.OK, answer)
 
     def _steps(self, follower: Follower, query: str) -> None:
         asked = parse_qs(query)

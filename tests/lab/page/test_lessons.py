@@ -51,7 +51,7 @@ TRIED = {
     "02_which_number/join": {"number": 2, "next": 3},
     "03_when_does_a_know/faster": {"act_heartbeat": "1 s"},
     "03_when_does_a_know/lost-answer": {"error": "REBALANCE_IN_PROGRESS", "told": "25.15 s"},
-    "04_slowest_decides/cooperative": {"stopped": []},
+    "04_slowest_decides/cooperative": {"stops_a": 0, "stops_c": 0},
     "04_slowest_decides/both": {"went_on": "27.05 s"},
     "05_three_clocks/kill": {"noticed": "7.15 s"},
     "06_frozen_wakes/short": {"removals": 0, "still": "12 partition-seconds"},

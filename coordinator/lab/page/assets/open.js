@@ -7,6 +7,7 @@ import { ask } from "./engine.js";
 import { fetched } from "./packed.js";
 import { Told } from "./logs.js";
 import { Foretelling } from "./predicting.js";
+import { Pair, pairOfLink } from "./pair.js";
 import { Reading } from "./reading.js";
 import { jumpOfLink } from "./verdict.js";
 import { html } from "./view.js";
@@ -55,8 +56,34 @@ async function open(file, name) {
   }
 }
 
-/** Files of one incident: an event log, or what a cluster and its clients have logged. @param {File[]} files */
+/** Two event logs, side by side. @param {File[]} files */
+async function openBoth(files) {
+  const these = chosen = files[0];
+  show(html`<p class="live" role="status">Reading ${files[0].name} and ${files[1].name} …</p>`);
+  try {
+    const sides = [];
+    for (const [at, file] of files.entries()) {
+      const as = `side ${at}`, { log, early } = await unpacked(file, file.name);
+      let said = await ask({ op: "follow", as, path: `/log${at}/file`, name: file.name }, undefined, log), /** @type {any} */ seen = said;
+      while (chosen === these && said.reading) {
+        if (said.error) throw new Error(said.error);
+        show(html`<p>${file.name}</p><${Reading} reading=${said.reading} />`);
+        said = await ask({ op: "read", as });
+        seen = { ...seen, ...said };
+      }
+      if (said.error) throw new Error(said.error);
+      const steps = async (/** @type {number} */ begin, /** @type {number} */ end) => (await ask({ op: "steps", as, begin, end })).steps;
+      sides.push({ name: file.name, picture: seen.picture, more: steps, note: html`<${Left} name=${file.name} ...${seen} early=${early} />` });
+    }
+    if (chosen === these) show(html`<${Pair} key=${files.map((file) => file.name).join("\n")} sides=${sides} start=${pairOfLink()} />`);
+  } catch (error) {
+    if (chosen === these) show(html`<p class="problem" role="alert">${/** @type {Error} */ (error).message}</p>`);
+  }
+}
+
+/** Files of one incident: an event log, or what a cluster and its clients have logged; or two event logs. @param {File[]} files */
 async function read(files) {
+  if (files.length === 2 && await ours(files[0]) && await ours(files[1])) return openBoth(files);
   if (files.length === 1 && await ours(files[0])) return open(files[0], files[0].name);
   chosen = files[0];
   const these = chosen;
@@ -82,11 +109,16 @@ async function tell(files, these) {
   if (chosen === these) show(html`<${Told} ...${told} />`);
 }
 
+/** What of a log is not shown. @param {{name: string, cut: boolean, early: boolean, damaged?: [number, string]}} props */
+function Left({ name, cut, early, damaged }) {
+  return html`${cut && html`<p role="status">The last line of ${name} was cut short; it is left out.</p>`}
+    ${early && html`<p role="status">The packing of ${name} is damaged, or cut short: what could be read of it is shown.</p>`}
+    ${damaged && html`<p role="status">${damaged[0]} ${damaged[0] > 1 ? "lines are" : "line is"} left out; the first: ${damaged[1]}</p>`}`;
+}
+
 /** @param {{name: string, picture: import("./view.js").Picture, cut: boolean, early: boolean, damaged?: [number, string], reading: [number, number]|undefined, copied: any, run: (scenario: string) => void}} props */
 function Opened({ name, picture, cut, early, damaged, reading, copied, run }) {
-  return html`<div><${Reading} reading=${reading} />${cut && html`<p role="status">The last line of ${name} was cut short; it is left out.</p>`}
-    ${early && html`<p role="status">The packing of ${name} is damaged, or cut short: what could be read of it is shown.</p>`}
-    ${damaged && html`<p role="status">${damaged[0]} ${damaged[0] > 1 ? "lines are" : "line is"} left out; the first: ${damaged[1]}</p>`}
+  return html`<div><${Reading} reading=${reading} /><${Left} name=${name} cut=${cut} early=${early} damaged=${damaged} />
     <${Foretelling} picture=${picture} name=${name} more=${more} judged=${true} jump=${jumpOfLink()} />
     ${!reading && picture.groups.length > 0 && html`<${Quiz} ask=${() => ask({ op: "quiz" })} />`}
     ${!reading && html`<${Copy} groups=${picture.groups} copy=${copy} run=${run} />`}

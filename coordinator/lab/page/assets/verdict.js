@@ -5,7 +5,7 @@ import { html, instant, letter, number } from "./view.js";
 
 const FEW = 3;
 
-/** @extends Component<{group: import("./view.js").Group, onGo: (at_ms: number) => void, onFind: (name: string) => void, find: string}, any> */
+/** @extends Component<{group: import("./view.js").Group, of?: string, onGo: (at_ms: number) => void, onFind: (name: string) => void, find: string}, any> */
 export class Verdict extends Component {
   constructor() {
     super();
@@ -14,17 +14,17 @@ export class Verdict extends Component {
   }
 
   render() {
-    const { group, onGo, onFind, find } = this.props, { cause, all } = this.state, { count, rebalances } = group.verdict;
+    const { group, of = "", onGo, onFind, find } = this.props, { cause, all } = this.state, { count, rebalances } = group.verdict;
     if (!count) return null;
     const causes = [...new Set(rebalances.map((each) => each.cause))].sort();
     const chosen = rebalances.filter((each) => !cause || each.cause === cause), shown = all ? chosen : chosen.slice(0, FEW);
     const name = (/** @type {number} */ lane) => `${letter(lane)} ${group.lanes[lane].label ?? group.lanes[lane].name}`;
-    return html`<section class="verdict" aria-label="verdict"><p><strong>${count}</strong> ${count > 1 ? "rebalances" : "rebalance"}${count > 1 && rebalances[0].lost_ms !== null ? ", the costliest first" : ""}
-        ${causes.length > 1 && html` <label>cause <select class="cause" value=${cause} onChange=${(/** @type {any} */ event) => this.setState({ cause: event.target.value, all: false })}>
+    return html`<section class="verdict" aria-label=${`verdict ${of}`.trim()}><p><strong>${count}</strong> ${count > 1 ? "rebalances" : "rebalance"}${count > 1 && rebalances[0].lost_ms !== null ? ", the costliest first" : ""}
+        ${causes.length > 1 && html`; <label>cause: <select class="cause" value=${cause} onChange=${(/** @type {any} */ event) => this.setState({ cause: event.target.value, all: false })}>
           <option value="">any</option>${causes.map((each) => html`<option>${each}</option>`)}</select></label>`}
-        ${group.lanes.length > 4 && html` <label>find a member <input class="find" type="search" list="members" value=${find} onInput=${(/** @type {any} */ event) => onFind(event.target.value)} /></label>
-          <datalist id="members">${group.lanes.map((lane) => html`<option value=${lane.label ?? lane.name} />`)}</datalist>`}</p>
-      <ol>${shown.map((each) => html`<li key=${each.seq}><button type="button" onClick=${() => onGo(each.at_ms)}>${instant(each.at_ms)}</button>
+        ${group.lanes.length > 4 && html` <label>find a member <input class="find" type="search" list=${`members${of}`} value=${find} onInput=${(/** @type {any} */ event) => onFind(event.target.value)} /></label>
+          <datalist id=${`members${of}`}>${group.lanes.map((lane) => html`<option value=${lane.label ?? lane.name} />`)}</datalist>`}</p>
+      <ol>${shown.map((each) => html`<li key=${each.seq}><button type="button" onClick=${() => onGo(each.at_ms)}>${instant(each.at_ms)}</button>${" "}
         ${each.lost_ms === null ? "cost not known" : html`<strong class="lost">${number(each.lost_ms)}</strong> partition-seconds`}${each.number === null ? "" : html`, ${group.protocol === "classic" ? "generation" : "group epoch"} ${each.number}`}: ${each.because}${each.held_up_by.length ? html`; held up by <strong>${each.held_up_by.map(name).join(", ")}</strong>` : ""}</li>`)}</ol>
       ${chosen.length > FEW && html`<button type="button" class="all" onClick=${() => this.setState({ all: !all })}>${all ? "fewer" : `all ${chosen.length}`}</button>`}</section>`;
   }

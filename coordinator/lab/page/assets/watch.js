@@ -5,6 +5,7 @@ import { Acts, may } from "./acts.js";
 import { Copy } from "./copy.js";
 import { Foretelling } from "./predicting.js";
 import { Groups } from "./groups.js";
+import { Pair, pairOfLink } from "./pair.js";
 import { Reading } from "./reading.js";
 import { jumpOfLink, linkedGroup } from "./verdict.js";
 import { html } from "./view.js";
@@ -18,9 +19,9 @@ function problem(text) {
   render(html`<p class="problem" role="alert">${text}</p>`, place);
 }
 
-/** @param {number} begin @param {number} end */
-async function more(begin, end) {
-  const answer = await fetch(`steps?begin=${begin}&end=${end}`);
+/** @param {number} begin @param {number} end @param {string} [log] */
+async function more(begin, end, log = "") {
+  const answer = await fetch(`steps?begin=${begin}&end=${end}${log}`);
   return (await answer.json()).steps ?? [];
 }
 
@@ -93,14 +94,8 @@ async function load() {
   busy = true;
   try {
     here ??= await (await fetch("here")).json();
-    const answer = await fetch("picture"), body = await answer.json();
-    if (body.error) problem(body.error);
-    else {
-      const title = /** @type {HTMLElement} */ (document.getElementById("title"));
-      title.textContent = body.name;
-      document.title = `coordinator: ${body.name}`;
-      render(html`<${Watch} picture=${body.picture} name=${body.name} here=${here} reading=${body.reading} />`, place);
-    }
+    if (here.beside) await both();
+    else await one();
   } catch (error) {
     problem(`The server that shows this log does not answer (${error}). Is \`coordinator watch\` still running?`);
   }
@@ -109,6 +104,33 @@ async function load() {
     again = false;
     load();
   }
+}
+
+const start = pairOfLink();
+
+/** Two logs side by side. */
+async function both() {
+  const bodies = await Promise.all(["picture", "picture?log=beside"].map(async (path) => (await fetch(path)).json()));
+  const wrong = bodies.find((body) => body.error);
+  if (wrong) return problem(wrong.error);
+  const names = bodies.map((body) => body.name);
+  entitle(names.join(" and "));
+  const sides = bodies.map(({ picture, reading }, at) => ({ name: names[at], picture, note: html`<${Reading} reading=${reading} />`,
+    more: (/** @type {number} */ begin, /** @type {number} */ end) => more(begin, end, at ? "&log=beside" : "") }));
+  render(html`<${Pair} sides=${sides} start=${start} />`, place);
+}
+
+/** @param {string} name */
+function entitle(name) {
+  /** @type {HTMLElement} */ (document.getElementById("title")).textContent = name;
+  document.title = `coordinator: ${name}`;
+}
+
+async function one() {
+  const body = await (await fetch("picture")).json();
+  if (body.error) return problem(body.error);
+  entitle(body.name);
+  render(html`<${Watch} picture=${body.picture} name=${body.name} here=${here} reading=${body.reading} />`, place);
 }
 
 forget();
@@ -120,5 +142,4 @@ async function forget() {
 }
 
 await load();
-const events = new EventSource("events");
-events.addEventListener("grown", load);
+for (const path of here?.beside ? ["events", "events?log=beside"] : ["events"]) new EventSource(path).addEventListener("grown", load);

@@ -18,14 +18,15 @@ async function load() {
   python.unpackArchive(new Uint8Array(sources), "zip", { extractDir: "/engine" });
   python.runPython("import sys; sys.path.insert(0, '/engine'); from coordinator.lab.page.engine import request");
   tell(3, "Running the group …");
-  python.FS.mkdir("/log");
   return { request: python.globals.get("request"), files: python.FS };
 }
 
-/** A file is read where it is, by its bytes: it is not copied into memory. @param {any} files @param {Blob} file */
-function mount(files, file) {
-  if (files.analyzePath("/log/file").exists) files.unmount("/log");
-  files.mount(files.filesystems.WORKERFS, { blobs: [{ name: "file", data: file }] }, "/log");
+/** A file is read where it is, by its bytes: it is not copied into memory. @param {any} files @param {string} path of the file, in a folder of its own @param {Blob} file */
+function mount(files, path, file) {
+  const [folder, name] = path.slice(1).split("/");
+  if (files.analyzePath(path).exists) files.unmount(`/${folder}`);
+  if (!files.analyzePath(`/${folder}`).exists) files.mkdir(`/${folder}`);
+  files.mount(files.filesystems.WORKERFS, { blobs: [{ name, data: file }] }, `/${folder}`);
 }
 
 self.onmessage = async ({ data }) => {
@@ -35,7 +36,7 @@ self.onmessage = async ({ data }) => {
   });
   if (engine === null) return;
   try {
-    if (data.file) mount(engine.files, data.file);
+    if (data.file) mount(engine.files, JSON.parse(data.asked).path, data.file);
     self.postMessage({ id: data.id, ...JSON.parse(engine.request(data.asked)) });
   } catch (error) {
     self.postMessage({ id: data.id, error: `The engine could not do this: ${String(error).split("\n").filter(Boolean).at(-1)}` });

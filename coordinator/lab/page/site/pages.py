@@ -242,7 +242,7 @@ def open_page() -> str:
     body = """<h1>A log of your own</h1>
 <p>Choose an event log, such as <code>coordinator serve --log run.jsonl</code> or <code>coordinator simulate NAME --log run.jsonl</code> writes, or
 drop it here; gzip may have packed it. It is read by this page, where it is, and goes nowhere. Then find out: which rebalance cost most, who held it up, and what would have
-made it shorter? What you say is checked against the log.</p>
+made it shorter? What you say is checked against the log. Two logs that are chosen or dropped together are shown side by side.</p>
 <p class="drop"><label>run.jsonl <input type="file" id="file" accept=".jsonl,.json,.txt,.log,.gz" multiple></label></p>
 <p><button type="button" class="primary" data-sample="simulated.jsonl">Take a sample</button> <small>Two minutes of a group of four in the simulator, in which one deployment went wrong.</small></p>
 <p><button type="button" data-sample="incident.jsonl">The recorded incident</button> <small>The log of <a href="incident.html">the last lesson</a>.</small></p>
