@@ -18,6 +18,7 @@ from coordinator.wire.messages.topics import (
     DeleteRecordsTopicResult,
 )
 
+from ..log_configs import retention
 from ..storage.records import BatchRefused
 from ..waiting.delayed_deletion import DelayedDeletion, Deleted
 
@@ -91,7 +92,7 @@ def _delete(
         answer.error_code = ErrorCode.INVALID_TOPIC_EXCEPTION
     elif partition.leader != broker.node_id:
         answer.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER
-    elif "delete" not in str(topic.effective("cleanup.policy")):
+    elif retention(topic).compacts and not retention(topic).deletes:  # without a policy it may
         answer.error_code = ErrorCode.POLICY_VIOLATION
     else:
         try:

@@ -101,7 +101,7 @@ def next_deletion_ms(log: PartitionLog, retention: Retention, now_ms: int) -> in
     first = log.first_segment()
     if not first.active and first.end_offset <= log.log_start_offset:
         return now_ms
-    if not retention.deletes or not first.size:
+    if not retention.deletes or (first.active and not first.size):
         return None
     if 0 <= retention.retention_bytes <= log.size - first.size:
         return now_ms

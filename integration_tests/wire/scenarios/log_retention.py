@@ -127,10 +127,13 @@ def any_size_below_zero(s: Session) -> None:
 
 @of_logs()
 def no_policy_at_all(s: Session) -> None:
-    """An empty cleanup.policy deletes nothing, however old; records without a key are taken. Given
-    one, the log is cleaned."""
+    """An empty cleanup.policy deletes nothing, however old; records without a key are taken, and
+    may be deleted by hand. Given one, the log is cleaned."""
     a, name = s.connect(), log(s, cleanup_policy="", retention_bytes="0", retention_ms="1")
     write(s, name, 5)
+    s.wait(CHECKS_MS)
+    tell(s, a, name)
+    delete_records(a, name, 3)
     s.wait(CHECKS_MS)
     tell(s, a, name)
     configure(s, name, cleanup_policy="delete")

@@ -218,10 +218,12 @@ def test_delete_records(driver: DataDriver) -> None:
 def test_where_records_cannot_be_deleted(driver: DataDriver) -> None:
     driver.topic("compacted", cleanup_policy="compact")
     driver.topic("both", cleanup_policy="compact,delete")
+    driver.topic("neither", cleanup_policy="")
     assert deleted(driver, (9, 0)) == [(9, 3, -1)]
     assert deleted(driver, (0, 0), topic="nope") == [(0, 3, -1)]
     assert deleted(driver, (0, 0), topic="__consumer_offsets") == [(0, 17, -1)]
     assert deleted(driver, (0, 0), topic="compacted") == [(0, 44, -1)]
     assert deleted(driver, (0, 0), topic="both") == [(0, 0, 0)]
+    assert deleted(driver, (0, 0), topic="neither") == [(0, 0, 0)]
     driver.broker.node_id = 5
     assert deleted(driver, (0, 0)) == [(0, 6, -1)]
