@@ -233,12 +233,19 @@ class PartitionLog:
     def last_stable_offset(self) -> int:
         """The first offset of the oldest open transaction, or the high watermark without one: the
         end for read_committed consumers.
+
+        If the log start offset passed that record, it is the first offset of the batch that
+        contains the log start offset, as in Kafka.
         """
         if not self.transactions:
             return self.high_watermark
-        return min(
-            max(next(iter(self.transactions.values())), self.log_start_offset), self.high_watermark
-        )
+        first = next(iter(self.transactions.values()))
+        if first < self.log_start_offset:
+            at = bisect_left(self._last_offsets, self.log_start_offset)
+            first = self.log_start_offset
+            if at < len(self._last_offsets):
+                first = min(first, self._header(at).base_offset)
+        return min(first, self.high_watermark)
 
     # -- writing
 

@@ -33,7 +33,7 @@ from integration_tests.wire.scenarios.produce import producer
 from integration_tests.wire.scenarios.random_cleanups import a_batch
 from integration_tests.wire.transacting import Transactor
 
-SEEDS = (*range(1, 7), 1004)
+SEEDS = (*range(1, 7), 1004, 1133, 1348)
 HOUR_MS = 3_600_000
 SETTLES_MS = 1_500
 READ_COMMITTED = 1
@@ -48,13 +48,15 @@ class Life:
         self.rng = rng = random.Random(seed)
         self.link = s.connect()
         self.policy = rng.choice(("compact", "delete", "compact,delete", "compact,delete", ""))
+        segment_bytes = str(rng.randint(250, 700))
+        self.retained_ms = rng.choice(("1", "3600000"))
         self.name = log(
             s,
             each=0,
             cleanup_policy=self.policy,
-            internal_segment_bytes=str(rng.randint(250, 700)),
+            internal_segment_bytes=segment_bytes,
             min_cleanable_dirty_ratio="1.0",
-            delete_retention_ms=rng.choice(("1", "3600000")),
+            delete_retention_ms=self.retained_ms,
             message_timestamp_after_max_ms=str((1 << 63) - 1),
         )
         self.at_ms = TIMESTAMP_MS
@@ -70,10 +72,12 @@ class Life:
         for _ in range(4):
             for _ in range(self.rng.randint(4, 10)):
                 self.write()
-            self.rng.choice((self.compacted, self.by_time, self.by_size, self.by_hand))()
+            last = self.by_hand if "compact" not in self.policy else self.compacted
+            self.rng.choice((self.compacted, self.by_time, self.by_size, last))()
             self.look()
         if self.open:
             self.transactor.end(commit=False)
+            self.s.wait(SETTLES_MS)
         self.compacted()
         self.look()
 
@@ -162,7 +166,8 @@ class Life:
         configure(self.s, self.name, **{each: kept[each] for each in settings})
 
     def by_hand(self) -> None:
-        """DeleteRecords, to an offset within the log or to its end."""
+        """DeleteRecords, to an offset within the log or to its end. What it leaves of a segment is
+        read by Kafka's cleaner, not by ours: compacted logs have none of it."""
         start = start_of(self.s, self.name)
         offset = self.rng.choice((-1, *[start + self.rng.randint(0, 12)] * 5))
         delete_records(self.link, self.name, offset)
@@ -173,7 +178,10 @@ class Life:
     def look(self) -> None:
         """Everything that a client can see of it."""
         contents(self.s, self.name)
-        self.s.say("size", size_of(self.s, self.name))
+        if "compact" not in self.policy or self.retained_ms != "1":
+            self.s.say(
+                "size", size_of(self.s, self.name)
+            )  # else markers have deltas of this moment
         times = (TIMESTAMP_MS, self.rng.randint(TIMESTAMP_MS, self.at_ms), self.at_ms, now())
         for special in (-1, -2, -4, -5, -6):
             list_offsets(self.link, listed(self.name, special))

@@ -174,6 +174,31 @@ class TestWhat:
             run(log, now_ms=now_ms)
             assert ((1, "a", None) in shown(log)) == there
 
+    def test_a_marker_goes_when_its_time_is_over_and_it_is_cleaned_again(self) -> None:
+        log = PartitionLog()
+        put(log, "t=1", producer=(7, 0, 0), transactional=True)
+        log.append_marker(Marker(7, 0, True), leader_epoch=0, now_ms=NOW, config=TWO)
+        put(log, "t=2", producer=(7, 0, 1), transactional=True)
+        log.append_marker(Marker(7, 0, True), leader_epoch=0, now_ms=NOW, config=TWO)
+        for now_ms, there in ((NOW, True), (NOW, True), (NOW + 999, True), (NOW + 1_000, False)):
+            put(log, "c=1")
+            put(log, "c=2")
+            run(log, now_ms=now_ms)
+            markers = [each.header.base_offset for each in batches(log) if each.control]
+            assert (1 in markers) == there
+
+    def test_the_last_batch_before_the_high_watermark_stays_empty(self) -> None:
+        log = PartitionLog()
+        for row in ("a=1", "b=1", "c"):
+            put(log, row)
+        log._begin_segment(3, "retention")  # as retention does when all of a log is too old
+        run(log)
+        assert [each[0] for each in shown(log)] == [0, 1, 2]
+        log.cleaned_to = 0  # as on a broker that has forgotten what it cleaned
+        run(log, now_ms=NOW + 1_000)
+        assert [each[0] for each in shown(log)] == [0, 1]
+        assert [each.header.last_offset for each in batches(log)] == [0, 1, 2]
+
     def test_a_batch_keeps_its_codec(self) -> None:
         for codec in (0, 1, 2, 3, 4):
             log = PartitionLog()

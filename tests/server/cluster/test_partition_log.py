@@ -120,6 +120,22 @@ def test_delete_records(log: PartitionLog) -> None:
     assert len(log.read(6, 10_000)) == log.size - 837 > 0
 
 
+@pytest.mark.parametrize(
+    ("start", "stable"), [(0, 0), (1, 1), (2, 1), (3, 1), (4, 4), (5, 4), (6, 6)]
+)
+def test_the_last_stable_offset_of_an_open_transaction_below_the_start(
+    start: int, stable: int
+) -> None:
+    """It is where the batch begins that contains the log start offset."""
+    log = PartitionLog()
+    attributes = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "attributes": 16}
+    put(log, build_batch([b"t"], timestamp=NOW, **attributes))
+    put(log, build_batch([b"x"] * 3, timestamp=NOW))
+    put(log, build_batch([b"x"] * 2, timestamp=NOW))
+    log.delete_records(start)
+    assert (log.last_stable_offset, log.log_start_offset) == (stable, start)
+
+
 def test_checks_come_in_kafkas_order() -> None:
     """Base offset, size, checksum, header, records, segment."""
     large = build_batch([b"x" * 100], timestamp=NOW)
