@@ -17,8 +17,6 @@ from tools.kafka_jars import NoJavaError, jars, reference
 from .conftest import REQUIRED
 
 LIST = Path(__file__).parent.parent / "tests" / "clusters" / "broker_formats.tsv"
-_FIRST_OF_JAVA = "org.apache.kafka.coordinator."
-"""The Scala coordinator of 3.9 makes its texts in closures, which are not read here."""
 
 
 def listed(release: str) -> set[Format]:
@@ -28,9 +26,7 @@ def listed(release: str) -> set[Format]:
     return {
         _form(row["class"], row["level"], row["format"])
         for row in rows
-        if release in row["releases"].split(",")
-        and row["level"] in LEVELS
-        and row["class"].startswith(_FIRST_OF_JAVA)
+        if release in row["releases"].split(",") and row["level"] in LEVELS
     }
 
 
@@ -42,7 +38,10 @@ def _form(class_name: str, level: str, text: str) -> Format:
     "release",
     [
         reference(),
-        *(pytest.param(release, marks=pytest.mark.thorough) for release in ("4.0.2", "4.3.1")),
+        *(
+            pytest.param(release, marks=pytest.mark.thorough)
+            for release in ("3.9.2", "4.0.2", "4.3.1")
+        ),
     ],
 )
 def test_every_format_of_the_jars_is_in_the_list(release: str) -> None:
