@@ -120,7 +120,8 @@ def _mark(each: Seen) -> _Mark | None:
         case Fenced(_, instance) | ClientFenced(_, _, instance) if instance:
             return "fenced", instance
         case Joined(_, member):
-            return "member", member
+            # A client that is added at once learns its id only when the join phase is over.
+            return None if "add to the group" in each.evidence.text else ("member", member)
         case ClientMember(_, _, member) if "updating member id" in each.evidence.text:
             return "member", member
         case ClientAsked(_, _, reason):

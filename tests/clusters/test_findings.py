@@ -550,3 +550,45 @@ def test_nobody_is_asked_for_while_an_empty_group_waits_for_more_members() -> No
     assert not any("For whom" in one for one in found.not_known)
     later = story(*rebalance("10:00:00,000", "10:00:06,000", 4, adds("app-1", 1)))
     assert any("For whom generation 5 waited 6.0 s" in one for one in later.not_known)
+
+
+def test_a_library_that_goes_silent_because_the_application_did_not_poll() -> None:
+    """librdkafka in a KIP-848 group: the broker sees a session that ends. A process that was paused
+    says the same of itself, but after that."""
+    missed = (
+        "%4|{}|MAXPOLL|k-2#consumer-1| [thrd:main]: Application maximum poll interval (8000ms) exceeded by 213ms (adjust "
+        "max.poll.interval.ms for long-running message processing): leaving group"
+    )
+    own = '%7|1772359195.000|MEMBERID|k-2#consumer-1| [thrd:main]: Group "g": updating member id "" -> "KKK"'
+    lines = [
+        own,
+        java(
+            "09:59:55,000",
+            "[GroupId g] Member KKK joins the consumer group using the consumer protocol.",
+        ),
+        java("09:59:55,001", "[GroupId g] Bumped group epoch to 2 with metadata hash 7."),
+        java(
+            "10:00:20,000",
+            "[GroupId g] Member KKK fenced from the group because the member session expired.",
+        ),
+        java("10:00:20,001", "[GroupId g] Bumped group epoch to 3 with metadata hash 7."),
+    ]
+    silent = story(missed.format("1772359212.000"), *lines).rebalances[-1]
+    paused = story(missed.format("1772359225.000"), *lines).rebalances[-1]
+    assert (silent.cause, silent.member, silent.certainty) == ("poll-timeout", "k-2", "follows")
+    assert (paused.cause, paused.member) == ("expired", "k-2")
+
+
+def test_answers_before_a_group_begins_are_no_move_of_its_coordinator() -> None:
+    away = (
+        "Group coordinator kafka:9092 (id: 1 rack: null) is unavailable or invalid due to cause: error response NOT_COORDINATOR. "
+        "isDisconnected: false. Rediscovery will be attempted."
+    )
+    joined = (
+        "Successfully joined group with generation Generation{generationId=1, "
+        f"memberId='{member('app-1')}', protocol='range'}}"
+    )
+    before = [client("10:00:00,000", "app-1", away), client("10:00:03,000", "app-1", joined)]
+    assert not story(*before).findings
+    (finding,) = story(*before, client("10:05:00,000", "app-1", away)).findings
+    assert finding.id == "coordinator-moved"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from ..facts import (
     Assigned,
     BecameEmpty,
+    ClientJoined,
     ClientSubscribed,
     CoordinatorLost,
     Described,
@@ -184,7 +185,9 @@ def _coordinator(story: GroupStory) -> Iterator[Finding]:
     told = [
         each
         for each in story.seen
-        if isinstance(each.fact, CoordinatorLost) and _not_there(each.fact.reason)
+        if isinstance(each.fact, CoordinatorLost)
+        and _not_there(each.fact.reason)
+        and not _before_all(story, each)
     ]
     if gone:
         yield Finding(
@@ -231,6 +234,14 @@ def _two_coordinators(story: GroupStory) -> Iterator[Finding]:
             "the other",
             list(dict.fromkeys(lines)),
         )
+
+
+def _before_all(story: GroupStory, lost: Seen) -> bool:
+    """Return True if the group began after a client's line: a coordinator that is about to begin
+    answers as one that moved does."""
+    joins = [each.at for each in story.seen if isinstance(each.fact, ClientJoined)]
+    begun = min((at for at in joins if at is not None), default=None)
+    return begun is not None and (lost.at or 0) < begun
 
 
 def _after_others(story: GroupStory, loaded: Event) -> bool:

@@ -159,7 +159,12 @@ def _expired(story: GroupStory, people: People) -> Iterator[Finding]:
             SHOWN if all(one.certainty == SHOWN for one in those) else FOLLOWS,
             f"{member} sent no heartbeat for its session timeout ({key}: {_value(value, default)}) and "
             f"was removed, {times(len(those))}: "
-            "it was killed, paused or cut off",
+            "it was killed, paused or cut off"
+            + (
+                ", or its library went silent because the application did not poll"
+                if modern
+                else ""
+            ),
             evidence_of(those),
         )
 

@@ -31,6 +31,8 @@ _ONE_REQUEST_MS = 10
 """A broker logs what a member asks for and the epoch that it begins while it handles one request: what
 lies further apart may miss lines in between."""
 
+_AT_THE_END_MS = 1_000
+
 
 class BrokerStory:
     """Folds a group's facts, in the order of time."""
@@ -83,11 +85,29 @@ class BrokerStory:
                 | SubscriptionChanged()
                 | MetadataChanged()
             ):
-                if not self._joins_again(fact):
+                if isinstance(fact, Left) and self._left_at_the_end(each, fact):
+                    self._went(fact.member)
+                elif not self._joins_again(fact):
                     self.recent.append(each)
                 self._alive(fact)
             case _:
                 pass
+
+    def _left_at_the_end(self, each: Seen, left: Left) -> bool:
+        """Return True if a member left that a join phase still waited for: the phase is over then.
+        The Scala coordinator logs the leave behind the new generation."""
+        last = self.rebalances[-1] if self.rebalances else None
+        if self.trigger is not None or last is None or last.began is None or last.empty:
+            return False
+        if last.member_id == left.member or (each.at or 0) - (last.at or 0) > _AT_THE_END_MS:
+            return False
+        self._waited_for(last, left.member, each)
+        return True
+
+    def _waited_for(self, rebalance: Rebalance, member: str, each: Seen) -> None:
+        if (rebalance.join_phase_ms or 0) >= _AT_THE_END_MS and not rebalance.after_empty:
+            rebalance.held_up_by = rebalance.held_up_by or self.people.name(member) or member
+            rebalance.evidence.append(each.evidence)
 
     def _joins_again(self, fact: Fact) -> bool:
         """Return True for a member of the classic protocol in a group that was converted: it joins
@@ -173,8 +193,8 @@ class BrokerStory:
             assert isinstance(seen.fact, Prepared)
             if seen.fact.old_generation == 0:
                 rebalance.cause = "first-join"
-            elif name in self.gone:
-                rebalance.returns = None if name in self.shared else True
+            elif name in self.gone or (name in self.shared and people.alone(name)):
+                rebalance.returns = None if name in self.shared and not people.alone(name) else True
                 if about.instance:
                     rebalance.cause, rebalance.certainty = "static-restart", FOLLOWS
         elif about.cause == "static-restart":
@@ -188,6 +208,9 @@ class BrokerStory:
             elif isinstance(one.fact, Expired) and one.fact.member != about.member:
                 if (one.at or 0, one.evidence.line) > (seen.at or 0, seen.evidence.line):
                     members = (one.fact.member,)
+            elif isinstance(one.fact, Left) and one.fact.member != about.member:
+                if (rebalance.at or 0) - (one.at or 0) <= _AT_THE_END_MS:
+                    self._waited_for(rebalance, one.fact.member, one)
             for member in members:
                 name = self.people.name(member) or member
                 if name not in rebalance.removed:
@@ -303,8 +326,9 @@ class BrokerStory:
             member = fact.member
             cause = "first-join" if first else "joined"
             name = self.people.name(member)
-            if name in self.gone:
-                rebalance.returns = None if name in self.shared else True
+            again = name in self.shared and self.people.alone(name or "")
+            if name in self.gone or again:
+                rebalance.returns = None if name in self.shared and not again else True
                 if fact.instance:
                     cause, certainty = "static-restart", FOLLOWS
         elif isinstance(fact, Left):

@@ -295,6 +295,8 @@ def deepen(story: GroupStory, people: People) -> None:
         _last_to_join(rebalance, seen)
         if rebalance.cause == "left":
             _left_because(rebalance, seen, people)
+        elif rebalance.cause == "expired" and story.one_clock:
+            _expired_because(rebalance, seen, people)
         elif rebalance.cause in ("leader-rejoined", "rejoined", "subscription-changed"):
             _rejoined_because(rebalance, seen, people)
 
@@ -368,6 +370,28 @@ def _left_because(rebalance: Rebalance, seen: Sequence[Seen], people: People) ->
         rebalance.cause = "poll-timeout"
         rebalance.certainty = LIKELY if rebalance.certainty == LIKELY else FOLLOWS
         rebalance.evidence.append(expired.evidence)
+
+
+_NOTICED_MS, _SESSION_MS = 1_000, 60_000
+
+
+def _expired_because(rebalance: Rebalance, seen: Sequence[Seen], people: People) -> None:
+    """Find that a client stopped its heartbeats because its application did not poll, as librdkafka
+    does in KIP-848 groups. A process that was paused writes the same line, but when it wakes."""
+    end = rebalance.began if rebalance.began is not None else rebalance.at
+    missed: Seen | None = None
+    for each in seen:
+        if end is None or each.at is None or each.at > end - _NOTICED_MS:
+            continue
+        fact = each.fact
+        mine = isinstance(fact, ClientJoined | ClientPollExpired) and (
+            people.is_of(rebalance.member_id, fact.client) or rebalance.member == fact.client
+        )
+        if mine:
+            missed = each if isinstance(fact, ClientPollExpired) else None
+    if missed is not None and end is not None and end - (missed.at or 0) <= _SESSION_MS:
+        rebalance.cause, rebalance.certainty = "poll-timeout", FOLLOWS
+        rebalance.evidence.append(missed.evidence)
 
 
 def _rejoined_because(rebalance: Rebalance, seen: Sequence[Seen], people: People) -> None:

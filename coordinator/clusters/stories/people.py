@@ -40,11 +40,19 @@ class People:
         self.instances: dict[str, str] = {}
         self.groups: dict[str, str] = {}
         self.timeouts: dict[str, MemberTimeouts] = {}
+        self._sources: dict[str, set[str]] = {}
         for each in seen:
             self._learn(each)
         self._static = set(self.instances.values())
 
+    def alone(self, client: str) -> bool:
+        """Return True if one file alone has the lines of a client: its member ids are of one process
+        and its successors, not of several with one client id."""
+        return len(self._sources.get(client, ())) == 1
+
     def _learn(self, each: Seen) -> None:
+        if isinstance(each.fact, ClientMember | ClientJoined):
+            self._sources.setdefault(each.fact.client, set()).add(each.source)
         self._of_clients(each)
         self._of_brokers(each)
 
