@@ -38,6 +38,7 @@ DELETE_HORIZON: Final = 0x40
 place of its base timestamp (KIP-534)."""
 _RECORDS_A_STEP: Final = 2_000
 _BATCH_AS_RECORDS: Final = 20
+_ENTRIES_A_STEP: Final = 50_000
 Steps = Generator[None, None, "Compacted | None"]
 Compress = Callable[[int, bytes], "bytes | None"]
 """The payload of a batch in a codec; None: that codec cannot be written here."""
@@ -208,14 +209,18 @@ def compact(
     is unchanged.
     """
     state = log.changes
-    batches, steps = log.stored(dirty.segments), _Steps()
+    steps = _Steps()
     last: dict[bytes, int] = {}
     sealed: set[int] = set()
     transactions = _Transactions(
         [each for each in log.aborted if each.last_offset >= dirty.first_offset]
     )
-    for batch in batches:
+    for batch in log.stored(dirty.segments):
         if batch.last_offset < dirty.first_offset:
+            if steps.enough(0):
+                yield
+                if log.changes != state:
+                    return None
             continue
         header = batch.header()
         looked = 0
@@ -230,7 +235,7 @@ def compact(
             if log.changes != state:
                 return None
     stays = _Stays(last, sealed, dirty.first_offset)
-    return (yield from _rewrite(log, dirty, rules, now_ms, compress, batches, stays, steps))
+    return (yield from _rewrite(log, dirty, rules, now_ms, compress, stays, steps))
 
 
 class _Stays:
@@ -259,29 +264,32 @@ def _rewrite(
     rules: Compaction,
     now_ms: int,
     compress: Compress,
-    batches: list[StoredBatch],
     stays: _Stays,
     steps: _Steps,
 ) -> Steps:
     state = log.changes
     transactions = _Transactions(list(log.aborted))
-    kept: list[StoredBatch] = []
+    segments = log.segments()[: dirty.segments]
+    before = sum(each.size for each in segments)
+    rewritten = log.rewrite(_groups(segments, rules.segment_bytes))
+    began = rewritten.position
     cleaner = _Cleaner(log, rules, now_ms, compress, stays)
-    for batch in batches:
+    for batch in log.stored(dirty.segments):
         header = batch.header()
         one = cleaner.cleaned(batch, header, transactions)
         if one is not None:
-            kept.append(one)
+            rewritten.add(one)
         if steps.enough(header.record_count if stays.any_of(header) else 0):
             yield
             if log.changes != state:
                 return None
-    segments = log.segments()[: dirty.segments]
-    before = sum(each.size for each in segments)
-    groups = _groups(segments, rules.segment_bytes)
-    log.replace_segments(dirty.segments, groups, kept, transactions.kept)
+    size = rewritten.position - began
+    replaced = log.replace_segments(dirty.segments, rewritten, transactions.kept)
     log.cleaned_to = dirty.end_offset
-    size = sum(len(each.head) + len(each.body) for each in kept)
+    for entries in replaced:
+        while entries:
+            yield
+            del entries[-_ENTRIES_A_STEP:]
     return Compacted(
         dirty.reason, dirty.first_offset, dirty.end_offset, cleaner.removed, before, size
     )

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from coordinator.server.storage import compaction as code
+from coordinator.server.storage import partition_log
 from coordinator.server.storage.append_checks import LogConfig
 from coordinator.server.storage.compaction import (
     BY_LAG,
@@ -22,7 +23,7 @@ from coordinator.server.storage.compaction import (
     next_compaction_ms,
 )
 from coordinator.server.storage.encoders import compress
-from coordinator.server.storage.partition_log import Marker, PartitionLog
+from coordinator.server.storage.partition_log import Marker, PartitionLog, StoredBatch
 from coordinator.server.storage.record_codec import Record, build_batch
 from coordinator.server.storage.records import TRANSACTIONAL, sole_batch
 from coordinator.server.storage.replica_log import ReplicaLog
@@ -222,6 +223,36 @@ class TestWhat:
         monkeypatch.setattr(code, "decompress", lambda *_: None)
         run(log)
         assert log.read(0, 1 << 20)[: len(before)].startswith(before[:60])
+
+    def test_no_step_grows_with_the_log(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Neither the first, which begins to read, nor the last, which lets go of what went."""
+        read = [0]
+
+        def counted(*given: Any) -> StoredBatch:
+            read[-1] += 1
+            return StoredBatch(*given)
+
+        monkeypatch.setattr(partition_log, "StoredBatch", counted)
+        most, steps = [], []
+        for size in (2_000, 8_000):
+            log = PartitionLog()
+            for number in range(size):
+                put(log, f"{number % 100}=1")
+            read[:] = [0]
+            for at, _ in enumerate(steps_of(log), 1):
+                read.insert(at, 0)
+            most.append(max(read))
+            steps.append(len(read))
+        assert most[0] == most[1]
+        assert steps[1] > 3 * steps[0]
+
+    def test_what_went_is_dropped_in_steps(self) -> None:
+        log = PartitionLog()
+        for number in range(2_000):
+            put(log, f"{number % 10}=1")
+        replaced = log.replace_segments(1, log.rewrite([0]), [])
+        assert [len(each) > 1_000 for each in replaced] == [True] * 4
+        assert log.log_start_offset == 0 and shown(log)[0][0] == 2
 
     def test_appends_meanwhile_do_no_harm(self) -> None:
         log = PartitionLog()

@@ -184,14 +184,14 @@ class TestEmptied:
 
     def test_it_goes_by_size_with_those_behind_it(self) -> None:
         log = filled(*[NOW] * 7)
-        log.replace_segments(1, [0], [], [])
+        log.replace_segments(1, log.rewrite([0]), [])
         rules = Retention(retention_ms=-1, retention_bytes=2 * SIZE)
         assert next_deletion_ms(log, rules, NOW) == NOW
         assert deleted(log, NOW, retention_ms=-1, retention_bytes=2 * SIZE) == [(BY_SIZE, 0, 4)]
 
     def test_by_age_its_last_change_counts(self) -> None:
         log = filled(0, 0, NOW)
-        log.replace_segments(1, [0], [], [])
+        log.replace_segments(1, log.rewrite([0]), [])
         rules = Retention(retention_ms=100)
         assert next_deletion_ms(log, rules, NOW) == NOW + 101
         assert deleted(log, NOW + 100, retention_ms=100) == []
