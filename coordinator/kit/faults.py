@@ -278,6 +278,8 @@ Action = (
     | Observe
 )
 ACTIONS: dict[str, type[Action]] = {action.kind: action for action in get_args(Action)}
+_OF_REQUESTS: tuple[type[Action], ...] = (Fail, Hold, LoseRequest)
+"""Actions that take place when the request arrives."""
 
 
 def acts_on_answers(action: Action) -> bool:
@@ -287,7 +289,7 @@ def acts_on_answers(action: Action) -> bool:
         return action.answer
     if isinstance(action, Disconnect):
         return action.after
-    return not isinstance(action, Fail | Hold | LoseRequest)
+    return not isinstance(action, _OF_REQUESTS)
 
 
 def _check_ms(value: object) -> None:
@@ -336,9 +338,10 @@ class Fault:
         if not isinstance(chance, int | float) or isinstance(chance, bool) or not 0 < chance <= 1:
             raise FaultError(f"probability: {self.probability!r}; above 0, at most 1")
         if self.selector.delivery is not None and not acts_on_answers(self.action):
+            kinds = [kind for kind, action in ACTIONS.items() if action not in _OF_REQUESTS]
             raise FaultError(
                 f"delivery {self.selector.delivery}: the delivery count is in the answer, so only faults of answers can select by it: "
-                "lose_answer, duplicate_answer, disconnect and delay of the answer, garble, throttle, observe"
+                f"{', '.join(kinds)} (delay and disconnect: of the answer)"
             )
 
     def __str__(self) -> str:

@@ -125,7 +125,9 @@ class Teller(Reader):
         if line.stream == "share":
             return in_full(self._timeline.share_known, line) or _anything(line)
         sentence = self.see(line)
-        return sentence if isinstance(sentence, str) else _anything(line)
+        if isinstance(sentence, str):
+            return sentence
+        return sentence_of(line) if line.kind in DEEDS else _anything(line)
 
     def _group(self, line: Line) -> GroupView | None:
         return self._timeline.groups.get(line.group or "")
