@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 class MemberState(Enum):
     """State of a classic member, by the Java consumer's names (CLI-3)."""
 
-    UNJOINED = "no part of the group, as far as it knows"
+    UNJOINED = "not a member, as far as it knows"
     PREPARING_REBALANCE = "JoinGroup sent"
     COMPLETING_REBALANCE = "joined; SyncGroup sent, or the leader still assigns"
     STABLE = "has its part of the assignment"

@@ -471,7 +471,7 @@ class Broker(FreshNames):
         return (beside is None or beside > now) and self.coordinator.only_looks(now)
 
     def _earliest(self, deadline: int | None) -> int | None:
-        """Return the earliest of a groups' deadline and all other deadlines of the broker."""
+        """Return the earliest of the groups' deadline and all other deadlines of the broker."""
         fetch = self.parked_fetches.next_deadline()
         if fetch is not None and (deadline is None or fetch < deadline):
             deadline = fetch

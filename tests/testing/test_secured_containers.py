@@ -28,7 +28,7 @@ USERS = {"billing": 'se"cr\\et é'}
     ("options", "message"),
     [
         ({"security": "TLS"}, "security='TLS': it is one of PLAINTEXT, SSL"),
-        ({"users": USERS}, "users: nobody logs in at"),
+        ({"users": USERS}, "users: there is no login at"),
         ({"security": "SASL_SSL"}, "asks who a client is, and there are no users"),
         ({"security": "SASL_SSL", "users": {"my app": "x"}}, "'my app': a name that goes into"),
         ({"security": "SASL_SSL", "users": USERS, "acls": ["billing may Read"]}, "acls: "),

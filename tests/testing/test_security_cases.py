@@ -158,7 +158,7 @@ def test_each_mistake_is_found(kind: type[KafkaPython], finding: str) -> None:
 @pytest.mark.parametrize(
     ("options", "case", "why"),
     [
-        ({}, PASSWORD, "nobody logs in here"),
+        ({}, PASSWORD, "there are no logins here"),
         ({}, RIGHT, "there is no authorizer"),
         ({}, CERTIFICATE, "no listener speaks TLS"),
         ({"super_users": ["User:billing"]}, RIGHT, "no ACL gives User:billing"),

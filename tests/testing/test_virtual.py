@@ -242,7 +242,7 @@ async def test_what_cannot_be_is_refused_in_words(
     monkeypatch.delenv("PYTHONHASHSEED", raising=False)
     with pytest.warns(VirtualKafkaWarning, match="PYTHONHASHSEED is not set"):  # noqa: PT031
         async with virtual_kafka(log=tmp_path / "run.jsonl") as kafka:
-            with pytest.raises(EmulatorError, match="nobody logs in at the listener PLAINTEXT"):
+            with pytest.raises(EmulatorError, match="there is no login at the listener PLAINTEXT"):
                 kafka.peer("g", topics=["t"], user="billing")
             with pytest.raises(EmulatorError, match=r"await asyncio.sleep\(seconds\) instead"):
                 await kafka.advance(5)

@@ -80,12 +80,12 @@ def _assigned(group: ShareGroup, event: ShareTargetAssigned) -> str:
 def _recorded(change: str, which: str) -> str:
     match change:
         case Change.INITIALIZING:
-            return f"The share coordinator is asked to make the state of {which}."
+            return f"The share coordinator is asked to initialize the state of {which}."
         case Change.INITIALIZED:
-            return f"The state of {which} is made: members can be given them."
+            return f"The state of {which} is initialized: members can be assigned these partitions."
         case Change.REFUSED:
             return (
-                f"The share coordinator did not make the state of {which}; it is asked again with the "
+                f"The share coordinator did not initialize the state of {which}; it is asked again with the "
                 "next heartbeat."
             )
         case Change.DELETING:

@@ -67,7 +67,7 @@ class Sight:
         return broker.node_id
 
     def partition_leader(self, topic: str, index: int) -> int:
-        """Return the broker that leads a partition."""
+        """Return the broker that leads a partition. Raises ClusterError if it has no leader."""
         found = (
             None
             if self._reach.all_brokers_down()

@@ -165,7 +165,9 @@ class RealKafka(Brokers):
             return self._secured.client_config(library, self.bootstrap_servers, user, mechanism)
         plain = Access(self.bootstrap_servers, SecurityProtocol.PLAINTEXT, "", "", "", None)
         if user is not None:
-            raise ContainerError(f"user={user!r}: nobody logs in here; give security and users")
+            raise ContainerError(
+                f"user={user!r}: there are no logins here; give security and users"
+            )
         return config_for(library, plain)
 
     def tool(self, name: str, *args: str, node: int = 1) -> str:

@@ -262,7 +262,8 @@ class VirtualBrokers(LoopKit):
         port: Any = None,
         **options: Any,
     ) -> Any:
-        """Stand in for `loop.create_connection` under virtual time."""
+        """Connect to a virtual broker in memory if the address is one; otherwise call `real`, which is
+        `loop.create_connection`, while virtual time stands still. Replaces that method."""
         ports = {_PORT: self._secured.listener}
         if self._secured.has_own_listener:
             ports[OWN_PORT] = OWN_LISTENER

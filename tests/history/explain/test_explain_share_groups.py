@@ -31,8 +31,8 @@ def test_a_member_joins_waits_for_its_partitions_and_goes() -> None:
         "The group went to epoch 2: a changed its subscription.",
         "Assignor simple computed the target of epoch 2: a gets nothing.",
         "a is at epoch 2 and reads nothing.",
-        "The share coordinator is asked to make the state of jobs 0-2.",
-        "The state of jobs 0-2 is made: members can be given them.",
+        "The share coordinator is asked to initialize the state of jobs 0-2.",
+        "The state of jobs 0-2 is initialized: members can be assigned these partitions.",
         "The group went to epoch 3: share partitions were initialized.",
         "Assignor simple computed the target of epoch 3: a gets jobs 0-2.",
         "a is at epoch 3 and reads jobs 0-2.",
@@ -50,7 +50,7 @@ def test_a_session_that_ends_and_a_state_that_is_not_made() -> None:
     w.advance(10_000)
     sentences = told(w)
     assert (
-        "The share coordinator did not make the state of jobs 0; it is asked again with the next heartbeat."
+        "The share coordinator did not initialize the state of jobs 0; it is asked again with the next heartbeat."
         in sentences
     )
     assert "a is no longer in the group (session expired)." in sentences

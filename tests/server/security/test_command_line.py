@@ -47,7 +47,7 @@ class TestServe:
         [
             (("--user", "billing"), "--user: write NAME:PASSWORD"),
             (("--users-file", "/none/such"), "--users-file /none/such"),
-            (("--user", "a:b"), "nobody logs in at"),
+            (("--user", "a:b"), "there is no login at"),
             (("--listen", "SASL_SSL://127.0.0.1:0"), "--user billing:secret"),
             (("--acl", "nonsense"), "acls: 'nonsense'"),
             (("--listen", "SSL://0.0.0.0:9093", "--advertise", "SSL://h:1"), "--allow-remote"),

@@ -374,7 +374,7 @@ class TestWhatCannotBe:
     def test_nobody_logs_in_without_sasl(self) -> None:
         with Emulator() as kafka:
             assert kafka.client_config("java") == {"bootstrap.servers": kafka.bootstrap_servers}
-            with pytest.raises(EmulatorError, match="nobody logs in"):
+            with pytest.raises(EmulatorError, match="there is no login"):
                 kafka.client_config("java", user="billing")
             with pytest.raises(EmulatorError, match="no listener speaks TLS"):
                 kafka.ca_file  # noqa: B018
