@@ -82,7 +82,7 @@ def test_who_goes_on_is_named(kafka: Emulator, application: type[small.Small]) -
         under_test.start()
         under_test.patience_s = 5.0
         with pytest.raises(
-            ApplicationError, match=r"GROUP_AUTHORIZATION_FAILED .*its consumer is open still"
+            ApplicationError, match=r"GROUP_AUTHORIZATION_FAILED .*its consumer is still open"
         ) as found:
             ConsumerCases()._refused_everything(under_test)
         assert found.value.findings[0].name == f.SWALLOWED
