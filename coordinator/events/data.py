@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from .values import LeftOut
+
 
 class RecordsAppended(NamedTuple):
     """A producer's batch was appended to a partition's log. A duplicate batch, recognised by its
@@ -35,6 +37,8 @@ class RecordsServed(NamedTuple):
     isolation: str
     client: str
     peer: str
+    first_offset: LeftOut[int] = None
+    """Of the first record that is left, if that at `offset` was compacted away."""
 
 
 class MarkerWritten(NamedTuple):

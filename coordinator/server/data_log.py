@@ -19,7 +19,10 @@ from coordinator.events.data import (
     SegmentRolled,
 )
 
+from .storage.compression import decompress
 from .storage.encoders import NAMES
+from .storage.record_codec import read_records
+from .storage.records import CONTROL, HEADER_SIZE, BatchRefused, parse_header
 
 if TYPE_CHECKING:
     from coordinator.events import EventLog
@@ -117,7 +120,14 @@ def served(
         if last is not None:
             isolation = "read_committed" if committed else "read_uncommitted"
             log.append(
-                RecordsServed(offset, last, isolation, call.client_id, call.peer),
+                RecordsServed(
+                    offset,
+                    last,
+                    isolation,
+                    call.client_id,
+                    call.peer,
+                    first_left(records, offset),
+                ),
                 at_ms=call.now,
                 broker=node,
                 topic=topic,
@@ -171,6 +181,42 @@ def closed(log: EventLog | None, node: int, peer: str, client_id: str, now: int)
     """
     if log is not None and on(log):
         log.append(ConnectionClosed(peer, client_id), at_ms=now, broker=node)
+
+
+def first_left(records: bytes, offset: int) -> int | None:
+    """Return the offset of the first record if compaction removed the one at `offset`; None if it
+    is there, or a marker stands before the first record.
+    """
+    pos = 0
+    while pos + HEADER_SIZE <= len(records):
+        header = parse_header(records[pos : pos + HEADER_SIZE])
+        end = pos + 12 + header.length
+        whole = header.record_count == header.last_offset - header.base_offset + 1
+        if end > len(records) or header.attributes & CONTROL:
+            return None
+        if whole:
+            return header.base_offset if header.base_offset > offset else None
+        opened = _opened(header, records[pos + HEADER_SIZE : end])
+        if opened is None:
+            return None
+        try:
+            for record in read_records(header, opened):
+                if record.offset >= offset:
+                    return record.offset if record.offset > offset else None
+        except BatchRefused:
+            return None
+        pos = end
+    return None
+
+
+def _opened(header: BatchHeader, payload: bytes) -> bytes | None:
+    if not header.codec:
+        return payload
+    try:
+        opened = decompress(header.codec, payload)
+    except (ValueError, BatchRefused):
+        return None
+    return None if opened is None or not opened.whole else opened.data
 
 
 def _last_offset(records: bytes) -> int | None:

@@ -27,8 +27,8 @@ def told_compaction(compaction: Compaction) -> str:
     was = "was" if event.removed == 1 else "were"
     what = f"{removed} of {printable(topic)}-{partition} below offset {event.end_offset} {was}"
     asked = [
-        f"client {printable(client)} asked for {offset} at {instant(at_ms)} and was given what is left"
-        for client, (at_ms, offset) in compaction.asked.items()
+        f"client {printable(client)} asked for {offset} at {instant(at_ms)} and the first record kept is {first}"
+        for client, (at_ms, offset, first) in compaction.asked.items()
     ]
     by = f"compacted away at {instant(compaction.at_ms)} by {printable(event.reason)}"
     return f"{what} {by}{'; ' if asked else ''}{listed(asked)}."

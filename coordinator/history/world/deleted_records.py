@@ -57,14 +57,14 @@ class Deletion:
 
 @dataclass(slots=True)
 class Compaction:
-    """A compacted part of a partition. `asked`: for each client the first instant after that at
-    which it asked for an offset in it, and the offset."""
+    """A compacted part of a partition. `asked`: for each client the first instant at which it asked
+    for a compacted offset, the offset, and that of the first record kept behind it."""
 
     seq: int
     place: _Place
     event: LogCompacted
     at_ms: int
-    asked: dict[str, tuple[int, int]] = field(default_factory=dict)
+    asked: dict[str, tuple[int, int, int]] = field(default_factory=dict)
 
 
 class DeletedRecords(Reader):
@@ -128,10 +128,13 @@ class DeletedRecords(Reader):
         compaction = self._compacted.get(_place(line)) if self._compacted else None
         if (
             compaction is not None
+            and event.first_offset is not None
             and event.offset < compaction.event.end_offset
             and len(compaction.asked) < _MOST
         ):
-            compaction.asked.setdefault(event.client, (line.at_ms, event.offset))
+            compaction.asked.setdefault(
+                event.client, (line.at_ms, event.offset, event.first_offset)
+            )
 
     @on(FetchOutOfRange)
     def _asked(self, line: Line, event: FetchOutOfRange) -> None:

@@ -35,7 +35,7 @@ from integration_tests.wire.transacting import Transactor
 
 SEEDS = (*range(1, 7), 1004, 1133, 1348)
 HOUR_MS = 3_600_000
-SETTLES_MS = 1_500
+SETTLES_MS = 2_500
 READ_COMMITTED = 1
 of_logs = partial(scenario, PROFILE, since=SINCE, lasts_s=90)
 
@@ -147,6 +147,8 @@ class Life:
         """By the cleaner, if the policy has it compact."""
         if "compact" in self.policy:
             clean(self.s, self.name, changes=False)
+        else:
+            self.s.wait(SETTLES_MS)
 
     def by_time(self) -> None:
         """Whatever is older than one of the times that were written."""
