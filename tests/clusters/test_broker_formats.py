@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,17 @@ def test_a_line_about_a_group_is_understood_or_passed_over_for_a_reason(
 ) -> None:
     understood, _ = _read(class_, format_)
     assert understood, _filled(format_)
+
+
+@pytest.mark.parametrize("release", ["3.9.2", "4.0.2", "4.3.1", "4.4.0"])
+def test_the_page_has_the_counts(release: str, project_root: Path) -> None:
+    counts = Counter[str]()
+    for releases, class_, level, format_ in _ROWS:
+        if release in releases.split(",") and level in ("INFO", "WARN", "ERROR"):
+            understood, facts = _read(class_, format_)
+            counts["fact" if facts else "passed" if understood else "not read"] += 1
+    cells = " | ".join(str(counts[each]) for each in ("fact", "passed", "not read"))
+    assert f"| broker {release} | {cells} |" in (project_root / "docs" / "diagnose.md").read_text()
 
 
 def test_every_row_that_passes_a_line_over_says_why() -> None:

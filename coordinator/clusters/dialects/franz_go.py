@@ -54,6 +54,7 @@ _PASSED = (
     "sync failed with RebalanceInProgress, rejoining",
     "joined as leader but unable to balance group due to KIP-345 limitations",
     "sync assignment parse failed",
+    "sync group failed",
     "fetch offsets failed",
     "fetch offsets failed due to context cancelation",
     "fetch offsets failed with non-retryable error",

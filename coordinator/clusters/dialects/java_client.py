@@ -80,9 +80,17 @@ def _read_producer(text: str) -> tuple[bool, list[Fact]]:
 
 
 _PASSED = (
+    "A group authorization error",
     "Adding newly assigned",
+    "An authentication error occurred in the heartbeat thread",
+    "Assigned tasks with local epoch",
+    "Assigning active tasks",
     "Attempt to send LeaveGroup",
+    "Attempt to heartbeat with",
     "Attempt to join group",
+    "Auto-commit of offsets",
+    "Auto-commit request before reconciling",
+    "Broker requested topology description push",
     "JoinGroup failed",
     "Joined group at generation",
     "Rebalance started",
@@ -91,19 +99,41 @@ _PASSED = (
     "Unsubscribe",
     "Member ",
     "Attempt to heartbeat failed since group is rebalancing",
+    "Close timed out with",
     "Cluster ID",
-    "ConsumerGroupHeartbeatRequest failed",
+    "Consumer group ",
+    "ConsumerGroupHeartbeatRequest ",
     "Discovered group coordinator",
+    "Dynamic member ",
+    "Failing all unsent commit requests",
     "Failing OffsetCommit request",
     "Finished assignment for group",
     "Found no committed offset",
+    "Generation data was cleared by heartbeat thread",
     "Giving away all assigned partitions as lost",
     "Group coordinator lookup failed",
+    "Heartbeat thread failed",
+    "Interrupted while waiting for consumer heartbeat thread",
+    "Invalid offset",
+    "Leaving newly assigned partitions",
     "Lost previously assigned partitions",
+    "Membership is in the following",
+    "No action taken to join the group",
+    "Not authorized to commit",
     "Notifying assignor about the new",
+    "Received Streams group configuration",
+    "Reconciliation failed",
     "Resetting generation",
     "Resetting offset for partition",
     "Revok",
+    "ShareGroupHeartbeatRequest ",
+    "StreamsGroupHeartbeatRequest ",
+    "Task revocation callback",
+    "Unexpected error handling response",
+    "Unexpected interrupt received in heartbeat thread",
+    "With the COOPERATIVE protocol",
+    "need to re-join",
+    "still waiting to ensure active group",
     "Setting newly assigned partitions",
     "Setting offset for partition",
     "Subscribed to",
@@ -124,9 +154,12 @@ _PASSED = (
     "Skipped assignment for returning static leader",
     "Synchronous auto-commit of offsets",
     "The following ",
+    "The on",
     "The pause flag in partitions",
     "User provided listener",
+    "onAllTasksLost callback",
     "onPartitions",
+    "onTasksRevoked callback",
 )
 
 
@@ -188,6 +221,9 @@ def _trouble(client: str, group: str | None, instance: str | None, text: str) ->
         text.startswith("Attempt to heartbeat failed") and "not valid" in text
     ):
         return ClientRemoved(client, group, "UNKNOWN_MEMBER_ID")
+    reset = _RESET.match(text)
+    if reset:
+        return ClientRemoved(client, group, reset["error"])
     if text.startswith(_IN_NONE):
         return CommitRefused(client, group, joining=True)
     if text.startswith(_COMMITS) and any(words in text for words in _LOST):
@@ -213,6 +249,9 @@ _FENCED = (
     " failed due to fenced instance id ",
     " failed due to unreleased instance id ",
     "StreamsGroupHeartbeatRequest failed because instance id ",
+)
+_RESET = re.compile(
+    r"Attempt to heartbeat with .{1,600} failed due to (?P<error>[A-Z_]{4,40}), resetting generation"
 )
 _IN_NONE = "Failing OffsetCommit request since the consumer is not part of an active group"
 """A client writes so while it joins, too: a rebalance is under way then, and nothing was lost."""

@@ -37,6 +37,13 @@ ANCHORS = (
     "using '",
     "found topic/partition: ",
     "Syncing ",
+    "committed offsets for group ",
+    "started partition watcher for group, ",
+    "stopped partition watcher for group, ",
+    "Failed to fetch offsets for group ",
+    "leave group failed for group, ",
+    "started commit for group ",
+    "stopped commit for group ",
     "Unable to establish connection to consumer group coordinator for group ",
 )
 _JOINED = re.compile(
@@ -56,7 +63,8 @@ _LOST = re.compile(
 _PASSED = re.compile(
     r"entering loop for consumer group, |using '[^']{1,100}' balancer to assign group, |found topic/partition: |"
     r"Syncing \d{1,9} assignments for generation \d|st(?:arted|opped) heartbeat for group|"
-    r"sync group finished for group, |received empty assignments for group, "
+    r"st(?:arted|opped) (?:partition watcher|commit) for group|Failed to fetch offsets for group |leave group failed for group, |"
+    r"committed offsets for group |sync group finished for group, |received empty assignments for group, "
 )
 
 

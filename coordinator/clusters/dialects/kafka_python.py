@@ -85,6 +85,8 @@ def told(client: str, message: str) -> tuple[bool, list[Fact]]:
         return True, [ClientFenced(client, group, None)]
     if message.startswith(("LeaveGroup request succeeded", "LeaveGroup request for group")):
         return True, [ClientLeaving(client, group, None, "")]
+    if message.startswith("OffsetCommit failed for group ") and "due to group error" in message:
+        return True, [CommitRefused(client, group)]
     if message.startswith(_REFUSED) or (
         message.startswith("OffsetCommit ")
         and any(word in message for word in ("UnknownMember", "IllegalGeneration"))
@@ -112,6 +114,29 @@ _REFUSED = (
     "Failing OffsetCommit request since the consumer is not part of an active group",
 )
 _PASSED = (
+    "Assignment rejected: ",
+    "Auto offset commit failed",
+    "Broker version (",
+    "Cooperative assignment rejected: ",
+    "Error sending ",
+    "Failed to commit on finallization",
+    "Heartbeat failed: ",
+    "Heartbeat send request failed",
+    "JoinGroup for group ",
+    "LeaveGroup request for member ",
+    "LeaveGroup request failed",
+    "Not authorized to commit",
+    "Offset commit failed",
+    "OffsetCommit ",
+    "OffsetFetchRequest -- ",
+    "Pre-rebalance offset commit failed",
+    "Rebalance listener ",
+    "Successfully joined group",
+    "Unexpected error",
+    "Unknown error fetching offsets",
+    "User provided ",
+    "group_id is None",
+    "heartbeat_interval_ms is high",
     "Attempt to join group",
     "Cooperative pre-rebalance for group",
     "Cooperative rebalance complete for group",

@@ -13,6 +13,7 @@ def may_matter(raw: bytes) -> bool:
     return (
         (b"roup" in raw and _of_groups(raw))
         or (b"onsumer" in raw and _of_consumers(raw))
+        or (b"member" in raw and (b"ound member: " in raw or b"member/topic/" in raw))
         or b"ebalanc" in raw
         or b"[Worker " in raw
         or b"[Producer " in raw
@@ -31,8 +32,6 @@ def may_matter(raw: bytes) -> bool:
         or b"poll timeout has expired" in raw
         or b"OffsetCommit" in raw
         or b"TOPIC" in raw
-        or b"ound member: " in raw
-        or b"member/topic/partitions" in raw
     )
 
 
@@ -54,13 +53,13 @@ def _of_groups(raw: bytes) -> bool:
         or b'roup "' in raw
         or b"JoinGroup response" in raw
         or b"LeaveGroup request" in raw
+        or b"oined group " in raw
         or b"oining group" in raw
+        or b"eaving group" in raw
+        or b"leader for group" in raw
         or b"Group member (" in raw
         or b"roup coordinator (" in raw
         or b"roup instance id" in raw
-        or b"leader for group" in raw
-        or b"eaving group" in raw
-        or b"oined group " in raw
         or b"for group " in raw
     )
 
@@ -78,10 +77,10 @@ def _of_consumers(raw: bytes) -> bool:
 
 def of_other_group(raw: bytes, group: bytes) -> bool:
     """Return True if a broker's line is about another group than the one of interest. A line
-    that names only a member may be about any group."""
+    that names only members, as those of a fence or a new leader do, may be about any group."""
     return (
         b"[GroupCoordinator " in raw
         and group not in raw
-        and b"memberId=" not in raw
+        and b" for static member with " not in raw
         and b"Group leader [" not in raw
     )

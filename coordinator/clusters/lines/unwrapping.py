@@ -19,7 +19,7 @@ _WIDTHS = range(60, 221)
 _MOST_PARTS = 12
 _QUOTES = re.compile(r"(?:> ?){1,8}")
 _RECORD = (
-    r"\s*(?:[\[\"(]?\d{4}[-/.]\d\d|\[?\d\d:\d\d:\d\d|\d\d/\d\d/\d\d |[A-Z][a-z]{2} [ \d]\d \d\d:|%\d\|\d|\{|"
+    r"\s{0,40}(?:[\[\"(]?\d{4}[-/.]\d\d|\[?\d\d:\d\d:\d\d|\d\d/\d\d/\d\d |[A-Z][a-z]{2} [ \d]\d \d\d:|%\d\|\d|\{|"
     r"\[pod/|[\w.-]{1,80} {1,20}\| |(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)\b|"
     r"[\w./-]{1,120} \[?\d{4}-\d\d-\d\d"
 )
