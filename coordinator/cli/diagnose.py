@@ -179,6 +179,8 @@ def _write_log(path: str, found: Diagnosis, redaction: Redaction) -> None:
     from coordinator.events.line import LogError
     from coordinator.events.writer import EventLog
 
+    if os.path.isfile(path):
+        raise UsageError(f"--log {path}: the file exists already, and is left alone; give another")
     try:
         log = EventLog.open(
             path,

@@ -293,3 +293,8 @@ def test_a_refused_commit_without_a_line_of_the_client() -> None:
     (story,) = diagnose_text(trace + "\n").groups.values()
     assert [event.kind for event in story.events] == ["commit-refused"]
     assert not story.findings
+
+
+def test_a_list_of_groups_tells_nothing_of_what_they_do() -> None:
+    rows = "GROUP TYPE PROTOCOL\norders Classic consumer\njobs Share share\n"
+    assert not diagnose_text(rows).groups

@@ -20,6 +20,8 @@ _COLUMNS = frozenset(
     )
 )
 """Words of a header line that a mail program has broken in two."""
+_TELLING = frozenset(("TOPIC", "STATE", "#MEMBERS", "#PARTITIONS", "CONSUMER-ID"))
+"""Columns of which a table must have one to say something about a group's state."""
 _COMMAND = re.compile(r"--group[ =]['\"]?(?P<group>[^\s'\"]{1,300})")
 _COMMAS = re.compile(r"\"?(?:GROUP\"? ?[,;]|TOPIC\"? ?[,;] ?\"?PARTITION)")
 """A header line of a table with commas, as spreadsheets and exports have it."""
@@ -110,6 +112,8 @@ class Reader:
         if not rows:
             return [] if keep_state or state is None else [Described(*state, None, (), None)]
         facts: list[Fact] = []
+        if rows and not _TELLING & rows[0].keys():
+            return []  # a list of groups and their types tells nothing of what they do
         for group in dict.fromkeys(row["GROUP"] for row in rows):
             of_group = [row for row in rows if row["GROUP"] == group]
             shown = next((row["STATE"] for row in of_group if row.get("STATE") in _STATES), None)

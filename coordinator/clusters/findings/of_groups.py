@@ -349,8 +349,8 @@ def _too_many(story: GroupStory, people: People) -> Iterator[Finding]:
         None,
         None,
         SHOWN,
-        f"{len(idle)} members have no partition while nobody has more than one ({names}): there are more members than partitions. "
-        "They do nothing but rebalance with the others",
+        f"{len(idle)} of the members have no partition while nobody has more than one ({names}): there are more members than "
+        "partitions. They do nothing but rebalance with the others",
         [line],
     )
 
