@@ -113,7 +113,7 @@ CAUSES: Final = {
     "topic-grew": "the partitions of a subscribed topic changed",
     "subscription-changed": "the metadata of {member} (its topics, or what it owns) changed",
     "leader-rejoined": "the leader {member} joined again",
-    "rejoined": "{member} joined again, as a further step of a cooperative rebalance",
+    "rejoined": "{member} joined again, as a further step of a cooperative rebalance or after an error",
     "coordinator-moved": "the coordinator moved",
     "coordinator-loaded": "the coordinator loaded the group anew",
     "member-fenced": "the coordinator removed {member}",
