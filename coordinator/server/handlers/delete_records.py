@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 def handle(broker: Broker, call: Call) -> DeleteRecordsResponse | None:
-    """Move the log start offsets and wake waiting fetches; answer, or park the request until the
-    replicas follow.
+    """Move the log start offsets, which answers no waiting fetch (RET-6). Answer, or park the
+    request until the replicas follow.
     """
     request = call.message
     assert isinstance(request, DeleteRecordsRequest)
@@ -103,5 +103,4 @@ def _delete(
             broker.cleaning.log_start_moved(partition, now)
             if broker.replication is not None:
                 broker.replication.mark(name, index)
-            broker.parked_fetches.wake(name, index, now)
     return answer
