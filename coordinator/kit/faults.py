@@ -166,7 +166,7 @@ class Fail:
 
 @dataclass(frozen=True, slots=True)
 class Delay:
-    """Handle the request, or send its response, later by so many ms. Later requests on the
+    """Handle the request, or send its response, `duration_ms` later. Later requests on the
     connection wait, too."""
 
     duration_ms: int

@@ -125,7 +125,7 @@ class Kit(TopicKit, ClusterKit, SecurityKit, FaultWords["FaultHandle"]):
         silent: Collection[str] = (),
         grace: float = DEFAULT_GRACE_S,
     ) -> list[dict[str, Any]]:
-        """Let the coordinators' clock jump by so many seconds and hours, from deadline to deadline.
+        """Advance the coordinators' clock by `seconds` and `hours`, from deadline to deadline.
         Return the events of the jump as lines of the event log.
 
         Members with an open connection keep their sessions, because they would have sent

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 class ConsumerState(Enum):
     """State of a member of the consumer protocol, by the Java consumer's names (K8-CL-1)."""
 
-    UNSUBSCRIBED = "no part of the group, and not on its way in"
+    UNSUBSCRIBED = "not a member, and not joining"
     JOINING = "the heartbeat with epoch 0 is due or on its way"
     RECONCILING = "takes over an assignment: commits, gives up, takes"
     ACKNOWLEDGING = "the heartbeat that tells what it owns now is due"

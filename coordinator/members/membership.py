@@ -159,7 +159,7 @@ class Membership(Participant):
             return None
         if self.state in REBALANCING:
             return RebalanceInProgress("this member is in a rebalance")
-        return CommitFailed("this member is no part of the group")
+        return CommitFailed("this consumer is not a member of the group")
 
     def on_commit_refused(self, sent: InFlight, error: ErrorCode, where: str) -> MemberFault | None:
         """Return the fault for a commit's error; a member that is no longer in its generation

@@ -387,7 +387,7 @@ _WORTH_TELLING_MS = 100
 
 
 def not_consumed(cost: Cost) -> str:
-    """Return the partitions on which nobody worked because of a rebalance, and for how long; ""
+    """Return the partitions that no member processed because of a rebalance, and for how long; ""
     if somebody always did."""
     least_ms, most_ms = cost.lost
     if not most_ms:
@@ -401,7 +401,7 @@ def not_consumed(cost: Cost) -> str:
 
 
 def lost_in_all(lost: Lost) -> str:
-    """Return for how long nobody worked on a group's partitions; "" if somebody always did."""
+    """Return for how long no member processed a group's partitions; "" if somebody always did."""
     least_ms, most_ms = lost
     if not most_ms:
         return ""

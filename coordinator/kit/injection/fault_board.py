@@ -170,7 +170,7 @@ class FaultHandle:
         return self._active.number in self._board.in_force
 
     def begin_hit(self, hits: int = 1) -> Future[None]:
-        """Wait without blocking: the future is done when so many requests have met the fault.
+        """Wait without blocking: the future is done when `hits` requests have met the fault.
         Cancel it to end the wait."""
         if type(hits) is not int or hits < 1:
             raise ControlError(f"hits: {hits!r}; a whole number from 1 on")
@@ -200,7 +200,7 @@ class FaultHandle:
         )
 
     def wait_hit(self, hits: int = 1, timeout: float = DEFAULT_TIMEOUT_S) -> Self:
-        """Wait until so many requests have met the fault; `timeout` in seconds. Raises
+        """Wait until `hits` requests have met the fault; `timeout` in seconds. Raises
         ControlError when the time is over."""
         arguments.seconds("timeout", timeout)
         reached = self.begin_hit(hits)

@@ -66,7 +66,7 @@ class FaultWords(Generic[H]):
         answer: bool = False,
         **which: Any,
     ) -> H:
-        """Handle requests or, with `answer`, send their responses so many seconds later."""
+        """Handle requests or, with `answer`, send their responses `seconds` later."""
         _by_name("delay", api, unnamed, seconds)
         return self._fault(api, "delay", which, duration_ms=milliseconds(seconds), answer=answer)
 
@@ -97,7 +97,7 @@ class FaultWords(Generic[H]):
     def throttle(
         self, api: str | None, /, *unnamed: object, seconds: float | None = None, **which: Any
     ) -> H:
-        """Answer that the client is throttled for so many seconds."""
+        """Answer that the client is throttled for `seconds`."""
         _by_name("throttle", api, unnamed, seconds)
         return self._fault(api, "throttle", which, duration_ms=milliseconds(seconds))
 

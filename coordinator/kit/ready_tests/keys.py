@@ -28,7 +28,7 @@ def keys_of(partitions: int) -> tuple[tuple[str, ...], ...]:
 
 
 def round_the_partitions(records: int, partitions: int) -> list[str]:
-    """Return keys for so many records that distribute them over the partitions in turn."""
+    """Return a key for each of `records` records, so that they go to the partitions in turn."""
     keys = keys_of(partitions)
     return [
         keys[number % partitions][number // partitions % PER_PARTITION] for number in range(records)

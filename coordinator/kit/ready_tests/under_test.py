@@ -640,7 +640,7 @@ class ApplicationUnderTest:
         )
 
     def wait_shared(self, peers: int = 1) -> GroupSnapshot:
-        """Wait until the application and so many peers share the partitions, and every member
+        """Wait until the application and `peers` other members share the partitions, and every member
         has acted on its own."""
         return self.wait(
             findings.BLOCKS,

@@ -310,7 +310,7 @@ def _put_transactions(
 
 
 def _from_now(event: Event, later_ms: int) -> Event:
-    """Return a group's event moved by so many ms: offsets with a retention time of their own
+    """Return a group's event moved in time: offsets with a retention time of their own
     keep the rest of it."""
     if not isinstance(event, OffsetsCommitted | OffsetsPending):
         return event

@@ -117,7 +117,7 @@ class SecurityKit:
         return self._disturbed(how, times, 0)
 
     def delay_handshakes(self, seconds: float, *, times: int = 1) -> Change:
-        """Delay the next TLS handshakes by so many seconds of real time. The inverse cancels
+        """Delay the next TLS handshakes by `seconds` of real time. The inverse cancels
         those that are left."""
         from .. import arguments
 

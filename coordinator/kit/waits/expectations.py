@@ -36,12 +36,12 @@ class GroupExpectation:
     """A condition of one group. Fields that are None do not matter; all others must hold at the
     same instant.
 
-    `members`: exactly so many. `generation_above`: the generation (group epoch) is higher.
+    `members`: the exact number of members. `generation_above`: the generation (group epoch) is higher.
     `assigned` (never true during a rebalance): "all", or partitions by member as (topic, index)
     or "topic-index". "all" means that every partition of the subscribed topics has exactly one
     owner; in a share group one or more, and every member is at the group's epoch. `committed`:
-    offsets at least as high, by partition. `lag`: at most so many records behind, over all
-    partitions. `acted`: every member fetched from or committed for each of its partitions since
+    offsets at least as high, by partition. `lag`: the highest total lag over all partitions.
+    `acted`: every member fetched from or committed for each of its partitions since
     it got them; in a share group it asks for their records. `heard` (weaker): the group is
     Stable and every member has sent a heartbeat since it got its assignment.
     """

@@ -28,8 +28,8 @@ class ShareExpectation:
     the same instant.
 
     `state`: of the group. `members`, `available`, `acquired`, `acknowledged`, `archived`:
-    exactly so many. `delivery_count`: a record in flight was delivered at least so often. `lag`:
-    at most so many records behind.
+    exact numbers. `delivery_count`: a record in flight was delivered at least this often. `lag`: the
+    highest lag.
     """
 
     state: str | None = None

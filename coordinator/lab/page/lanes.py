@@ -25,7 +25,7 @@ MOST_NAME: Final = 80
 
 
 def cut(text: str, most: int) -> str:
-    """Return a text of at most so many letters, with dots for the rest."""
+    """Return a text shortened to the given number of letters, with dots for the rest."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 

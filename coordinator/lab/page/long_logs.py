@@ -53,18 +53,18 @@ class KeptSteps:
         self._lines: list[Line] = []
 
     def add(self, line: Line) -> None:
-        """See Steps."""
+        """See `Steps`."""
         self._lines.append(line)
 
     def __len__(self) -> int:
         return len(self._lines)
 
     def instants(self) -> Sequence[int]:
-        """See Steps."""
+        """See `Steps`."""
         return [line.at_ms for line in self._lines]
 
     def read(self, begin: int, end: int) -> list[Line]:
-        """See Steps."""
+        """See `Steps`."""
         return self._lines[begin:end]
 
 
@@ -80,7 +80,7 @@ class FileSteps:
         self._recent: deque[Line | None] = deque(maxlen=_MOST_RECENT)
 
     def add(self, line: Line) -> None:
-        """See Steps."""
+        """See `Steps`."""
         self._add(line.at_ms, line)
 
     def pass_over(self, at_ms: int) -> None:
@@ -96,7 +96,7 @@ class FileSteps:
         return len(self._offsets)
 
     def instants(self) -> Sequence[int]:
-        """See Steps."""
+        """See `Steps`."""
         return self._instants
 
     def read(self, begin: int, end: int) -> list[Line]:

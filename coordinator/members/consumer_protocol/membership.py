@@ -199,7 +199,7 @@ class ConsumerMembership(Participant):
             )
             if waits:
                 return Refused("OffsetCommit", error, where, retriable=True)
-            return CommitFailed(f"{error.name}: the member epoch has gone on since")
+            return CommitFailed(f"{error.name}: the member epoch has changed since")
         if error is ErrorCode.UNKNOWN_MEMBER_ID:
             return CommitFailed(f"{error.name}: the group has gone on without this member")
         if error is ErrorCode.FENCED_INSTANCE_ID:

@@ -45,7 +45,7 @@ Assigned = Mapping[bytes, tuple[int, ...]]
 class ShareState(Enum):
     """State of a member of a share group."""
 
-    UNSUBSCRIBED = "no part of the group"
+    UNSUBSCRIBED = "not a member"
     JOINING = "the heartbeat with epoch 0 is due or on its way"
     STABLE = "in the group"
     STALE = "left because the application did not poll: joins again when it does"

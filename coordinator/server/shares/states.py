@@ -104,7 +104,8 @@ class ShareStates:
     def read(
         self, key: ShareStateKey, leader_epoch: int, now: int, cause: int | None = None
     ) -> tuple[Decision, ShareState | None]:
-        """Return the state, for a leader of this epoch."""
+        """Return the decision about a read by a leader of this epoch, and the state, or None if the
+        decision is an error."""
         decision = self._carry_out(
             key,
             lambda state, asked: decide.decide_read(state, asked, leader_epoch),

@@ -146,8 +146,8 @@ class ConsumerGroup:
         return self._clients.get(member, "")
 
     def having(self, partition: TopicPartition) -> list[str]:
-        """Return the members that have a partition or have yet to revoke it; more than one break
-        a promise."""
+        """Return the members that have a partition or have yet to revoke it; more than one is a
+        violation."""
         if self._having is None:
             self._having = {}
             for name, member in self.members.items():

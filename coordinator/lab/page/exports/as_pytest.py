@@ -131,7 +131,7 @@ def _check(scenario: Scenario) -> None:
 
 
 def _takes_time(kind: MemberKind) -> bool:
-    """Return whether the members' poll interval may end while they work."""
+    """Return True if the members need time to process records, during which they do not poll."""
     return kind.consuming is not None and bool(kind.consuming.processing_ms or kind.consuming.work)
 
 
