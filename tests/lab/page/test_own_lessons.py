@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -17,6 +18,8 @@ from coordinator.lab.page.lessons.queries import ask, read_query
 from coordinator.lab.page.lessons.query_parts import At, Value
 from coordinator.lab.page.lessons.reading import read
 from coordinator.lab.page.lessons.runs import Run
+from coordinator.lab.page.site.own import write_own_site
+from coordinator.lab.page.site.still import still
 
 FILE = Path(__file__).parent / "own" / "one_is_killed.toml"
 TEXT = FILE.read_text(encoding="utf-8")
@@ -300,3 +303,23 @@ def test_a_try_that_changes_nothing_is_told() -> None:
 def test_a_lesson_without_tries_is_one() -> None:
     lesson = read(TEXT[: TEXT.index("[[tries]]")], "mine.toml", "mine", 1)
     assert lesson.tries == () and lesson.answer == "session"
+
+
+def test_the_page_of_a_lesson_of_ones_own_has_a_picture_and_explains_words(
+    lesson: Lesson, tmp_path: Path
+) -> None:
+    """Without scripts, and where Node is not there to draw it."""
+    write_own_site(tmp_path / "site", [lesson])
+    page = (tmp_path / "site" / f"{lesson.slug}.html").read_text(encoding="utf-8")
+    assert '<abbr title="' in page
+    svg = ET.fromstring(still(lesson))
+    titles = [each.text for each in svg.iter("title")]
+    assert "Stable" in titles and "works" in titles
+    assert {"A", "B"} <= set(titles), "owners of partitions"
+    texts = [each.text for each in svg.iter("text")]
+    assert {"coordinator", "orders-0", "orders-3"} <= set(texts)
+    assert still(lesson) in page
+    rights = [float(each.attrib["x"]) + float(each.attrib["width"]) for each in svg.iter("rect")]
+    low_ms, high_ms = lesson.window_ms
+    until = 104 + (lesson.stop_ms - low_ms) * (960 - 112) / (high_ms - low_ms)
+    assert max(rights) <= until + 0.1, "nothing is shown that comes after the question"

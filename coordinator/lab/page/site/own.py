@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,8 @@ from coordinator.base.version import __version__
 
 from ..lessons import Lesson
 from .files import write_assets, write_lesson, write_worker
-from .pages import card, own_index_page
+from .pages import card, glossary, own_index_page
+from .still import still
 
 MARK: Final = "site.json"
 """Every site has this file. It says which version made the site."""
@@ -79,7 +81,7 @@ def write_own_site(target: Path, lessons: Sequence[Lesson], beside: Path | None 
         _add_cards(target / "index.html", lessons)
     slugs = [None, *(lesson.slug for lesson in lessons), None]
     for at, lesson in enumerate(lessons):
-        write_lesson(target, lesson, "", slugs[at], slugs[at + 2], {}, _TO_ALL)
+        write_lesson(target, lesson, still(lesson), slugs[at], slugs[at + 2], _words(), _TO_ALL)
     if beside is not None:
         write_worker(target)
 
@@ -90,3 +92,12 @@ def _add_cards(index: Path, lessons: Sequence[Lesson]) -> None:
     before, end, after = text.rpartition("</ol>")
     cards = "\n".join(map(card, lessons))
     index.write_text(f"{before}\n{cards}{end}{after}", encoding="utf-8")
+
+
+def _words() -> dict[str, str]:
+    """Return the words of the glossary that this installation has, and their meanings."""
+    packed = files(__package__).joinpath("glossary.md")
+    if packed.is_file():
+        return glossary(packed.read_text(encoding="utf-8"))
+    checkout = Path(__file__).parents[4] / "docs" / "glossary.md"
+    return glossary(checkout.read_text(encoding="utf-8")) if checkout.is_file() else {}
