@@ -3,10 +3,10 @@ stand on the screen, none of them cut off, and so does the picture with its memb
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from coordinator.lab.page.lessons import slugs
 from coordinator.lab.page.server import PageServer
@@ -134,3 +134,25 @@ def test_how_partitions_stand_together_does_not_tell_what_comes(
         """() => [...document.querySelectorAll("svg.picture .raster title")]
             .some((each) => each.textContent.startsWith("orders-5: app-2"))"""
     )
+
+
+_UNFILLED = """() => [...document.querySelectorAll("svg.picture [fill^='url(#']")].map((each) => {
+    const name = each.getAttribute("fill").slice(5, -1);
+    const first = document.getElementById(name);
+    return first && !first.closest("svg").checkVisibility() ? name : "";
+}).filter(Boolean)"""
+
+
+@pytest.mark.parametrize("media", ["screen", "print"])
+def test_what_fills_a_picture_is_never_taken_from_one_that_is_hidden(
+    page: Page, server: PageServer, media: Literal["screen", "print"]
+) -> None:
+    """A reference leads to the first pattern of its name on the page. On a phone and on paper the
+    members above the picture, which have these patterns too, are hidden."""
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{server.url}04_slowest_decides.html")
+    expect(page.locator("svg.picture")).to_be_visible()
+    page.emulate_media(media=media)
+    assert not page.locator(".people").is_visible()
+    assert page.locator("svg.picture [fill^='url(#own-']").count() > 0
+    assert page.evaluate(_UNFILLED) == []

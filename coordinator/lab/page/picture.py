@@ -149,7 +149,7 @@ class Picture:
             **self._shared(group, view, end_ms),
             "verdict": verdict(view, group, end_ms),
             "lost_partition_ms": lost.most_ms,
-            "unowned_partition_ms": partitions.unowned_ms(end_ms),
+            "unowned_partition_ms": 0 if shares else partitions.unowned_ms(end_ms),
             "silent_partition_ms": lost.most_ms - lost.least_ms,
             "still_partition_ms": partitions.still_ms(end_ms),
         }

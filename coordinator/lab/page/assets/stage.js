@@ -1,7 +1,7 @@
 // @ts-check
 /** The picture with its cursor, its controls and what is said beside the cursor. Shows a picture; changes none. */
-import { Component } from "./vendor/preact.mjs";
-import { AXIS, Drawing, GUTTER, Legend, NOTED, axis, invert, layout, scale } from "./draw.js";
+import { Component, render } from "./vendor/preact.mjs";
+import { AXIS, Definitions, Drawing, GUTTER, Legend, NOTED, axis, invert, layout, scale } from "./draw.js";
 import { kind, larger } from "./fit.js";
 import { costSpread, costUntil } from "./queues.js";
 import { save } from "./saving.js";
@@ -28,6 +28,15 @@ const CHUNK = 500;
 const NARROWEST_MS = 4;
 let count = 0;
 const HELP = "Left and right: step. Page up and down: ten steps. Home, end: first, last. Space: play. Plus, minus, 0, control and wheel: zoom. Shift with left, right or wheel: move along. M: step by message, event or deadline. P: mark a prediction. In a lesson, enter: what can be done here; B: two settings side by side.";
+
+/** Patterns that are always there. A picture's own ones stand in each picture, for a saved one needs them; but a reference leads to the first of that name on the page, which may be in a picture that is hidden, and then nothing is filled. */
+function patterns() {
+  if (document.querySelector("body > .patterns")) return;
+  const host = document.createElement("div");
+  host.className = "patterns";
+  document.body.prepend(host);
+  render(html`<svg aria-hidden="true" width="0" height="0"><${Definitions} /></svg>`, host);
+}
 
 /** The drawing alone, drawn again only when what it shows has changed. @extends Component<any> */
 class Still extends Component {
@@ -66,6 +75,7 @@ export class Stage extends Component {
   }
 
   componentDidMount() {
+    patterns();
     this.measure = () => {
       const plot = this.root.querySelector(".plot"), group = this.group, scale = kind() && plot && group ? larger(plot.clientHeight, this.place(group).height) : 1;
       const width = Math.max(320, Math.round((this.root.clientWidth || 960) / scale));

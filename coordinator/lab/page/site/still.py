@@ -44,6 +44,8 @@ class _Rows:
         """Add the axis: an instant every few seconds."""
         step_s = max(1, (high_ms - self._low_ms) // 8000)
         for at_s in range(-(-self._low_ms // 1000), high_ms // 1000 + 1, step_s):
+            if self._x(at_s * 1000) > _WIDTH - 32:
+                break
             self.shapes.append(f'<text x="{self._x(at_s * 1000):.0f}" y="14">{at_s} s</text>')
 
     def row(self, name: str, spans: Iterable[tuple[int, int, str, str]]) -> None:
