@@ -72,7 +72,7 @@ class Lesson extends Component {
     const { lesson } = this.props, guess = this.state.guess;
     const verdict = document.getElementById("verdict");
     if (verdict) {
-      verdict.textContent = guess ? (guess.id === lesson.answer ? "As you said:" : `You said: ${guess.text} It is otherwise:`) : "";
+      verdict.textContent = guess ? (guess.id === lesson.answer ? "As you said:" : `You said: ${guess.text} The run shows:`) : "";
       verdict.classList.toggle("yes", guess?.id === lesson.answer);
     }
     this.setState({ revealed: true });

@@ -28,7 +28,7 @@ export function People({ group, now, wide }) {
   const lanes = present(group, now);
   if (group.protocol === "share" || !group.raster.length || group.lanes.length > MOST || group.raster.length > MOST_TILES) return null;
   const each = wide / Math.max(1, lanes.length), middle = (/** @type {number} */ place) => each * (place + 0.5);
-  const rows = Math.max(1, ...lanes.map((lane) => Math.ceil(tilesOf(group, lane, now).length / perRow(each, LOW)))), high = LOW.members + LOW.box + 6 + rows * (LOW.tile + 3) + 14;
+  const rows = Math.max(1, ...lanes.map((lane) => Math.ceil(tilesOf(group, lane, now).length / perRow(each, LOW)))), high = LOW.members + LOW.box + 6 + rows * (LOW.tile + 3) + 19;
   return html`<div class="people"><svg class="space" viewBox=${`0 0 ${wide} ${high}`} role="img" aria-label=${`Who has what at this instant: ${lanes.map((lane) => `${lane.label ?? lane.name} ${tilesOf(group, lane, now).length}`).join(", ")}`}>
     <${Definitions} />${lanes.map((lane, place) => member(group, lane, now, middle(place), each, LOW))}${tiles(group, lanes, now, middle, each, LOW)}</svg></div>`;
 }
