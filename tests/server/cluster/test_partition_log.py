@@ -17,7 +17,14 @@ from coordinator.server.storage.partition_log import (
     TimestampedOffset,
 )
 from coordinator.server.storage.record_codec import Record, build_batch, encode_record
-from coordinator.server.storage.records import BatchRefused, crc32c, parse_header, seal, sole_batch
+from coordinator.server.storage.records import (
+    TRANSACTIONAL,
+    BatchRefused,
+    crc32c,
+    parse_header,
+    seal,
+    sole_batch,
+)
 from coordinator.server.storage.replica_log import ReplicaLog
 
 NOW = 1_700_000_000_000
@@ -128,8 +135,15 @@ def test_the_last_stable_offset_of_an_open_transaction_below_the_start(
 ) -> None:
     """It is where the batch begins that contains the log start offset."""
     log = PartitionLog()
-    attributes = {"producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "attributes": 16}
-    put(log, build_batch([b"t"], timestamp=NOW, **attributes))
+    in_transaction = build_batch(
+        [b"t"],
+        timestamp=NOW,
+        producer_id=7,
+        producer_epoch=0,
+        base_sequence=0,
+        attributes=TRANSACTIONAL,
+    )
+    put(log, in_transaction)
     put(log, build_batch([b"x"] * 3, timestamp=NOW))
     put(log, build_batch([b"x"] * 2, timestamp=NOW))
     log.delete_records(start)
