@@ -71,6 +71,7 @@ def verdict(view: GroupView | None, picture: GroupPicture, end_ms: int) -> dict[
             "cause": each.cause,
             "because": cut(each.because, _MOST_WORDS),
             "lost_ms": cost[each.seq].lost.most_ms,
+            "least_ms": cost[each.seq].lost.least_ms,
             "lanes": [lanes[name].index for name in each.members if name in lanes],
             "held_up_by": [lanes[name].index for name in each.held_up_by if name in lanes],
         }
@@ -94,6 +95,7 @@ def _seen(view: GroupView, picture: GroupPicture) -> dict[str, Any]:
                 "cause": printable(event.reason),
                 "because": cut(why(event), _MOST_WORDS),
                 "lost_ms": None,
+                "least_ms": None,
                 "lanes": lanes,
                 "held_up_by": held,
             }

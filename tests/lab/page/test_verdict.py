@@ -32,6 +32,9 @@ def test_what_was_lost_is_claimed_once() -> None:
         for group in Picture(read_lines(text)).plain()["groups"]:
             costs = [each["lost_ms"] for each in group["verdict"]["rebalances"]]
             assert min(costs) >= 0 and sum(costs) <= group["lost_partition_ms"]
+            least = [each["least_ms"] for each in group["verdict"]["rebalances"]]
+            assert sum(least) <= group["lost_partition_ms"] - group["silent_partition_ms"]
+            assert all(low <= high for low, high in zip(least, costs, strict=True))
 
 
 def test_epochs_of_a_consumer_group_are_told_with_their_members() -> None:

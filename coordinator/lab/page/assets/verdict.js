@@ -25,7 +25,7 @@ export class Verdict extends Component {
         ${group.lanes.length > 4 && html` <label>find a member <input class="find" type="search" list=${`members${of}`} value=${find} onInput=${(/** @type {any} */ event) => onFind(event.target.value)} /></label>
           <datalist id=${`members${of}`}>${group.lanes.map((lane) => html`<option value=${lane.label ?? lane.name} />`)}</datalist>`}</p>
       <ol>${shown.map((each) => html`<li key=${each.seq}><button type="button" onClick=${() => onGo(each.at_ms)}>${instant(each.at_ms)}</button>${" "}
-        ${each.lost_ms === null ? "cost not known" : html`<strong class="lost">${number(each.lost_ms)}</strong> partition-seconds`}${each.number === null ? "" : html`, ${group.protocol === "classic" ? "generation" : "group epoch"} ${each.number}`}: ${each.because}${each.held_up_by.length ? html`; held up by <strong>${each.held_up_by.map(name).join(", ")}</strong>` : ""}</li>`)}</ol>
+        ${each.lost_ms === null ? "cost not known" : html`<strong class="lost">${each.least_ms === each.lost_ms ? "" : `${number(each.least_ms ?? 0)} to `}${number(each.lost_ms)}</strong> partition-seconds`}${each.number === null ? "" : html`, ${group.protocol === "classic" ? "generation" : "group epoch"} ${each.number}`}: ${each.because}${each.held_up_by.length ? html`; held up by <strong>${each.held_up_by.map(name).join(", ")}</strong>` : ""}</li>`)}</ol>
       ${chosen.length > FEW && html`<button type="button" class="all" onClick=${() => this.setState({ all: !all })}>${all ? "fewer" : `all ${chosen.length}`}</button>`}</section>`;
   }
 }

@@ -16,7 +16,7 @@ export const html = htm.bind(h);
  * @typedef {{topic: string, label: string, partition: number, start: [number, number, number][], end: [number, number, number][], stays: Stay[]}} Queue
  * @typedef {{group: string, name: string, protocol: string, queues?: Queue[], delivered_again?: number, states: [number, number, string][], numbers: [number, number, number][],
  *   brokers: [number, number, number][], assignors?: [number, number, string][], deadlines: Deadline[], lanes: Lane[], raster: Row[], lost_partition_ms: number, unowned_partition_ms: number,
- *   verdict: {count: number, rebalances: {seq: number, at_ms: number, number: number|null, cause: string, because: string, lost_ms: number|null, lanes: number[], held_up_by: number[]}[]},
+ *   verdict: {count: number, rebalances: {seq: number, at_ms: number, number: number|null, cause: string, because: string, lost_ms: number|null, least_ms: number|null, lanes: number[], held_up_by: number[]}[]},
  *   silent_partition_ms: number, still_partition_ms: number}} Group
  * @typedef {{seq: number, at_ms: number, stream: string, type: string, group: string|null, lane: number|null, cause: number|null,
  *   message: boolean, say: string, fields: [string, string][]}} Step
