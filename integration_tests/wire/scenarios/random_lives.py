@@ -158,7 +158,7 @@ class Life:
     def by_size(self) -> None:
         """The oldest, while enough is left."""
         size = size_of(self.s, self.name)
-        self.taken(retention_bytes=str(self.rng.randint(0, size)))
+        self.taken(retention_bytes=str(int(size * self.rng.random())))
 
     def taken(self, **settings: str) -> None:
         """Apply settings for the time of some checks."""
