@@ -252,12 +252,12 @@ class Stage:
         )
         holds: list[float] = []
         began = process_time()
-        broker.turn_is_over = lambda: process_time() - began > TURN_S
+        broker.turns.is_over = lambda: process_time() - began > TURN_S
         connection.receive(data, 0)
         self.runtime.run_resumable(0)
         holds.append(process_time() - began)
         holds += self.settle()
-        while broker.wants_turn:
+        while broker.turns.wanted:
             began = process_time()
             broker.next_turn(0)
             self.runtime.run_resumable(0)

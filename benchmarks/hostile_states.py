@@ -335,7 +335,7 @@ def transactions(stage: Stage) -> Iterator[Measured]:
             ),
             4,
         )
-    known = stage.broker.transactions.coordinator.transactions
+    known = stage.broker.services.transactions.coordinator.transactions
     assert len(known) == MANY_IDS, "the stage's broker coordinates them"
     yield stage.ask(
         transaction_views.ListTransactionsRequest(), 2, f"ListTransactions of {MANY_IDS}"

@@ -45,7 +45,7 @@ def run(rounds: int = 5) -> list[Row]:
     for _ in range(rounds):
         holds = []
         began = process_time()
-        broker.unload_groups(None, 0)
+        broker.groups.unload(None, 0)
         holds.append(process_time() - began)
         while broker.coordinator.is_unloading:
             began = process_time()
@@ -55,7 +55,7 @@ def run(rounds: int = 5) -> list[Row]:
         longest_unload.append(max(holds))
         holds = []
         began = process_time()
-        broker.begin_load(None, 0, 0)
+        broker.groups.begin_load(None, 0, 0)
         holds.append(process_time() - began)
         while broker.coordinator.is_loading:
             began = process_time()

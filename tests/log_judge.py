@@ -123,20 +123,20 @@ def judge_brokers(cluster: Brokers, lines: list[Line]) -> None:
     )
     shares = ReplayedShares(lines, cluster.configs[1])
     for node, broker in cluster.brokers.items():
-        if broker._shares is not None:
-            judge_shares(node, broker.shares.partitions, shares)
-            judge_states(node, broker.shares.states, shares)
+        if broker.services.started_shares is not None:
+            judge_shares(node, broker.services.shares.partitions, shares)
+            judge_states(node, broker.services.shares.states, shares)
     for node, broker in cluster.brokers.items():
         again = replayed.coordinators.get(node) or GroupCoordinator(config)
         live, told = serving(broker.coordinator), serving(again)
         assert live == told, f"the log gives broker {node} other groups than it serves"
     found = {name: one.snapshot() for name, one in replayed.transactions().items()}
     for node, broker in cluster.brokers.items():
-        for name, one in broker.transactions.coordinator.transactions.items():
+        for name, one in broker.services.transactions.coordinator.transactions.items():
             if (
                 cluster.network.running(node)
                 and cluster.controller.in_contact(node)
-                and not broker.transactions.availability(name)
+                and not broker.services.transactions.availability(name)
             ):
                 assert one.snapshot() == found[name], (
                     f"the log gives another {name} than broker {node} knows"

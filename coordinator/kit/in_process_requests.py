@@ -102,7 +102,7 @@ def ask_later(
     if isinstance(result, Sliced):
         result = whole(result.work, now)
     if result is None:
-        broker.parked[call.token] = _Parked(give)
+        broker.parked.park(call.token, _Parked(give))
     elif isinstance(result, Special):
         raise ControlError(
             f"{apis.title(message.api_key)} was refused{' with its connection' if result is CLOSE else ''}"

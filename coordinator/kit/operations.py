@@ -54,7 +54,7 @@ def expire(broker: Broker, group_id: str, member_id: str, now: int) -> None:
         raise ControlError(
             f"{member_id} waits for the answer to a JoinGroup or SyncGroup, which keeps its session alive: remove it instead"
         )
-    broker.send_replies(effects.outcome(), now)
+    broker.groups.send_replies(effects.outcome(), now)
 
 
 def start_rebalance(broker: Broker, group_id: str, reason: str, now: int) -> None:
@@ -72,7 +72,7 @@ def start_rebalance(broker: Broker, group_id: str, reason: str, now: int) -> Non
         raise ControlError(
             f"group {group_id!r} is {group.state}: only one with members that is not rebalancing can begin to"
         )
-    broker.send_replies(effects.outcome(), now)
+    broker.groups.send_replies(effects.outcome(), now)
 
 
 def fence(broker: Broker, group_id: str, member: MemberSnapshot, now: int) -> None:

@@ -125,7 +125,8 @@ class Reach:
             (
                 broker
                 for broker in self.brokers()
-                if self.is_up(broker) and not broker.transactions.availability(transactional_id)
+                if self.is_up(broker)
+                and not broker.services.transactions.availability(transactional_id)
             ),
             None,
         )

@@ -125,7 +125,7 @@ class KitSession(Reach):
         topic, index = partition
         for broker in self.brokers():
             found = broker.cluster.topics.get(topic)
-            session = broker.shares.sessions.get(SessionKey(group_id, member_id))
+            session = broker.services.shares.sessions.get(SessionKey(group_id, member_id))
             if (
                 found is not None
                 and session is not None

@@ -133,7 +133,7 @@ def new_group_coordinator(
 def follow_release(broker: Broker) -> None:
     """Switch a broker to the release of its configuration, after an upgrade of the same object."""
     _put_in_force(broker.coordinator.config, broker.cluster, broker.configs)
-    broker.shares.follow_release()
+    broker.services.shares.follow_release()
 
 
 def _put_in_force(group_config: GroupConfig, cluster: Cluster, configs: BrokerConfigs) -> None:

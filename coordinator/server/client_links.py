@@ -9,13 +9,14 @@ while a link is cut. Does not know sockets, nor why a link is cut.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from .interceptors import Hold, Interceptor, Verdict
 
 if TYPE_CHECKING:
     from .requests.call import Call
+    from .waiting.parked_requests import ParkedRequests
 
 LINK_IS_CUT: Final = 2
 """The reason for which a cut link pauses a connection (`Connection.pause`), beside a client that
@@ -45,11 +46,8 @@ class LinkedBroker(Protocol):
         """The interceptors that see each request before its handler."""
 
     @property
-    def parked(self) -> Mapping[int, object]:
-        """The requests that wait for an answer, by token."""
-
-    def release(self, token: int, now: int) -> bool:
-        """Continue a held request."""
+    def parked(self) -> ParkedRequests:
+        """The requests that wait for an answer."""
 
 
 class ClientLinks:
@@ -74,9 +72,9 @@ class ClientLinks:
         if not self._held:
             self._broker.interceptors.insert(0, self)
         self._held[client_id] = []
-        waiting = [
+        waiting: list[Pausable] = [
             each
-            for each in self._broker.parked.values()
+            for each in self._broker.parked.all()
             if isinstance(each, Pausable) and each.client_id == client_id
         ]
         self._silent[client_id] = waiting
@@ -99,7 +97,7 @@ class ClientLinks:
         for connection in freed:
             connection.unpause(now, LINK_IS_CUT)
         for token in healed:
-            self._broker.release(token, now)
+            self._broker.parked.release(token, now)
 
     def __call__(self, call: Call) -> Verdict:
         """Hold the request if its client's link is cut."""

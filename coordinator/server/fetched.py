@@ -33,7 +33,11 @@ def fetched(broker: Broker, message: FetchRequest) -> Slices[list[Place]]:
         for topic in message.topics
         for row in topic.partitions
     ]
-    session = broker.fetch_sessions.get(message.session_id) if message.session_epoch > 0 else None
+    session = (
+        broker.services.fetch_sessions.get(message.session_id)
+        if message.session_epoch > 0
+        else None
+    )
     if session is not None:
         gone = {
             (topic.topic or topic.topic_id, index)
@@ -60,7 +64,7 @@ def share_fetched(broker: Broker, message: ShareFetchRequest) -> list[Place]:
         for topic in message.topics
         for row in topic.partitions
     ]
-    session = broker.shares.sessions.get(
+    session = broker.services.shares.sessions.get(
         SessionKey(message.group_id or "", message.member_id or "")
     )
     if session is not None and message.share_session_epoch > 0:

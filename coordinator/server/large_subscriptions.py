@@ -39,4 +39,4 @@ def _work(
     for data in dict.fromkeys(subscriptions):
         held.add((yield from read_topics_in_slices(bytes(data))))
     now = yield
-    return broker.coordinate(call._replace(now=now), call.message, fresh_id)
+    return broker.groups.coordinate(call._replace(now=now), call.message, fresh_id)

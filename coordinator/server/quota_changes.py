@@ -41,7 +41,11 @@ def quota_of_changes(broker: Broker, call: Call, *, strict_since: int) -> Mutati
     """Return the client's quota of topic changes for this request, or None if it has no limit.
     Requests of version `strict_since` and later are refused when the quota is exceeded.
     """
-    return None if broker.throttling is None else broker.throttling.mutations(call, strict_since)
+    return (
+        None
+        if broker.services.throttling is None
+        else broker.services.throttling.mutations(call, strict_since)
+    )
 
 
 def throttle_of_changes(mutations: Mutations | None) -> int:

@@ -76,7 +76,7 @@ class StartAndLag(NamedTuple):
 
 def start_and_lag(broker: Broker, key: ShareStateKey) -> StartAndLag:
     """Return the stored start of a share partition and its lag behind the log."""
-    decision, state = broker.shares.persister.summary(key)
+    decision, state = broker.services.shares.persister.summary(key)
     if decision.error or state is None:
         return StartAndLag()
     if state.start_offset == NO_OFFSET:

@@ -194,10 +194,10 @@ def test_a_held_request_waits_until_it_is_released_and_is_then_handled() -> None
     stage.driver.pass_time(1_000_000)
     assert not client.answers()
     (token,) = active.held
-    assert stage.driver.broker.release(token, stage.driver.now)
+    assert stage.driver.broker.parked.release(token, stage.driver.now)
     stage.driver.settle()
     assert [_codes(answer) for answer in client.answers()] == [[("a", 0, 0)]]
-    assert not stage.driver.broker.release(token, stage.driver.now), "it is held no more"
+    assert not stage.driver.broker.parked.release(token, stage.driver.now), "it is held no more"
 
 
 def test_a_lost_request_is_not_handled_and_a_lost_answer_is() -> None:

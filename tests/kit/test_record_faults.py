@@ -35,7 +35,7 @@ class Stage:
         """What is in flight in partition 0, from its start offset on."""
         (one,) = (
             one
-            for one in self.driver.broker.shares.partitions.open_ones.values()
+            for one in self.driver.broker.services.shares.partitions.open_ones.values()
             if one.key.partition == 0
         )
         return [

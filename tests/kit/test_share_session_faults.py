@@ -72,7 +72,7 @@ def test_acknowledgements_that_come_with_it_are_taken() -> None:
     answer = stage.a.ask(stage.a.request(acks=((0, 1, ACCEPT),)))
     data = partitions(answer)[0]
     assert (data.error_code, data.acknowledge_error_code) == (NOT_LEADER, 0)
-    (one,) = stage.driver.broker.shares.partitions.open_ones.values()
+    (one,) = stage.driver.broker.services.shares.partitions.open_ones.values()
     assert one.start_offset == 2
 
 

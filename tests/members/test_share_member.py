@@ -35,7 +35,7 @@ def counts(world: ShareWorld) -> dict[int, str]:
     """The states of the records in partition 0."""
     return {
         offset: str(run.condition.state)
-        for run in world.broker.shares.known(SharePartitionKey("g", "jobs", 0))
+        for run in world.broker.services.shares.known(SharePartitionKey("g", "jobs", 0))
         for offset in range(run.first, run.last + 1)
     }
 

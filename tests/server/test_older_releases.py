@@ -392,5 +392,5 @@ def test_a_state_that_begins_at_a_negative_epoch(release: Release, error: ErrorC
     client = quick(release)
     topic = client.driver.broker.cluster.topics["orders"]
     assert share_fetch(client, "s", topic.id) == ErrorCode.NONE, "the topic of the states is there"
-    states = client.driver.broker.shares.states
+    states = client.driver.broker.services.shares.states
     assert states.initialize(ShareStateKey("s", topic.id, 0), -1, 1, 0).error == error

@@ -325,7 +325,7 @@ class Emulator(LoopKit):
             result = function()
             if isinstance(result, Outcome):
                 for broker in self.brokers.values():
-                    broker.send_replies(result, server.now())
+                    broker.groups.send_replies(result, server.now())
             server.settle(server.now())
             return result
 
@@ -350,7 +350,7 @@ class Emulator(LoopKit):
         Raises EmulatorError for a partition that does not exist. Safe from any thread.
         """
         self._check_offsets_partition(partition)
-        self.run(lambda: self.broker.unload_groups(partition, self.server.now()))
+        self.run(lambda: self.broker.groups.unload(partition, self.server.now()))
 
     def _check_offsets_partition(self, partition: int | None) -> None:
         most = self.broker.coordinator.config.offsets_topic_partitions - 1
@@ -372,7 +372,7 @@ class Emulator(LoopKit):
         broker = self.broker
         self._check_offsets_partition(partition)
         if self._loop_thread == get_ident():
-            self.run(lambda: broker.load_groups(partition, self.server.now()))
+            self.run(lambda: broker.groups.load(partition, self.server.now()))
         else:
             from .session import begin_load
 

@@ -81,7 +81,7 @@ def new_session(
 def begin_load(broker: Broker, partition: int | None, waits: WaitBoard, now: int) -> Future[None]:
     """Let a broker begin to load a partition of __consumer_offsets (None: all). The future is
     done when the load is."""
-    broker.begin_load(partition, 0, now)
+    broker.groups.begin_load(partition, 0, now)
     return waits.begin(
         lambda: ("the end of the load",) if broker.coordinator.is_loading else (), lambda: None
     )

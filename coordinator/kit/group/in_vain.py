@@ -56,6 +56,8 @@ def _cut_off(session: KitSession, topic: str, index: int, seen: GroupSnapshot) -
     leader = session.leader_of(topic, index)
     if not leader.reaches_controller:
         yield f"{topic}-{index}: its leader, broker {leader.node_id}, is cut off from the controller"
-    names = {member.client_id for member in seen.members} & set(leader.client_links.cut_off)
+    names = {member.client_id for member in seen.members} & set(
+        leader.services.client_links.cut_off
+    )
     for name in sorted(names):
         yield f"{topic}-{index}: client {name} is cut off from its leader, broker {leader.node_id}"

@@ -84,7 +84,7 @@ class FaultBoard:
         released = 0
         while active.held and (count is None or released < count):
             token = active.held.pop(0)
-            released += any(broker.release(token, now) for broker in self._brokers())
+            released += any(broker.parked.release(token, now) for broker in self._brokers())
         return released
 
     def clear(self, now: int) -> None:

@@ -98,7 +98,7 @@ class CommitWatch:
                 self._seen.append(commit._replace(done=self._count()))
             except Exception as error:
                 self._error = error
-            self._kafka.run(lambda: broker.release(token, self._kafka.server.now()))  # noqa: B023 - called before the next one is taken
+            self._kafka.run(lambda: broker.parked.release(token, self._kafka.server.now()))  # noqa: B023 - called before the next one is taken
 
 
 class _Door:

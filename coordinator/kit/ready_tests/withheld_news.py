@@ -132,7 +132,7 @@ class _Door:
             self.broker.interceptors.remove(self)
         token, self._token = self._token, None
         if token is not None:
-            self.broker.release(token, now)
+            self.broker.parked.release(token, now)
 
     def __call__(self, call: Call) -> Verdict:
         message: Any = call.message

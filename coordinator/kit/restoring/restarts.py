@@ -102,7 +102,7 @@ def _clean_logs(host: Host, broker: Broker, verb: CleanLogs, now: int) -> None:
     if host.state is not HostState.RUNNING:
         raise ClusterError("no log is cleaned: the only broker does not run")
     check_logs(broker.cluster, verb.topic, verb.partition)
-    clean = broker.cleaning.clean if verb.now else broker.cleaning.check_soon
+    clean = broker.services.cleaning.clean if verb.now else broker.services.cleaning.check_soon
     clean(verb.topic, verb.partition, now)
 
 

@@ -140,8 +140,8 @@ def take(session: KitSession) -> Snapshot:
                     group_id: tuple(event for _, event in shard.durable.events_of(group_id))
                     for group_id in shard.durable.groups()
                 }
-        for name, one in broker.transactions.coordinator.transactions.items():
-            if not broker.transactions.availability(name):
+        for name, one in broker.services.transactions.coordinator.transactions.items():
+            if not broker.services.transactions.availability(name):
                 transactions[name] = tuple(retold(one, "a snapshot is restored"))
     topics = tuple(
         _saved(session, topic) for topic in brokers[0].cluster.topics.values() if not topic.internal
@@ -190,9 +190,9 @@ def restore(session: KitSession, snapshot: Snapshot) -> None:
     for broker in brokers:
         partitions, outcome = broker.coordinator.take_out(now, cause)
         served.append(partitions)
-        broker.send_replies(outcome, now)
-        broker.transactions.unfinished.clear()
-        broker.transactions.coordinator.delete_all(now, cause)
+        broker.groups.send_replies(outcome, now)
+        broker.services.transactions.unfinished.clear()
+        broker.services.transactions.coordinator.delete_all(now, cause)
         vars(broker).pop("fetch_sessions", None)
     _put_topics(brokers, snapshot, now, cause)
     _put_transactions(brokers, snapshot, now, cause)
@@ -202,9 +202,9 @@ def restore(session: KitSession, snapshot: Snapshot) -> None:
         for group_id, events in snapshot.groups.items()
     }
     for broker, partitions in zip(brokers, served, strict=True):
-        broker.send_replies(broker.coordinator.put_back(now, partitions, groups, cause), now)
-        if broker.gate is not None:
-            broker.gate.begin()  # what was written is no request's own
+        broker.groups.send_replies(broker.coordinator.put_back(now, partitions, groups, cause), now)
+        if broker.groups.gate is not None:
+            broker.groups.gate.begin()  # what was written is no request's own
 
 
 def _all_brokers(session: KitSession, what: str) -> list[Broker]:
@@ -288,7 +288,7 @@ def _put_transactions(
     """Restore each transactional id at the broker that coordinates it. Producer ids that the
     snapshot contains are not assigned again."""
     for broker in brokers:
-        broker.producer_ids.skip(snapshot.highest_producer_id)
+        broker.services.producer_ids.skip(snapshot.highest_producer_id)
     if (
         snapshot.transactions and TRANSACTION_STATE not in brokers[0].cluster.topics
     ):  # whoever asks for a coordinator has it made
@@ -299,7 +299,7 @@ def _put_transactions(
             now,
         )
     for broker in brokers:
-        transactions = broker.transactions
+        transactions = broker.services.transactions
         for name, events in snapshot.transactions.items():
             if not transactions.availability(name):
                 begun = [

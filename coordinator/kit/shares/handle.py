@@ -210,7 +210,7 @@ class ShareGroupHandle:
             for broker, one in found:
                 low = one.start_offset if offset is None else offset
                 high = one.next_offset - 1 if offset is None else offset
-                given_back += broker.shares.releases.give_back(
+                given_back += broker.services.shares.releases.give_back(
                     one, low, high, TEST_ENDED, self._session.now()
                 )
             if not given_back:
@@ -228,7 +228,7 @@ class ShareGroupHandle:
         def take_back() -> int:
             member_id = self._member(member)
             given_back = sum(
-                broker.shares.releases.release(
+                broker.services.shares.releases.release(
                     one, member_id, "a test took it back", self._session.now()
                 )
                 for broker, one in share_views.partitions(self._session, self.group_id)
@@ -249,7 +249,9 @@ class ShareGroupHandle:
             ended = [
                 broker
                 for broker in self._session.brokers()
-                if broker.shares.end_session(key, "a test ended its session", self._session.now())
+                if broker.services.shares.end_session(
+                    key, "a test ended its session", self._session.now()
+                )
             ]
             if not ended:
                 raise ControlError(f"{member} has no share session: it has not fetched yet")
@@ -264,7 +266,7 @@ class ShareGroupHandle:
         def move() -> None:
             broker = share_views.leading(self._session, topic, partition)
             key = ShareStateKey(self.group_id, broker.cluster.topics[topic].id, partition)
-            states = broker.shares.persister
+            states = broker.services.shares.persister
             _, known = states.summary(key)
             if known is None:
                 raise ControlError(
@@ -273,7 +275,9 @@ class ShareGroupHandle:
             now = self._session.now()
             decision = states.initialize(key, known.state_epoch, offset, now)
             check(decision.error, f"{topic}-{partition} cannot begin at {offset}")
-            broker.shares.begin_anew(SharePartitionKey(self.group_id, topic, partition), now)
+            broker.services.shares.begin_anew(
+                SharePartitionKey(self.group_id, topic, partition), now
+            )
 
         return self._run(move)
 

@@ -27,7 +27,7 @@ def partitions(session: KitSession, group_id: str) -> Iterator[tuple[Broker, Sha
     found = [
         (broker, partition)
         for broker in session.brokers()
-        for partition in broker.shares.shown(group_id)
+        for partition in broker.services.shares.shown(group_id)
     ]
     yield from sorted(found, key=lambda row: row[1].key)
 
@@ -62,7 +62,9 @@ def record(session: KitSession, group_id: str, topic: str, index: int, offset: i
             else f"{topic}-{index} has no record {offset}: it is empty"
         )
     called, now = names(session, group_id), session.now()
-    for run in broker.shares.known(SharePartitionKey(group_id, topic, index), offset, offset):
+    for run in broker.services.shares.known(
+        SharePartitionKey(group_id, topic, index), offset, offset
+    ):
         return _record(topic, index, offset, run, called, now)
     return ShareRecord(topic, index, offset, "Unread", 0)
 
@@ -74,7 +76,7 @@ def records(
     broker = leading(session, topic, index)
     called, now = names(session, group_id), session.now()
     found: list[ShareRecord] = []
-    for run in broker.shares.known(SharePartitionKey(group_id, topic, index)):
+    for run in broker.services.shares.known(SharePartitionKey(group_id, topic, index)):
         for offset in range(run.first, run.last + 1):
             if len(found) == most:
                 return found
@@ -107,7 +109,7 @@ def snapshot(session: KitSession, group_id: str) -> ShareSnapshot:
     for broker, partition in partitions(session, group_id):
         key = partition.key
         starts[f"{key.topic}-{key.partition}"] = partition.start_offset
-        for run in broker.shares.partitions.known(key, partition):
+        for run in broker.services.shares.partitions.known(key, partition):
             counts[run.condition.state] += run.last - run.first + 1
             if not run.condition.state.final:
                 deliveries = max(deliveries, run.condition.delivery_count)

@@ -252,7 +252,7 @@ class World(ClientHosts):
         """Let the brokers finish after some work."""
         self.brokers.run_resumable(self.now)
         for node, broker in self.brokers.brokers.items():
-            while broker.postponed and self.brokers.network.running(node):
+            while broker.turns.postponed and self.brokers.network.running(node):
                 broker.next_turn(self.now)
                 self.brokers.run_resumable(self.now)
         self._worked = True

@@ -60,7 +60,7 @@ class Coordinators:
     def restarts(self, node: int, now: int) -> None:
         """Finish the unload of a stopped broker's former process, before it starts again."""
         for broker in [broker for broker in self._ended if broker.node_id == node]:
-            broker.send_replies(broker.coordinator.finish_unload(now), now)
+            broker.groups.send_replies(broker.coordinator.finish_unload(now), now)
             del self._ended[broker]
 
     def look(self, broker: Broker, topic: str, index: int, now: int) -> None:
@@ -82,10 +82,10 @@ class Coordinators:
         if leads and index not in serving:
             serving.add(index)
             self._tell_lost(broker, topic, index, now)
-            broker.begin_load(index, self.load_ms.get(broker.node_id, 0), now)
+            broker.groups.begin_load(index, self.load_ms.get(broker.node_id, 0), now)
         elif not leads and index in serving:
             serving.discard(index)
-            broker.unload_groups(index, now)
+            broker.groups.unload(index, now)
 
     def _look_at_transactions(self, broker: Broker, index: int, leads: bool, now: int) -> None:
         if leads and not self._transactions.serves(broker, index):
@@ -99,11 +99,11 @@ class Coordinators:
         elif not leads and self._transactions.serves(broker, index):
             self._loads.cancel((broker.node_id, index))
             self._transactions.unload(broker, index)
-            if broker.gate is not None:
-                broker.gate.lost(TRANSACTION_STATE, index, now)
+            if broker.groups.gate is not None:
+                broker.groups.gate.lost(TRANSACTION_STATE, index, now)
 
     def _look_at_share_states(self, broker: Broker, index: int, leads: bool, now: int) -> None:
-        loads = broker.shares.states.loads
+        loads = broker.services.shares.states.loads
         assert loads is not None, "one of several brokers"
         if leads and not loads.is_served(index):
             self._tell_lost(broker, SHARE_GROUP_STATE, index, now)
@@ -164,7 +164,7 @@ class Coordinators:
         continue the unloads of brokers whose process has ended, for nothing else drives them.
         """
         for broker in list(self._ended):
-            broker.send_replies(broker.coordinator.tick(now), now)
+            broker.groups.send_replies(broker.coordinator.tick(now), now)
             if not broker.coordinator.is_unloading:
                 del self._ended[broker]
         for node, index in self._loads.due(now):
@@ -174,13 +174,13 @@ class Coordinators:
         """Unload everything that a broker served whose process has ended, in slices."""
         serving = tuple(sorted(self._serving.pop(broker, ())))
         if serving:
-            broker.unload_groups(serving, now)
+            broker.groups.unload(serving, now)
         if broker.coordinator.is_unloading:
             self._ended.setdefault(broker)
         for index in self._transactions.loading(broker):
             self._loads.cancel((broker.node_id, index))
         self._transactions.stopped(broker)
-        broker.shares_stopped(now)
+        broker.services.shares_stopped(now)
         broker.loggers.reset()
 
 

@@ -66,7 +66,7 @@ class Hosts:
         for node in running:
             check_logs(self.cluster.brokers[node].cluster, topic, partition)
         for node in running:
-            cleaning = self.cluster.brokers[node].cleaning
+            cleaning = self.cluster.brokers[node].services.cleaning
             clean = cleaning.clean if at_once else cleaning.check_soon
             clean(topic, partition, now)
         self.cluster.replication.run(now)
@@ -83,7 +83,7 @@ class Hosts:
         cluster.controller.start_shutdown(broker, now)
         cluster.deliver(now)
         cluster.replication.run(now)
-        cluster.brokers[broker].shut_down(now, in_slices=True)
+        cluster.brokers[broker].groups.shut_down(now, in_slices=True)
         if reached:
             cluster.controller.fence(broker, f"broker {broker} was shut down", now)
             cluster.deliver(now)
@@ -128,7 +128,7 @@ class Hosts:
         cluster.replication.restarted(
             broker, started.epoch_ms + now, started.configs.get_int("producer.id.expiration.ms")
         )
-        started.logs_found(now)
+        started.services.logs_found(now)
         self._opening.add(broker)
         cluster.controller.register(
             broker,
@@ -153,7 +153,7 @@ class Hosts:
         self.cluster.network.hosts[broker] = HostState.RUNNING
         self.cluster.look(now)
         self.cluster.hosts_changed(broker, HostState.RUNNING)
-        self.cluster.brokers[broker].client_links.go_on(now)
+        self.cluster.brokers[broker].services.client_links.go_on(now)
 
     def _unfenced(self, broker: int) -> None:
         """Open the listeners of a starting broker, now that it has learned that it is unfenced."""
@@ -187,13 +187,13 @@ class Hosts:
         """Cut the link between a client and a broker."""
         self._client_link(client_id, broker, is_cut=False)
         self.cluster.network.cut_client(client_id, broker)
-        self.cluster.brokers[broker].client_links.cut(client_id)
+        self.cluster.brokers[broker].services.client_links.cut(client_id)
 
     def heal_client(self, client_id: str, broker: int, now: int) -> None:
         """Heal the link between a client and a broker."""
         self._client_link(client_id, broker, is_cut=True)
         self.cluster.network.heal_client(client_id, broker)
-        links = self.cluster.brokers[broker].client_links
+        links = self.cluster.brokers[broker].services.client_links
         links.heal(client_id)
         if self.cluster.network.running(broker):
             links.go_on(now)

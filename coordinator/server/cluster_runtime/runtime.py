@@ -171,7 +171,7 @@ class Brokers:
         if topic == CONSUMER_OFFSETS and node in self._logs:
             self._logs[node].appended = body
         self.replication.mark(topic, index)
-        gate = self.brokers[node].gate
+        gate = self.brokers[node].groups.gate
         assert gate is not None
         gate.note(topic, index, end_offset)
 
@@ -204,17 +204,17 @@ class Brokers:
         broker.cooperation = self.transactions
         broker.share_peers = self.share_peers
         broker.topic_maker = topic_maker(broker)
-        broker.gate = CommitGate(
-            answer=broker.answer,
+        broker.groups.gate = CommitGate(
+            answer=broker.parked.answer,
             timeout_ms=lambda topic, call: _write_timeout_ms(broker, topic, call),
             reached=lambda topic, index: self._high_watermark(node, topic, index),
             end=lambda topic, index: self._log_end(node, topic, index),
             replicate=self.replication.run,
-            failed=broker.write_failed,
+            failed=broker.groups.write_failed,
         )
-        broker.client_links = ClientLinks(broker, self.network.cut_clients(node))
+        broker.services.client_links = ClientLinks(broker, self.network.cut_clients(node))
         broker.configs_of_all = list(self.configs.values())
-        broker.producer_ids = ProducerIds(block=self._next_block)
+        broker.services.producer_ids = ProducerIds(block=self._next_block)
         self._follow_clock(broker)
         self.coordinators.begin(broker)
         return broker
@@ -223,7 +223,7 @@ class Brokers:
         """Set how many milliseconds the wall clock of a broker's host is ahead."""
         self.clocks[node] = ahead_ms
         self._follow_clock(self.brokers[node])
-        self.brokers[node].clock_moved()
+        self.brokers[node].services.clock_moved()
 
     def _follow_clock(self, broker: Broker) -> None:
         ahead_ms = self.clocks[broker.node_id]
@@ -381,19 +381,19 @@ class Brokers:
         broker.parked_fetches.wake(topic, index, now)
         if topic == SHARE_GROUP_STATE:
             self._states_changed()
-        elif topic in _EVENTS and broker.gate is not None:
-            broker.gate.advanced(now)
+        elif topic in _EVENTS and broker.groups.gate is not None:
+            broker.groups.gate.advanced(now)
 
     def _followed(self, node: int, topic: str, index: int, now: int) -> None:
         """Let a follower's cleaner look at a log."""
         partition = self.images[node].partition(topic, index)
         assert partition is not None
-        self.brokers[node].cleaning.appended(partition, now)
+        self.brokers[node].services.cleaning.appended(partition, now)
 
     def _states_changed(self) -> None:
         """Let every broker check whether writes of share states that it waits for are done."""
         for broker in self.brokers.values():
-            broker.share_states_changed()
+            broker.services.share_states_changed()
 
     def _progressed(
         self, topic: str, index: int, replicas: dict[int, tuple[int, int]], now: int
@@ -451,7 +451,7 @@ class Brokers:
             if hosts[node] is running:
                 if (at := of(broker)) is not None and (first is None or at < first):
                     first = at
-                gate = broker.gate
+                gate = broker.groups.gate
                 if (
                     gate is not None
                     and gate.holds
@@ -480,8 +480,8 @@ class Brokers:
         for node, broker in list(self.brokers.items()):
             if self.network.running(node):
                 broker.tick(now)
-                if broker.gate is not None:
-                    broker.gate.tick(now)
+                if broker.groups.gate is not None:
+                    broker.groups.gate.tick(now)
         self.run_resumable(now)
 
     def run_resumable(self, now: int) -> None:
@@ -507,7 +507,7 @@ class Brokers:
         """Answer the parked requests of all running brokers, as stopping brokers do."""
         for node, broker in self.brokers.items():
             if self.network.running(node):
-                broker.shut_down(now)
+                broker.groups.shut_down(now)
 
     def set_endpoints(self, node: int, endpoints: dict[str, tuple[str, int]]) -> None:
         """Set the addresses to advertise for a broker, whose listeners a driver has opened."""
@@ -545,5 +545,5 @@ def _write_timeout_ms(broker: Broker, topic: str, call: Call | None) -> int:
     return (
         broker.configs.get_int("request.timeout.ms")
         if call is None
-        else broker.transactions.write_timeout_ms(call.message)
+        else broker.services.transactions.write_timeout_ms(call.message)
     )

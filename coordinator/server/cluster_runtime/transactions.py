@@ -133,7 +133,7 @@ class SharedTransactions:
         written, name = self._written[host], event.transactional_id
         if name in written.last:
             return
-        known = self._brokers[host.node_id].transactions.coordinator.transactions.get(name)
+        known = self._brokers[host.node_id].services.transactions.coordinator.transactions.get(name)
         if known is not None:
             written.before[name] = known.copy()
         elif isinstance(event, ev.ProducerInitialized):
@@ -150,7 +150,7 @@ class SharedTransactions:
         does the current one.
         """
         self._forget(host, transactional_id)
-        gate = self._brokers[host.node_id].gate
+        gate = self._brokers[host.node_id].groups.gate
         if gate is not None:
             gate.begin()
 
@@ -179,7 +179,7 @@ class SharedTransactions:
 
     def _reached(self, host: TransactionHost, node: int) -> Transactions | None:
         reached = node in self._brokers and self._network.reaches(host.node_id, node)
-        return self._brokers[node].transactions if reached else None
+        return self._brokers[node].services.transactions if reached else None
 
     # -- what happens to brokers
 
@@ -202,10 +202,10 @@ class SharedTransactions:
         if partition is None or not isinstance(partition.log, TransactionsLog):
             return
         self._serving.setdefault(broker, set()).add(index)
-        endings = broker.transactions.coordinator.load(
+        endings = broker.services.transactions.coordinator.load(
             (stored.at_ms, stored.event) for stored in partition.log.durable.events()
         )
-        broker.transactions.take_over(endings)
+        broker.services.transactions.take_over(endings)
 
     def unload(self, broker: Broker, index: int) -> None:
         """Stop serving a partition."""
@@ -214,7 +214,7 @@ class SharedTransactions:
         if index not in serving:
             return
         serving.discard(index)
-        coordinator = broker.transactions.coordinator
+        coordinator = broker.services.transactions.coordinator
         gone = [
             name
             for name in coordinator.transactions

@@ -85,7 +85,7 @@ class Connection(Exchange):
             return
         if self.kept is not None:
             self.kept += data
-            self._broker.input.add(len(data))
+            self._broker.turns.input.add(len(data))
             if (
                 self._token is not None
                 or self._paused
@@ -110,13 +110,13 @@ class Connection(Exchange):
         self.closed = True
         self._take()
         self._ready = self._work = None
-        self._broker.output.leave(self)
+        self._broker.turns.output.leave(self)
         self._leave_lane()
         if self._token is not None:
             self._broker.forget(self._token)
         if self._paused & THROTTLED:
             self._broker.forget(self._measured)
-        self._broker.connection_lost(self.peer)
+        self._broker.services.connection_lost(self.peer)
 
     def pause(self, why: int = 1) -> None:
         """Handle no further request until `unpause` with the same reason: the client does not read
@@ -160,7 +160,7 @@ class Connection(Exchange):
         if (
             self._paused
             or not self._has_room(self._api)
-            or (isinstance(response, Unread) and not self._broker.may_wake())
+            or (isinstance(response, Unread) and not self._broker.turns.may_wake())
         ):
             self._ready = response
         else:
@@ -186,7 +186,7 @@ class Connection(Exchange):
         """Return True if an answer of this API may be encoded now; if not, `resume` is called when
         there is room.
         """
-        output = self._broker.output
+        output = self._broker.turns.output
         if not output.full or api.name not in apis.MAY_BE_LARGE:
             return True
         output.wait(self)
@@ -205,14 +205,14 @@ class Connection(Exchange):
             assert self._api is not None
             if not self._has_room(self._api):
                 return
-            if isinstance(self._ready, Unread) and not self._broker.may_wake():
-                self._broker.take_turns(self)
+            if isinstance(self._ready, Unread) and not self._broker.turns.may_wake():
+                self._broker.turns.postpone(self)
                 return
             ready, self._ready = self._ready, None
             self._send_parked(ready, now)
         if self.kept is not None and self._token is None and not self._paused and not self.closed:
             self._handle_frames(self._take(), now)
-        elif self._broker.lane.owner is self and self._work is None:
+        elif self._broker.turns.lane.owner is self and self._work is None:
             self._leave_lane()
 
     def release(self, now: int) -> None:
@@ -236,24 +236,25 @@ class Connection(Exchange):
         broker = self._broker
         while available - start >= 4:
             size: int = _SIZE.unpack_from(data, start)[0]
-            if not MIN_FRAME_BYTES <= size <= broker.max_request_bytes:
+            if not MIN_FRAME_BYTES <= size <= broker.turns.max_request_bytes:
                 self._refuse(
-                    strange_length(size, data[start : start + 16], broker.max_request_bytes), now
+                    strange_length(size, data[start : start + 16], broker.turns.max_request_bytes),
+                    now,
                 )
                 break
             end = start + 4 + size
             if end > available:
                 self._needed = end - start
                 break
-            if start and (not left or (not left & 3 and broker.turn_is_over())):
+            if start and (not left or (not left & 3 and broker.turns.is_over())):
                 self._interrupted = True
-                broker.take_turns(self)
+                broker.turns.postpone(self)
                 break
-            if broker.output.full and self._must_wait(data, start):
+            if broker.turns.output.full and self._must_wait(data, start):
                 self._interrupted = True
                 break
             if size > LARGE_REQUEST_BYTES:
-                if not broker.lane.take(self):
+                if not broker.turns.lane.take(self):
                     self._interrupted = True
                     break
                 uncollected(self._handle_frame, data[start + 4 : end], now)
@@ -267,7 +268,7 @@ class Connection(Exchange):
         if start < available and not self.closed:
             self._keep(data[start:] if start else data)
         self._flush()
-        if broker.lane.owner is self and self._work is None:
+        if broker.turns.lane.owner is self and self._work is None:
             self._leave_lane()
 
     def _must_wait(self, data: bytes, start: int) -> bool:
@@ -277,13 +278,13 @@ class Connection(Exchange):
 
     def _keep(self, data: bytes | memoryview) -> None:
         self.kept = bytearray(data)
-        self._broker.input.add(len(data))
+        self._broker.turns.input.add(len(data))
 
     def _take(self) -> bytes:
         """Return the kept bytes and release them."""
         data = b"" if self.kept is None else bytes(self.kept)
         self.kept = None
-        self._broker.input.add(-len(data))
+        self._broker.turns.input.add(-len(data))
         return data
 
     def _handle_frame(self, frame: bytes, now: int) -> None:
@@ -340,9 +341,9 @@ class Connection(Exchange):
     def _leave_lane(self) -> None:
         """Let the next connection process its large request."""
         self.large = False
-        following = self._broker.lane.leave(self)
+        following = self._broker.turns.lane.leave(self)
         if following is not None:
-            self._broker.take_turns(following)
+            self._broker.turns.postpone(following)
 
     def _refuse(
         self, why: str, now: int, fault: Exception | None = None, *, tell: bool = True

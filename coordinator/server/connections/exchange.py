@@ -257,7 +257,7 @@ class Exchange:
             self._park(api, call, correlation_id)
             if isinstance(verdict, Hold):
                 self._then = verdict.then
-                self._broker.hold(call.token, verdict.duration_ms, self, now)
+                self._broker.parked.hold(call.token, verdict.duration_ms, self, now)
 
     def _changed(
         self,
@@ -305,7 +305,7 @@ class Exchange:
         except Exception as error:
             self._failed(api, call, error, call.now)
             return
-        if isinstance(result, Message) and self._broker.gate is None:
+        if isinstance(result, Message) and self._broker.groups.gate is None:
             self._respond(api, call, correlation_id, result, call.now)
         elif isinstance(result, Sliced):
             self._handle_in_slices(api, call, correlation_id, result.work)
@@ -316,7 +316,7 @@ class Exchange:
         self, api: apis.Api, call: Call, correlation_id: int, work: Slices[Result]
     ) -> None:
         """Continue a handler that works in slices; most are finished in the first."""
-        gate = self._broker.gate
+        gate = self._broker.groups.gate
         if gate is not None:
             work = gate.across(work)
         try:
@@ -354,7 +354,7 @@ class Exchange:
     ) -> None:
         if result is None:
             self._park(api, call, correlation_id)
-            self._broker.parked[call.token] = self
+            self._broker.parked.park(call.token, self)
         elif result is CLOSE:
             self._refuse(
                 f"{apis.title(api.key)} v{call.version}: refused, and its client waits for no answer (acks=0)",
@@ -362,13 +362,13 @@ class Exchange:
             )
         elif result is NO_RESPONSE:
             self._after = None
-            if self._broker.throttling is not None:
+            if self._broker.services.throttling is not None:
                 self._count(call, None, now)
         else:
             assert not isinstance(result, Special)
-            if self._broker.gate is not None and self._broker.hold_back(call, result):
+            if self._broker.groups.gate is not None and self._broker.groups.hold_back(call, result):
                 self._park(api, call, correlation_id)
-                self._broker.parked[call.token] = self
+                self._broker.parked.park(call.token, self)
             else:
                 self._respond(api, call, correlation_id, result, now)
 
@@ -395,7 +395,7 @@ class Exchange:
         """
         broker = self._broker
         if body is None:
-            if self._after is not None or broker.throttling is not None:
+            if self._after is not None or broker.services.throttling is not None:
                 response = self._reconsidered(api, call, correlation_id, response, now)
             if response is None:
                 return
@@ -406,14 +406,14 @@ class Exchange:
                 return
             else:
                 try:
-                    body = response.encode(call.version, broker.encoded_at_once)
+                    body = response.encode(call.version, broker.turns.encoded_at_once)
                 except WireError as error:
                     body = error
                     if isinstance(error, ResponseTooLarge) and self._is_encoded_later(
                         api, call, correlation_id, response, now
                     ):
                         return
-        if not isinstance(body, bytes) or (size := len(body)) > broker.most_response_bytes:
+        if not isinstance(body, bytes) or (size := len(body)) > broker.turns.most_response_bytes:
             self._cannot_send(api, call, body, now)
             return
         if broker.tape is not None:
@@ -443,9 +443,9 @@ class Exchange:
         """Start to encode a large answer to a small request in slices, once no other connection
         processes a large request. Return False if the answer is larger than allowed.
         """
-        if self._broker.encoded_at_once == self._broker.most_response_bytes:
+        if self._broker.turns.encoded_at_once == self._broker.turns.most_response_bytes:
             return False
-        if self._broker.lane.take(self):
+        if self._broker.turns.lane.take(self):
             self.large = True
             self._encode_in_slices(api, call, correlation_id, response, now)
         else:
@@ -464,7 +464,7 @@ class Exchange:
         """Apply quotas and the interceptor to an answer. Return the answer to send, or None if
         nothing is to be sent now.
         """
-        if self._broker.throttling is not None and response is not None:
+        if self._broker.services.throttling is not None and response is not None:
             response = self._count(call, response, now)
         if self._after is not None:
             response = self._changed(api, call, correlation_id, response, now)
@@ -476,7 +476,7 @@ class Exchange:
         """Charge the request to the client's quotas. If it exceeds one, its answer has a throttle
         time and nothing is read from the client for that long (QUO-1).
         """
-        throttling = self._broker.throttling
+        throttling = self._broker.services.throttling
         if call.token == self._measured or throttling is None:
             return response
         from .throttled import Throttled, measured, note  # at first use: few brokers have quotas
@@ -486,7 +486,7 @@ class Exchange:
         if waits:
             note(self._broker.log, call, waits, now)
             self.pause(THROTTLED)
-            self._broker.hold(call.token, waits, Throttled(self), now)
+            self._broker.parked.hold(call.token, waits, Throttled(self), now)
         return response
 
     def _encode_in_slices(
@@ -498,7 +498,7 @@ class Exchange:
         def work() -> Slices[bytes]:
             nonlocal errors
             body = yield from response.encode_in_slices(
-                call.version, self._broker.most_response_bytes
+                call.version, self._broker.turns.most_response_bytes
             )
             if self._broker.log is not None:
                 errors = yield from wire_log.errors_in_slices(api.name, response)
@@ -513,7 +513,7 @@ class Exchange:
         """Close the connection, because the answer is too large or cannot be encoded."""
         fault = None
         if isinstance(body, bytes):
-            why = f"the answer has {len(body)} bytes, {self._broker.most_response_bytes} are allowed (max_response_bytes)"
+            why = f"the answer has {len(body)} bytes, {self._broker.turns.most_response_bytes} are allowed (max_response_bytes)"
         elif isinstance(body, ResponseTooLarge):
             why = str(body)
         else:
@@ -540,7 +540,7 @@ class Exchange:
         """Continue the work in slices."""
         work, finish = self._work, self._finish
         assert work is not None and finish is not None
-        turn_is_over = self._broker.turn_is_over
+        turn_is_over = self._broker.turns.is_over
         try:
             if begins:
                 next(work)
@@ -553,7 +553,7 @@ class Exchange:
             if not self.closed:
                 finish(end.value, now)
         else:
-            self._broker.take_turns(self)
+            self._broker.turns.postpone(self)
 
     # -- the connection's
 

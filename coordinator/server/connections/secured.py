@@ -401,7 +401,7 @@ class SecuredConnection(Connection):
             self._park(*parked)
             if response is not None:
                 self._then = Answer(response)
-        self._broker.hold(token, delay, self, now)
+        self._broker.parked.hold(token, delay, self, now)
 
     def release(self, now: int) -> None:
         if not self._dies_of:

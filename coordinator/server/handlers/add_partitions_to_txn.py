@@ -85,9 +85,9 @@ def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
         told = first[named.transactional_id]
         before = _size(broker, one.transactional_id)
         errors = yield from _errors(broker, call, one, told)
-        waits = _size(broker, one.transactional_id) != before and broker.transactions.has_followers(
-            one.transactional_id
-        )
+        waits = _size(
+            broker, one.transactional_id
+        ) != before and broker.services.transactions.has_followers(one.transactional_id)
         (written if waits else at_once).append(
             AddPartitionsToTxnResult(
                 transactional_id=one.transactional_id,
@@ -98,7 +98,7 @@ def _add_all(broker: Broker, call: Call, request: AddPartitionsToTxnRequest) -> 
 
 
 def _size(broker: Broker, transactional_id: str) -> int:
-    known = broker.transactions.coordinator.transactions.get(transactional_id)
+    known = broker.services.transactions.coordinator.transactions.get(transactional_id)
     return 0 if known is None else len(known.partitions)
 
 
@@ -125,7 +125,10 @@ def _errors(
             refused = refused or error is not ErrorCode.OPERATION_NOT_ATTEMPTED
     if refused:
         return partitions
-    producer, transactions = Producer(one.producer_id, one.producer_epoch), broker.transactions
+    producer, transactions = (
+        Producer(one.producer_id, one.producer_epoch),
+        broker.services.transactions,
+    )
     if one.verify_only:
         return {
             partition: transactions.verify(one.transactional_id, producer, partition, call)

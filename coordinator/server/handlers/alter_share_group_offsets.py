@@ -95,7 +95,7 @@ def _topic(
             row.error_code, row.error_message = _UNKNOWN, _UNKNOWN.message
         else:
             key = ShareStateKey(group_id, topic.id, of.partition_index)
-            done = broker.shares.persister.initialize(
+            done = broker.services.shares.persister.initialize(
                 key, epoch, of.start_offset, call.now, call.cause
             )
             if done.error:
@@ -122,7 +122,7 @@ def _tell_the_group(
     outcome = broker.coordinator.share_offsets_set(
         group_id, [of for of in told if of.partitions], call.now, call.cause
     )
-    broker.send_replies(outcome, call.now)
+    broker.groups.send_replies(outcome, call.now)
 
 
 def _refused(error: ErrorCode, message: str) -> AlterShareGroupOffsetsResponse:

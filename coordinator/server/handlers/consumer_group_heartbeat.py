@@ -41,4 +41,4 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
         large := broker.coordinator.large_subscriptions(request.group_id)
     ):
         return with_topics_read(broker, call, large, fresh_name)  # the group is to be converted
-    return broker.coordinate(call, request, fresh_name)
+    return broker.groups.coordinate(call, request, fresh_name)

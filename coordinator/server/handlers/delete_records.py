@@ -100,7 +100,7 @@ def _delete(
         except BatchRefused as refusal:
             answer.error_code = refusal.error
         else:
-            broker.cleaning.log_start_moved(partition, now)
+            broker.services.cleaning.log_start_moved(partition, now)
             if broker.replication is not None:
                 broker.replication.mark(name, index)
     return answer

@@ -33,7 +33,7 @@ def handle(broker: Broker, call: Call) -> Sliced:
 def _describe(broker: Broker, call: Call) -> Slices[Result]:
     request = call.message
     assert isinstance(request, DescribeGroupsRequest)
-    answer = yield from broker.coordinate_in_slices(call, request)
+    answer = yield from broker.groups.coordinate_in_slices(call, request)
     assert isinstance(answer, DescribeGroupsResponse)
     if not broker.configs.release.has("DSC-40-1"):
         for group in answer.groups:

@@ -25,7 +25,7 @@ def consumer_group_describe(broker: Broker, call: Call) -> Sliced:
     request = call.message
     assert isinstance(request, ConsumerGroupDescribeRequest)
     if serves_consumers(broker):
-        return Sliced(broker.coordinate_in_slices(call, request))
+        return Sliced(broker.groups.coordinate_in_slices(call, request))
     return _refused(broker, call, "ConsumerGroupDescribe", "group.version")
 
 
@@ -34,7 +34,7 @@ def share_group_describe(broker: Broker, call: Call) -> Sliced:
     request = call.message
     assert isinstance(request, ShareGroupDescribeRequest)
     if serves_shares(broker):
-        return Sliced(broker.coordinate_in_slices(call, request))
+        return Sliced(broker.groups.coordinate_in_slices(call, request))
     return _refused(broker, call, "ShareGroupDescribe", "share.version")
 
 

@@ -7,7 +7,7 @@ has min_bytes, an error, a diverging epoch, or nothing to read. With read_commit
 at the last stable offset, and the answer contains the aborted transactions (KIP-98). Consumers
 may fetch from followers (v11, KIP-392) up to the follower's high watermark; the leader names a
 replica in their rack if replica.selector.class says so. Requests of replicas are refused:
-brokers of a cluster do not replicate by this API. Sessions are in `broker.fetch_sessions`,
+brokers of a cluster do not replicate by this API. Sessions are in `broker.services.fetch_sessions`,
 waiting requests in `broker.parked_fetches`.
 """
 
@@ -77,7 +77,7 @@ def handle(broker: Broker, call: Call) -> FetchResponse | None:
             return None
     if request.session_id not in _SESSION_IDS and call.version >= SESSIONS_SINCE:
         return _failed(request, request.session_id, call.version)
-    fetch = broker.fetch_sessions.open(request, call.version, call.now)
+    fetch = broker.services.fetch_sessions.open(request, call.version, call.now)
     if isinstance(fetch, ErrorCode):
         return FetchResponse(error_code=fetch)
     operation = Operation(broker, call, request, fetch)
@@ -160,8 +160,8 @@ class Operation:
             request.replica_id if call.version < 15 else request.replica_state.replica_id
         )
         self._max_bytes = min(request.max_bytes, broker.configs.get_int("fetch.max.bytes"))
-        if broker.throttling is not None and self._replica_id < _NO_REPLICA:
-            most = broker.throttling.most_fetched(call)
+        if broker.services.throttling is not None and self._replica_id < _NO_REPLICA:
+            most = broker.services.throttling.most_fetched(call)
             if most is not None:  # more would be throttled whenever it is asked for
                 self._max_bytes = min(self._max_bytes, most)
         self._min_bytes = min(request.min_bytes, self._max_bytes)
@@ -171,10 +171,10 @@ class Operation:
         self._repeated: Repeated | None = None  # what is kept for the same request again
         self._name_topics()
         self.partitions = tuple(dict.fromkeys((topic, key[1]) for key, topic, _ in self._asked))
-        if broker.cleans_logs and broker.cleaning.lost:
+        if broker.services.cleans_logs and broker.services.cleaning.lost:
             for key, topic, partition in self._asked:
                 offset = partition.wanted.fetch_offset
-                broker.cleaning.fetched(call, (topic, key[1]), offset)
+                broker.services.cleaning.fetched(call, (topic, key[1]), offset)
 
     def may_be_repeated(self) -> bool:
         """If the fetch waits without a session at the end of all its partitions, prepare to repeat
@@ -203,7 +203,7 @@ class Operation:
         if (
             repeated is None
             or call.message is not self._request
-            or self._broker.throttling is not None
+            or self._broker.services.throttling is not None
             or not repeated.stands(self._broker.cluster)
             or not repeated.at_end()
         ):
@@ -332,14 +332,14 @@ class Operation:
 
     def complete(self, now: int) -> None:
         """Answer the parked request with what there is."""
-        self._broker.answer(self.token, Unread(lambda: self._answer(now)), now)
+        self._broker.parked.answer(self.token, Unread(lambda: self._answer(now)), now)
 
     def _answer(self, now: int) -> FetchResponse | Encoded:
         broker, repeated = self._broker, self._repeated
         if (
             repeated is None
             or broker.interceptors  # which may change answers, as quotas do
-            or broker.throttling is not None
+            or broker.services.throttling is not None
             or not repeated.stands(broker.cluster)
             or not repeated.at_end()
         ):
@@ -418,8 +418,8 @@ class Operation:
                 ErrorCode.UNKNOWN_SERVER_ERROR
             )  # Kafka fails on it, where there is something to read
         if error:
-            if error is ErrorCode.OFFSET_OUT_OF_RANGE and self._broker.cleans_logs:
-                self._broker.cleaning.out_of_range(self._call, found, wanted.fetch_offset)
+            if error is ErrorCode.OFFSET_OUT_OF_RANGE and self._broker.services.cleans_logs:
+                self._broker.services.cleaning.out_of_range(self._call, found, wanted.fetch_offset)
             data = _refused(wanted.partition, error, None)
             if self._call.version >= LEADER_TAGS_SINCE and error in (
                 ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -514,8 +514,8 @@ class Operation:
         if any(key[0] == ZERO_UUID for key, *_ in self._unknown[:-1]):
             # Kafka fails on what comes behind a topic that has neither name nor id.
             return _failed(self._request, self._request.session_id, self._call.version)
-        if self._broker.throttling is not None and self._replica_id < _NO_REPLICA:
-            throttled = self._throttled(self._broker.throttling, answers, now)
+        if self._broker.services.throttling is not None and self._replica_id < _NO_REPLICA:
+            throttled = self._throttled(self._broker.services.throttling, answers, now)
             if throttled is not None:
                 return throttled
         if data_log.on(self._broker.log) is not None:
@@ -543,7 +543,7 @@ class Operation:
             move_to_end(session, [key for key, _, data in answers if data.records])
         elif fetch.full:  # its session keeps the answer's order: unknown ones come last
             fetch = fetch._replace(wanted={key: partition for key, partition, _ in answers})
-            session = self._broker.fetch_sessions.found(
+            session = self._broker.services.fetch_sessions.found(
                 fetch, self._call.version, self._call.now, self._broker.random
             )
             for _, partition, data in answers:

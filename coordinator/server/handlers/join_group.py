@@ -36,7 +36,7 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
     large = _large_subscriptions(request)
     if large:
         return with_topics_read(broker, call, large, fresh_id)
-    return broker.coordinate(call, request, fresh_id)
+    return broker.groups.coordinate(call, request, fresh_id)
 
 
 def _refused(call: Call, request: JoinGroupRequest, fresh_id: str) -> JoinGroupResponse:

@@ -70,12 +70,16 @@ def handle(broker: Broker, call: Call) -> ListTransactionsResponse | Sliced:
 
     def look() -> Slices[Result]:
         """Match the transactional ids in slices, with a pattern one id a step."""
-        for name in list(broker.transactions.coordinator.transactions):
+        for name in list(broker.services.transactions.coordinator.transactions):
             if pattern is not None and pattern.instructions * len(name) > MOST_STEPS:
                 return refused
-        for number, name in enumerate(list(broker.transactions.coordinator.transactions)):
-            one = broker.transactions.shown(name, call.now)
-            if one is not None and wanted(one) and not broker.transactions.availability(name):
+        for number, name in enumerate(list(broker.services.transactions.coordinator.transactions)):
+            one = broker.services.transactions.shown(name, call.now)
+            if (
+                one is not None
+                and wanted(one)
+                and not broker.services.transactions.availability(name)
+            ):
                 response.transaction_states.append(
                     TransactionState(
                         transactional_id=name,

@@ -111,7 +111,7 @@ def _answer(
     if sum(len(topic.partitions) for topic in response.topics[:_FEW]) > _FEW or (
         len(response.topics) > _FEW
     ):
-        body = yield from response.encode_in_slices(call.version, broker.most_response_bytes)
+        body = yield from response.encode_in_slices(call.version, broker.turns.most_response_bytes)
     else:
         body = response.encode(call.version)
     kept_bodies = broker.cluster.kept

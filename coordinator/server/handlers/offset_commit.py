@@ -47,7 +47,7 @@ def handle(broker: Broker, call: Call) -> Result:
         and fits(request.group_id)
         and (call.sees is None or all(call.sees(topic.name) for topic in request.topics))
     ):
-        return broker.coordinate(call, request)  # most requests, in short
+        return broker.groups.coordinate(call, request)  # most requests, in short
     missing: MissingPartitions[OffsetCommitRequestTopic, OffsetCommitResponseTopic] = (
         MissingPartitions(
             broker.cluster,
@@ -65,7 +65,7 @@ def handle(broker: Broker, call: Call) -> Result:
         assert isinstance(refused, OffsetCommitResponse)
         return OffsetCommitResponse(topics=missing.before(refused.topics))
     ids = [topic.topic_id for topic in request.topics]
-    answer = broker.coordinate(call, request)
+    answer = broker.groups.coordinate(call, request)
     assert isinstance(answer, OffsetCommitResponse)
     if by_id:
         for topic_id, answered in zip(ids, answer.topics, strict=True):

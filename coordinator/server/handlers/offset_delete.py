@@ -48,7 +48,7 @@ def _delete(broker: Broker, call: Call) -> Slices[Result]:
     )
     request.topics = yield from missing.refuse_in_slices(request.topics)
     now = yield
-    answer = broker.coordinate(call._replace(now=now), request)
+    answer = broker.groups.coordinate(call._replace(now=now), request)
     assert isinstance(answer, OffsetDeleteResponse)
     if answer.error_code != ErrorCode.NONE:
         return OffsetDeleteResponse(error_code=answer.error_code)

@@ -43,7 +43,7 @@ def handle(broker: Broker, call: Call) -> Result | Sliced:
         error = ErrorCode.UNSUPPORTED_VERSION
         return Sliced(refused_whole_in_slices(request, call.version, error, None))
     if call.version < _FIRST_BATCHED:
-        return broker.coordinate(call, request)
+        return broker.groups.coordinate(call, request)
     return Sliced(_fetch_all(broker, call, request))
 
 
@@ -75,7 +75,7 @@ def _what(asked: OffsetFetchRequestGroup) -> tuple[object, ...]:
 
 def _fetch(broker: Broker, call: Call, request: OffsetFetchRequest) -> Slices[OffsetFetchResponse]:
     if call.version < _FIRST_WITH_IDS:
-        answer = yield from broker.coordinate_in_slices(call, request)
+        answer = yield from broker.groups.coordinate_in_slices(call, request)
         assert isinstance(answer, OffsetFetchResponse)
         return answer
     unknown: list[list[OffsetFetchRequestTopics]] = []
@@ -91,7 +91,7 @@ def _fetch(broker: Broker, call: Call, request: OffsetFetchRequest) -> Slices[Of
                     topic.name = found.name
                     known.append(topic)
             asked.topics = known
-    answer = yield from broker.coordinate_in_slices(call, request)
+    answer = yield from broker.groups.coordinate_in_slices(call, request)
     assert isinstance(answer, OffsetFetchResponse)
     places = error_places(OffsetFetchRequest, call.version)
     for group, refused in zip(answer.groups, unknown, strict=True):

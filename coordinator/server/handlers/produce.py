@@ -285,7 +285,7 @@ def _admit(
             del batches[key]
             answers[key] = _error(partition.index, refusal.error)
             continue
-        error = broker.transactions.admit(
+        error = broker.services.transactions.admit(
             transactional_id, producer, (partition.topic, partition.index), support, call
         )
         if error:
@@ -379,7 +379,7 @@ def _append(
         size = log.bytes_from(placed.base_offset)
         data_log.recompressed(broker.log, broker.node_id, call.now, partition, placed, size)
     if log.calls_cleaner:
-        broker.cleaning.appended(partition, call.now)
+        broker.services.cleaning.appended(partition, call.now)
     if broker.log is not None and not placed.duplicate:
         data_log.appended(
             broker.log,

@@ -59,7 +59,7 @@ def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse | Sliced | No
     if request.share_session_epoch == INITIAL_EPOCH:
         return ShareAcknowledgeResponse(error_code=ErrorCode.INVALID_SHARE_SESSION_EPOCH)
     key = SessionKey(request.group_id, request.member_id)
-    session = broker.shares.sessions.go_on(key, request.share_session_epoch)
+    session = broker.services.shares.sessions.go_on(key, request.share_session_epoch)
     if isinstance(session, ErrorCode):
         return ShareAcknowledgeResponse(error_code=session)
     work = _take(broker, call, key, request)
@@ -73,15 +73,20 @@ def _take(
     if hidden is None:
         return ShareAcknowledgeResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
     decided = yield from decide(
-        broker.shares, call, key, request.topics, hidden=hidden, renewing=request.is_renew_ack
+        broker.services.shares,
+        call,
+        key,
+        request.topics,
+        hidden=hidden,
+        renewing=request.is_renew_ack,
     )
-    taken = yield from take(broker.shares, call, decided)
+    taken = yield from take(broker.services.shares, call, decided)
     if taken is None:
         return ShareAcknowledgeResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
 
     def answer(said: dict[At, Refused | None], now: int) -> None:
         response = whole(_end(broker, call, key, request, said), now)
-        broker.answer(call.token, response, now)
+        broker.parked.answer(call.token, response, now)
 
     said = once_settled(taken, answer)
     return None if said is None else (yield from _end(broker, call, key, request, said))
@@ -95,7 +100,7 @@ def _end(
     said: dict[At, Refused | None],
 ) -> Slices[ShareAcknowledgeResponse]:
     if request.share_session_epoch == FINAL_EPOCH:
-        broker.shares.end_session(key, SESSION_CLOSED, (yield), call.cause)
+        broker.services.shares.end_session(key, SESSION_CLOSED, (yield), call.cause)
     return (yield from _response(broker, call, key.group_id, said))
 
 
@@ -119,7 +124,7 @@ def _response(
             topics[topic_id] = ShareAcknowledgeTopicResponse(topic_id=topic_id, partitions=[])
         topics[topic_id].partitions.append(data)
     return ShareAcknowledgeResponse(
-        acquisition_lock_timeout_ms=broker.shares.settings(group_id).lock_duration_ms,
+        acquisition_lock_timeout_ms=broker.services.shares.settings(group_id).lock_duration_ms,
         responses=list(topics.values()),
         node_endpoints=endpoints(broker, call, leaders, NodeEndpoint),
     )

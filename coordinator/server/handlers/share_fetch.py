@@ -73,7 +73,7 @@ def handle(broker: Broker, call: Call) -> ShareFetchResponse | Sliced | None:
         topic_id in broker.cluster.topics_by_id for topic_id, _ in wanted
     ):  # where anything is read
         return ShareFetchResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)
-    operation = ShareFetchOperation(broker, broker.shares, call, session, wanted)
+    operation = ShareFetchOperation(broker, broker.services.shares, call, session, wanted)
     work = _serve(broker, call, key, request, operation, wanted)
     if len(wanted) > ITEMS_A_STEP or names_much(request.topics):
         return Sliced(work)
@@ -88,7 +88,7 @@ def _serve(
     operation: ShareFetchOperation,
     wanted: list[At],
 ) -> Slices[ShareFetchResponse | None]:
-    shares, renews = broker.shares, request.is_renew_ack
+    shares, renews = broker.services.shares, request.is_renew_ack
     hidden = yield from hidden_topics(
         call, chain(operation.remembered(), named_topics(broker, request.topics))
     )
@@ -107,7 +107,7 @@ def _serve(
     def go_on(said: dict[At, Refused | None], now: int) -> None:
         response = whole(_end(broker, call, key, request, operation, said), now)
         if response is not None:
-            broker.answer(call.token, response, now)
+            broker.parked.answer(call.token, response, now)
 
     said = once_settled(taken, go_on)
     return None if said is None else (yield from _end(broker, call, key, request, operation, said))
@@ -125,7 +125,7 @@ def _end(
     operation.said = said
     now = yield
     if request.share_session_epoch == FINAL_EPOCH:
-        broker.shares.end_session(key, SESSION_CLOSED, now, call.cause)
+        broker.services.shares.end_session(key, SESSION_CLOSED, now, call.cause)
     response = yield from operation.answer_now(now)
     if response is None:
         broker.parked_fetches.park(operation)
@@ -152,7 +152,7 @@ def _session(
     """Return the request's session, with its partitions added and forgotten ones removed, or an
     error.
     """
-    sessions = broker.shares.sessions
+    sessions = broker.services.shares.sessions
     partitions = list(named(request.topics))
     if request.share_session_epoch == INITIAL_EPOCH:
         if len({*partitions}) < len(partitions):  # Kafka finds out when the former one has ended

@@ -34,7 +34,7 @@ def handle(broker: Broker, call: Call) -> Result:
     if renewed is not None:
         seen = broker.log is not None or broker.interceptors
         return renewed.response if seen else renewed.kept
-    response = broker.coordinate(call, request)
-    if broker.share_states:  # the share coordinator is to be asked
+    response = broker.groups.coordinate(call, request)
+    if broker.groups.share_states:  # the share coordinator is to be asked
         ensure_internal_topic(broker, SHARE_GROUP_STATE, call)
     return response

@@ -170,7 +170,7 @@ def delete_share_group_offsets(broker: Broker, call: Call) -> Result | Sliced:
             return DeleteShareGroupOffsetsResponse(
                 error_code=failure.error, error_message=failure.message
             )
-        broker.send_replies(outcome, call.now)
+        broker.groups.send_replies(outcome, call.now)
     return DeleteShareGroupOffsetsResponse(responses=rows)
 
 
@@ -190,7 +190,7 @@ def _topic(
     row.topic_id = topic.id
     for index in sorted(of.partitions):
         key = ShareStateKey(group_id, topic.id, index)
-        done = broker.shares.persister.delete(key, call.now, call.cause)
+        done = broker.services.shares.persister.delete(key, call.now, call.cause)
         if done.error:
             row.error_code = done.error
             row.error_message = f"Error in delete state RPC. {done.message}"

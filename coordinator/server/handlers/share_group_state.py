@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 
 def _initialize(broker: Broker, call: Call, key: ShareStateKey, of: Any) -> Answer:
-    states = broker.shares.states
+    states = broker.services.shares.states
     done = states.initialize(key, of.state_epoch, of.start_offset, call.now, call.cause)
     return done, None
 
 
 def _read(broker: Broker, call: Call, key: ShareStateKey, of: Any) -> Answer:
-    return broker.shares.states.read(key, of.leader_epoch, call.now, call.cause)
+    return broker.services.shares.states.read(key, of.leader_epoch, call.now, call.cause)
 
 
 def _write(broker: Broker, call: Call, key: ShareStateKey, of: Any) -> Answer:
@@ -53,15 +53,15 @@ def _write(broker: Broker, call: Call, key: ShareStateKey, of: Any) -> Answer:
             for one in of.state_batches
         ),
     )
-    return broker.shares.states.write(key, written, call.now, call.cause), None
+    return broker.services.shares.states.write(key, written, call.now, call.cause), None
 
 
 def _delete(broker: Broker, call: Call, key: ShareStateKey, _: Any) -> Answer:
-    return broker.shares.states.delete(key, call.now, call.cause), None
+    return broker.services.shares.states.delete(key, call.now, call.cause), None
 
 
 def _summary(broker: Broker, _: Call, key: ShareStateKey, __: Any) -> Answer:
-    return broker.shares.states.summary(key)
+    return broker.services.shares.states.summary(key)
 
 
 _NOT_SERVED = (ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS)
@@ -86,7 +86,7 @@ def handle(broker: Broker, call: Call) -> Sliced:
     def one(named: tuple[bytes, Any], _: Call) -> None:
         topic_id, of = named
         key = ShareStateKey(request.group_id, topic_id, of.partition)
-        error = broker.shares.states.error(key) if served else ErrorCode.NOT_COORDINATOR
+        error = broker.services.shares.states.error(key) if served else ErrorCode.NOT_COORDINATOR
         decision, state = (Decision(None, error), None) if error else ask(broker, call, key, of)
         rows[topic_id][of.partition] = _row(messages, kind, what, of.partition, decision, state)
 

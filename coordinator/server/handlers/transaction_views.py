@@ -102,16 +102,16 @@ def describe_transactions(broker: Broker, call: Call) -> Sliced:
 
 
 def _describe_transaction(broker: Broker, name: str, now: int) -> TransactionState:
-    unavailable = broker.transactions.availability(name)
+    unavailable = broker.services.transactions.availability(name)
     if unavailable:
         return TransactionState(error_code=unavailable, transactional_id=name)
-    known = broker.transactions.shown(name, now)
+    known = broker.services.transactions.shown(name, now)
     if known is None:
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND if name else ErrorCode.INVALID_REQUEST
         return TransactionState(error_code=error, transactional_id=name)
     topics: dict[str, TopicData] = {}
     partitions = in_hash_order(
-        broker.transactions.partitions(known), lambda each: topic_partition_hash(*each)
+        broker.services.transactions.partitions(known), lambda each: topic_partition_hash(*each)
     )  # Kafka keeps a set
     for topic, index in partitions:
         topics.setdefault(topic, TopicData(topic=topic)).partitions.append(index)

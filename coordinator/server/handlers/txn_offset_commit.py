@@ -68,7 +68,7 @@ def _commit(broker: Broker, call: Call, request: TxnOffsetCommitRequest) -> TxnO
         return transactional_response(request, ErrorCode.COORDINATOR_NOT_AVAILABLE)
     if broker.coordinator.refuse(request.group_id) is ErrorCode.NOT_COORDINATOR:
         return transactional_response(request, ErrorCode.NOT_COORDINATOR)
-    transactions = broker.transactions
+    transactions = broker.services.transactions
     support = transaction_support(
         call.version, adds_since=ADDS_PARTITIONS_SINCE, abortable_since=ABORTABLE_SINCE
     )
@@ -80,7 +80,7 @@ def _commit(broker: Broker, call: Call, request: TxnOffsetCommitRequest) -> TxnO
         error = transactions.admit(request.transactional_id, producer, place, support, call)
         if error:
             return transactional_response(request, client_operation_error(error))
-    answer = broker.coordinate(call, request)
+    answer = broker.groups.coordinate(call, request)
     assert isinstance(answer, TxnOffsetCommitResponse)
     if any(not partition.error_code for topic in answer.topics for partition in topic.partitions):
         transactions.begun_offsets.add(*seat)

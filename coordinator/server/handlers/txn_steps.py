@@ -40,11 +40,13 @@ def init_producer_id(broker: Broker, call: Call) -> InitProducerIdResponse:
     if (request.producer_id == -1) != (request.producer_epoch == -1):
         return InitProducerIdResponse(error_code=ErrorCode.INVALID_REQUEST, producer_epoch=-1)
     if request.transactional_id is None:
-        return InitProducerIdResponse(producer_id=broker.producer_ids.next(), producer_epoch=0)
+        return InitProducerIdResponse(
+            producer_id=broker.services.producer_ids.next(), producer_epoch=0
+        )
     expected = (
         None if request.producer_id == -1 else Producer(request.producer_id, request.producer_epoch)
     )
-    answer = broker.transactions.init_producer(
+    answer = broker.services.transactions.init_producer(
         request.transactional_id, request.transaction_timeout_ms, expected, call
     )
     error = fenced(answer.error, call.version >= _INIT_KNOWS_PRODUCER_FENCED)
@@ -64,7 +66,7 @@ def add_offsets_to_txn(broker: Broker, call: Call) -> AddOffsetsToTxnResponse:
     """
     request = call.message
     assert isinstance(request, AddOffsetsToTxnRequest)
-    transactions = broker.transactions
+    transactions = broker.services.transactions
     producer, partition = (
         Producer(request.producer_id, request.producer_epoch),
         transactions.offsets_partition(request.group_id),
@@ -90,7 +92,7 @@ def end_txn(broker: Broker, call: Call) -> EndTxnResponse:
     """
     request = call.message
     assert isinstance(request, EndTxnRequest)
-    answer = broker.transactions.end(
+    answer = broker.services.transactions.end(
         request.transactional_id,
         Producer(request.producer_id, request.producer_epoch),
         commit=request.committed,

@@ -175,7 +175,7 @@ def _write(
                     )
                 row.error_code = ErrorCode.UNKNOWN_SERVER_ERROR
                 continue
-            broker.transactions.write_marker(found, marker, call.now, call.cause)
+            broker.services.transactions.write_marker(found, marker, call.now, call.cause)
         except BatchRefused as refusal:
             row.error_code = refusal.error
     return call

@@ -64,7 +64,7 @@ class LoneBroker:
         ends.
         """
         self._must_be(HostState.RUNNING)
-        self._server.broker.unload_groups(None, now)
+        self._server.broker.groups.unload(None, now)
         self._end(abort=False)
 
     def crash(self, now: int) -> None:
@@ -74,7 +74,7 @@ class LoneBroker:
         if self.state is HostState.STOPPED:
             self._must_be(HostState.RUNNING)
         self._end(abort=True)
-        self._server.broker.unload_groups(None, now)
+        self._server.broker.groups.unload(None, now)
 
     def pause(self, now: int) -> None:
         """Freeze the process, like SIGSTOP."""
@@ -107,8 +107,8 @@ class LoneBroker:
             for partition in topic.partitions:
                 log = partition.log
                 log.producers = log.producers.as_written(broker.epoch_ms + now, expiration_ms)
-        broker.load_groups(None, now)
-        broker.logs_found(now)
+        broker.groups.load(None, now)
+        broker.services.logs_found(now)
         self._task = server.loop.create_task(self._open_again(self._task))
 
     async def settled(self) -> None:

@@ -97,7 +97,7 @@ class Server:
         """The endpoint to which the testing kit's own clients connect, if that is not the first of
         `endpoints`."""
         self.receive_buffer = memoryview(bytearray(_RECEIVE_BUFFER_BYTES))
-        self.input = broker.input
+        self.input = broker.turns.input
         self.small_buffer = self.receive_buffer[:_SMALL_BUFFER_BYTES]
         self.clock: LoopClock = LoopClock(loop) if first is None else first.clock
         self.now: Callable[[], int] = self.clock.now
@@ -114,7 +114,7 @@ class Server:
         self._idle_timer: asyncio.TimerHandle | None = None
         self._turn: asyncio.Handle | None = None
         self._look_after: asyncio.TimerHandle | None = None
-        broker.turn_is_over = self._turn_is_over
+        broker.turns.is_over = self._turn_is_over
         broker.unserved.tell = lambda sentence: logger.warning("%s", shortened(sentence))
         self.frozen = False  # its process is paused: connections are taken, nothing is read
         self.descriptors = Descriptors(loop)
@@ -208,7 +208,12 @@ class Server:
         self.runtime.run_resumable(now)
         for server in self.group:
             broker = server.broker
-            if server.unread or broker.postponed or broker.output.waiting or broker.input.full:
+            if (
+                server.unread
+                or broker.turns.postponed
+                or broker.turns.output.waiting
+                or broker.turns.input.full
+            ):
                 server._look_around()
         first = self.group[0]
         for look in first.observers:
@@ -225,7 +230,7 @@ class Server:
         if self.unread and not self.frozen:
             for protocol in [protocol for protocol in self.unread if protocol.wants_bytes]:
                 protocol.resume_reading()
-        if broker.postponed or broker.output.waiting or broker.input.full:
+        if broker.turns.postponed or broker.turns.output.waiting or broker.turns.input.full:
             self._arrange()
 
     # -- turns and memory
@@ -240,9 +245,11 @@ class Server:
 
     def _arrange(self) -> None:
         """Schedule work for connections that wait for a turn or for memory."""
-        if self.broker.wants_turn:
+        if self.broker.turns.wanted:
             self.ask_for_turn()
-        if (self.broker.output.waiting or self.broker.input.full) and self._look_after is None:
+        if (
+            self.broker.turns.output.waiting or self.broker.turns.input.full
+        ) and self._look_after is None:
             self._look_after = self.loop.call_later(_LOOK_AFTER_S, self._look_after_stalled)
 
     def _next_turn(self) -> None:
@@ -340,10 +347,10 @@ class Server:
     async def open_again(self, broker: Broker) -> None:
         """Listen on the former addresses again, for the restarted broker."""
         await self.closing
-        self.broker, self.input = broker, broker.input
+        self.broker, self.input = broker, broker.turns.input
         if self.guard is not None:
             self.guard.watch_over(broker)
-        broker.turn_is_over = self._turn_is_over
+        broker.turns.is_over = self._turn_is_over
         broker.unserved.tell = lambda sentence: logger.warning("%s", shortened(sentence))
         for endpoint in self.endpoints:
             await self._open(endpoint, reserved=True)
@@ -375,7 +382,7 @@ class Server:
         for handle in (self._idle_timer, self._turn, self._look_after):
             if handle is not None:
                 handle.cancel()
-        self.broker.shut_down(self.now())
+        self.broker.groups.shut_down(self.now())
         self._end_connections(abort=False)
         if self.protocols:
             self._all_gone = self.loop.create_future()
@@ -389,7 +396,7 @@ class Server:
 
     def gone(self, protocol: ServerProtocol) -> None:
         """Forget a closed connection; others may wait for the memory that it held."""
-        if (self.broker.wants_turn or self.unread) and self._all_gone is None:
+        if (self.broker.turns.wanted or self.unread) and self._all_gone is None:
             self.ask_for_turn()
         self.protocols.discard(protocol)
         self.unread.discard(protocol)
@@ -422,7 +429,7 @@ class ServerProtocol(asyncio.BufferedProtocol):
         self.active_at = self.taken_at = server.now()
         self.unsent = 0
         self.favoured = False
-        self.output = server.broker.output  # a broker that was started again has another one
+        self.output = server.broker.turns.output  # a broker that was started again has another one
         self.connection: Connection
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:

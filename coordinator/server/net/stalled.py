@@ -49,9 +49,9 @@ def look_after(
     broker: Broker, holders: Collection[Holder], unread: Collection[Holder], now: int
 ) -> None:
     """Close stalled connections while others wait for room, and let one unfinished request be read."""
-    if broker.output.full:
+    if broker.turns.output.full:
         _unsent(holders, now)
-    if broker.input.full:
+    if broker.turns.input.full:
         _unfinished(holders, unread, now)
 
 

@@ -186,7 +186,7 @@ class DeadLetters:
         except BatchRefused as refusal:
             raise _NeverError(refusal.error.message) from None
         if target.log.calls_cleaner:
-            leader.cleaning.appended(target, now)
+            leader.services.cleaning.appended(target, now)
         writer = data_log.Writer(now, _CLIENT)
         data_log.appended(
             leader.log,

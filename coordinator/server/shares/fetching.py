@@ -139,7 +139,7 @@ class ShareFetchOperation:
 
     def complete(self, now: int) -> None:
         """Answer the parked request with what there is."""
-        self._broker.answer(self.token, whole(self._response(now), now), now)
+        self._broker.parked.answer(self.token, whole(self._response(now), now), now)
 
     # -- waiting
 

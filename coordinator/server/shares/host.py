@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from coordinator.core.share_states.decide import Decision, Written
     from coordinator.core.share_states.model import ShareState, ShareStateKey
     from coordinator.events import EventLog
-    from coordinator.wire.schema import Message
 
     from ..cluster import Cluster
     from ..cluster.replication import Replication
     from ..fetching.parked import ParkedFetches
-    from ..log_cleaning import LogCleaning
+    from ..services import Services
     from ..settings.broker_configs import BrokerConfigs
     from ..storage.partition_log import PartitionLog
+    from ..waiting.parked_requests import ParkedRequests
 
 
 class TopicMaker(Protocol):
@@ -115,19 +115,16 @@ class ShareHost(Protocol):
         """Function that has the controller create a topic, or None."""
 
     @property
-    def cleaning(self) -> LogCleaning:
-        """The clean-up of the broker's logs."""
+    def services(self) -> Services:
+        """The broker's share coordinator, and the clean-up of its logs."""
 
     @property
     def parked_fetches(self) -> ParkedFetches:
         """The fetches that wait for records."""
 
     @property
-    def share_coordinator(self) -> ShareCoordinator:
-        """This broker's share coordinator."""
-
-    def answer(self, token: int, response: Message, now: int) -> None:
-        """Answer a parked request."""
+    def parked(self) -> ParkedRequests:
+        """The requests that wait for an answer."""
 
 
 class SharePeers:

@@ -81,4 +81,4 @@ class Persister:
         index = partition_for(broker.configs, SHARE_GROUP_STATE, key.for_coordinator)
         known = broker.cluster.partition(SHARE_GROUP_STATE, index)
         leader = None if known is None else self._peers.reached(broker.node_id, known.leader)
-        return None if leader is None else leader.share_coordinator
+        return None if leader is None else leader.services.share_coordinator

@@ -28,9 +28,9 @@ from ..requests.call import Call
 
 if TYPE_CHECKING:
     from ..interceptors import Interceptors, Verdict
-    from ..requests.large_requests import Waiting
     from ..settings.broker_configs import BrokerConfigs
     from ..storage.partition_log import Marker
+    from ..waiting.parked_requests import ParkedRequests
 
 RETRY_MS: Final = 100
 _TOKENS: Final = 1 << 40
@@ -46,7 +46,7 @@ class Leader(Protocol):
     """The part of a partition's leader that markers use."""
 
     interceptors: Interceptors
-    parked: dict[int, Waiting]
+    parked: ParkedRequests
 
     @property
     def configs(self) -> BrokerConfigs:
@@ -161,8 +161,7 @@ class MarkerDoor:
                 until_ms = None if duration_ms is None else now + duration_ms
                 sent = self._sent[key] = _Sent(call, until_ms, then)
                 if until_ms is None:
-                    held: Waiting = _Held(sent)
-                    leader.parked[call.token] = held
+                    leader.parked.park(call.token, _Held(sent))
                 return False
             case Drop():
                 self._again(key, call, now + timeout_ms)

@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from ..cluster import Partition as ClusterPartition
     from ..cluster.replication import Replication
     from ..fetching.parked import ParkedFetches
-    from ..log_cleaning import LogCleaning
+    from ..group_service import GroupService
     from ..requests.call import Call
-    from ..storage.producers import ProducerIds
+    from ..services import Services
 
 _MARKERS_A_STEP = 128
 ADDS_PARTITIONS, KNOWS_ABORTABLE = 2, 1
@@ -137,16 +137,16 @@ class TransactionHost(Leader, Protocol):
         """The cluster whose partitions get markers."""
 
     @property
-    def producer_ids(self) -> ProducerIds:
-        """The source of ids for new producers."""
+    def services(self) -> Services:
+        """The source of ids for new producers, and the clean-up of the broker's logs."""
+
+    @property
+    def groups(self) -> GroupService:
+        """Groups with offsets that transactions commit."""
 
     @property
     def log(self) -> EventLog | None:
         """The event log, or None."""
-
-    @property
-    def cleaning(self) -> LogCleaning:
-        """The clean-up of the broker's logs."""
 
     @property
     def parked_fetches(self) -> ParkedFetches:
@@ -159,13 +159,6 @@ class TransactionHost(Leader, Protocol):
     @property
     def replication(self) -> Replication | None:
         """The copier of markers to followers, or None in a cluster of one broker."""
-
-    def end_transaction(
-        self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None
-    ) -> None:
-        """Apply the end of a producer's transaction to the offsets that it committed in groups of a
-        partition of __consumer_offsets (TXN-5).
-        """
 
 
 class Transactions:
@@ -185,7 +178,9 @@ class Transactions:
         config = TransactionConfig()
         broker.configs.keep_current(config, broker.configs.transaction_config)
         self.coordinator = TransactionCoordinator(
-            config, broker.producer_ids.next, broker.log if others is None else others.sink(broker)
+            config,
+            broker.services.producer_ids.next,
+            broker.log if others is None else others.sink(broker),
         )
         self._give_up: Deadlines[str] = Deadlines()
         """The deadline of each transactional id's write: a later success does not count here."""
@@ -220,7 +215,7 @@ class Transactions:
             answer.error is ErrorCode.COORDINATOR_NOT_AVAILABLE
             and transactional_id not in self.coordinator.transactions
         ):
-            producer_id = self._broker.producer_ids.next()
+            producer_id = self._broker.services.producer_ids.next()
             self._put_back(
                 Transaction.begun(transactional_id, producer_id, timeout_ms), call.now, call.cause
             )
@@ -408,13 +403,15 @@ class Transactions:
             config=log_config(topic),
         )
         if found.log.calls_cleaner:
-            broker.cleaning.appended(found, now)
+            broker.services.cleaning.appended(found, now)
         data_log.marked(
             broker.log, broker.node_id, found.topic, found.index, marker, offset, now, cause
         )
         if found.topic == CONSUMER_OFFSETS:
             self.begun_offsets.end(topic.id, found, marker.producer_id)
-            broker.end_transaction(marker.producer_id, marker.committed, found.index, now, cause)
+            broker.groups.end_transaction(
+                marker.producer_id, marker.committed, found.index, now, cause
+            )
         if broker.replication is not None:
             broker.replication.mark(found.topic, found.index)
             broker.replication.run(now)

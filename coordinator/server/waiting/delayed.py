@@ -74,7 +74,7 @@ class Delayed(Generic[A]):
         self.ready()
         for each in chain.from_iterable(self._waiting.values()):
             each.answer.error_code = ErrorCode.REQUEST_TIMED_OUT
-        self._broker.answer(self.token, self._respond(), now)
+        self._broker.parked.answer(self.token, self._respond(), now)
 
     @abstractmethod
     def _told(self, awaited: A) -> bool:

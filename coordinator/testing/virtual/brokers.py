@@ -238,7 +238,7 @@ class VirtualBrokers(LoopKit):
         """Continue work that was postponed, notify waits, and set the timer."""
         runtime = self.brokers
         for broker in runtime.brokers.values():
-            while broker.postponed:
+            while broker.turns.postponed:
                 broker.next_turn(self.now_ms)
                 runtime.run_resumable(self.now_ms)
         for look in self._observers:

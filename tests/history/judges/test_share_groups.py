@@ -45,7 +45,7 @@ class Run:
 
     def leader_change(self) -> None:
         """What is in flight is forgotten."""
-        partitions = self.driver.broker.shares.partitions
+        partitions = self.driver.broker.services.shares.partitions
         partitions.close_where(lambda _: True, "another leads", self.driver.now, None)
 
     def wait(self, ms: int = LOCK_MS) -> None:

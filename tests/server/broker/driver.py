@@ -56,7 +56,7 @@ class Driver:
         """What a driver does after every piece of work: freed connections go on, due deadlines
         fire."""
         self.broker.run_resumable(self.now)
-        while self.broker.wants_turn:
+        while self.broker.turns.wanted:
             self.broker.next_turn(self.now)
         while (deadline := self.broker.next_deadline()) is not None and deadline <= self.now:
             self.broker.tick(self.now)

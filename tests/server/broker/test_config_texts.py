@@ -67,7 +67,7 @@ def test_durations(text: str, ms: int | None) -> None:
 def test_what_is_stored_is_read_as_it_was_checked() -> None:
     """Settings of a group keep the texts that were given."""
     admin = Admin()
-    settings = admin.broker.shares.settings
+    settings = admin.broker.services.shares.settings
     assert (
         change(admin, GROUP, "g", ("share.record.lock.duration.ms", SET, "\x00\uff12\uff10000"))[0]
         == 0

@@ -172,7 +172,7 @@ class TestParking:
         a, first, _, _ = two_members(driver)
         c = driver.client()
         c.send(join("g", new_member(c)), 9)
-        driver.broker.shut_down(driver.now)
+        driver.broker.groups.shut_down(driver.now)
         assert [answer.error_code for answer in c.answers()] == [16]  # type: ignore[attr-defined]
         assert a.ask(heartbeat(first, 2), 4) == HeartbeatResponse(error_code=15)
 
@@ -185,7 +185,7 @@ class TestParking:
         a.answers(), b.answers()
         b.send(sync(second, [], 3), 5)
         assert not b.answers()
-        driver.broker.shut_down(driver.now)
+        driver.broker.groups.shut_down(driver.now)
         assert [answer.error_code for answer in b.answers()] == [16]  # type: ignore[attr-defined]
 
 

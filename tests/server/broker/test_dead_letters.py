@@ -45,10 +45,10 @@ class Run:
 
     def rejects(self, first: int, last: int) -> None:
         """a rejects records, and nothing that is due is done yet."""
-        served = self.driver.broker.shares.partitions
+        served = self.driver.broker.services.shares.partitions
         (partition,) = served.open_ones.values()
         rejected = [Acknowledged(first, last, [REJECT])]
-        said = self.driver.broker.shares.acknowledgements.acknowledge(
+        said = self.driver.broker.services.shares.acknowledgements.acknowledge(
             partition, "a", rejected, self.driver.now, None
         )
         assert said is None
@@ -65,7 +65,7 @@ class Run:
 
     def states(self) -> list[tuple[int, int, str]]:
         """What is in flight of t-0."""
-        runs = self.driver.broker.shares.known(SharePartitionKey("g", "t", 0))
+        runs = self.driver.broker.services.shares.known(SharePartitionKey("g", "t", 0))
         return [(run.first, run.last, str(run.condition.state)) for run in runs]
 
     def lines(self, kind: str) -> list[dict[str, object]]:
@@ -106,7 +106,7 @@ def test_a_rejected_record_is_archived_once_its_letter_is_written() -> None:
     assert (written["first_offset"], written["last_offset"], written["letter_offset"]) == (1, 2, 0)
     replayed = ReplayedShares(run.log.read())
     assert [of.snapshot() for of in replayed.open_ones[0].values()] == [
-        of.snapshot() for of in run.driver.broker.shares.partitions.open_ones.values()
+        of.snapshot() for of in run.driver.broker.services.shares.partitions.open_ones.values()
     ]
     known, told = ShareRecords(), list[str]()
     for line in run.log.read():
@@ -185,7 +185,7 @@ def test_a_share_partition_that_is_closed_by_one_range_writes_no_other(
     run = Run()
     run.driver.records(3)
     run.a.fetch(0)
-    served = run.driver.broker.shares.partitions
+    served = run.driver.broker.services.shares.partitions
     for offset in (0, 2):
         run.rejects(offset, offset)
     monkeypatch.setattr(
@@ -272,7 +272,9 @@ def test_a_leader_that_begins_anew_writes_the_letters_that_it_finds_undone() -> 
     run.driver.records(2)
     run.a.fetch(0)
     run.rejects(0, 0)
-    run.driver.broker.shares.partitions.close_where(lambda _: True, "another leads", 0, None)
+    run.driver.broker.services.shares.partitions.close_where(
+        lambda _: True, "another leads", 0, None
+    )
     run.settle()
     assert run.letters() == []
     run.driver.member("b").fetch(0)
@@ -336,7 +338,7 @@ def test_a_bug_is_found(
 def test_what_may_be_in_flight_is_looked_up_once() -> None:
     """Settings follow a group's configuration."""
     run = Run()
-    shares = run.driver.broker.shares
+    shares = run.driver.broker.services.shares
     assert shares.settings.deliveries("g") == Deliveries(5, True)
     run.driver.broker.cluster.group_configs["g"] = {}
     assert shares.settings.deliveries("g") == Deliveries(5, False)

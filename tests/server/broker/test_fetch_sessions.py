@@ -221,7 +221,7 @@ def test_a_full_cache_refuses_until_sessions_are_stale() -> None:
     larger = Session(driver, wanted(0), wanted(1), wanted(2))
     assert larger.id != 0
     assert second.ask(epoch=3).error_code == ErrorCode.FETCH_SESSION_ID_NOT_FOUND
-    assert len(driver.broker.fetch_sessions) == 2
+    assert len(driver.broker.services.fetch_sessions) == 2
 
 
 def test_no_slots_no_sessions() -> None:
@@ -234,7 +234,7 @@ def test_no_slots_no_sessions() -> None:
 def test_epochs_wrap() -> None:
     driver = DataDriver()
     session = Session(driver, wanted(0))
-    driver.broker.fetch_sessions._sessions[session.id].epoch = 0x7FFFFFFF
+    driver.broker.services.fetch_sessions._sessions[session.id].epoch = 0x7FFFFFFF
     assert session.ask(epoch=0x7FFFFFFF).error_code == 0
     assert session.ask(epoch=1).error_code == 0
 

@@ -240,7 +240,10 @@ class TestTransactions:
         assert self.end(client, producer) == ErrorCode.NOT_COORDINATOR
         group = driver.broker.coordinator.groups["g"]
         assert group.pending_offsets
-        assert str(driver.broker.transactions.coordinator.transactions["tx"].state) == "Ongoing"
+        assert (
+            str(driver.broker.services.transactions.coordinator.transactions["tx"].state)
+            == "Ongoing"
+        )
         driver.disk.room = 1 << 20
         driver.pass_time(2000)
         assert self.end(client, producer) == 0

@@ -340,7 +340,7 @@ def test_fetch_sessions_hold_so_many_partitions_all_together() -> None:
 
     small, _ = fetch(10)
     assert small
-    sessions = driver.broker.fetch_sessions
+    sessions = driver.broker.services.fetch_sessions
     assert all(
         one.wanted.unknown_tags is None
         for session in sessions._sessions.values()
@@ -511,7 +511,8 @@ def test_producer_ids_are_looked_up_not_searched() -> None:
             InitProducerIdRequest(transactional_id=f"tx-{number}", transaction_timeout_ms=1_000), 4
         )
     known = sorted(
-        one.producer_id for one in driver.broker.transactions.coordinator.transactions.values()
+        one.producer_id
+        for one in driver.broker.services.transactions.coordinator.transactions.values()
     )
     ids: list[int] = [Compared(number) for number in (*range(1_000_000, 1_020_000), *known[:3])]
     call = Call(

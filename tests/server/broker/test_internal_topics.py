@@ -93,7 +93,7 @@ def test_a_deleted_transactions_topic_takes_its_transactional_ids_along() -> Non
     assert (driver.producer_id, driver.epoch) != producer
     assert driver.broker.coordinator.groups["g"].pending_offsets
     driver.pass_time(3_600_000)  # nothing falls due for an id that was forgotten
-    assert list(driver.broker.transactions.coordinator.transactions) == ["tx"]
+    assert list(driver.broker.services.transactions.coordinator.transactions) == ["tx"]
 
 
 def test_a_deleted_offsets_topic_takes_its_groups_along_and_comes_back_when_it_is_asked_for(

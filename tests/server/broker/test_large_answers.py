@@ -30,7 +30,7 @@ def describe(times: int = TIMES, kind: int = 2, name: str = "t") -> DescribeConf
 
 
 def told(driver: Driver, client: Client) -> DescribeConfigsResponse:
-    while driver.broker.wants_turn:
+    while driver.broker.turns.wanted:
         driver.broker.next_turn(driver.now)
     (answer,) = client.answers()
     assert isinstance(answer, DescribeConfigsResponse)
@@ -47,7 +47,7 @@ def feed(client: Client, data: bytes) -> None:
 def driver() -> Driver:
     """Whose every turn is over at once."""
     driver = Driver(["t:1"])
-    driver.broker.turn_is_over = lambda: True
+    driver.broker.turns.is_over = lambda: True
     return driver
 
 
@@ -73,7 +73,7 @@ def test_others_are_answered_before_it_is_encoded(driver: Driver) -> None:
 def test_what_the_connection_asked_meanwhile_is_answered_after_it(driver: Driver) -> None:
     client = driver.client()
     feed(client, client.frame(describe(), 4) + client.frame(BEAT, 4))
-    while driver.broker.wants_turn:
+    while driver.broker.turns.wanted:
         driver.broker.next_turn(driver.now)
     driver.settle()
     assert [type(answer) for answer in client.answers()] == [
@@ -88,7 +88,7 @@ def test_one_at_a_time(driver: Driver) -> None:
     first, second = driver.client(), driver.client()
     for client in (first, second):
         feed(client, client.frame(describe(), 4))
-    lane = driver.broker.lane
+    lane = driver.broker.turns.lane
     while not first.writes and not second.writes:
         assert lane.owner in {None, first.connection, second.connection}
         driver.broker.next_turn(driver.now)
@@ -103,10 +103,10 @@ def test_one_whose_client_goes_lets_the_next_one_begin(driver: Driver) -> None:
     first, second = driver.client(), driver.client()
     for client in (first, second):
         feed(client, client.frame(describe(), 4))
-    while driver.broker.lane.owner is None:
+    while driver.broker.turns.lane.owner is None:
         driver.broker.next_turn(driver.now)
     gone, stays = (
-        (first, second) if driver.broker.lane.owner is first.connection else (second, first)
+        (first, second) if driver.broker.turns.lane.owner is first.connection else (second, first)
     )
     gone.connection.lost()
     assert len(told(driver, stays).results) == TIMES
@@ -124,16 +124,16 @@ def test_an_answer_that_is_too_large_is_found_out_in_slices() -> None:
     """5,000 brokers' configurations would be more than 100 MiB: a second of work, for nothing."""
     driver = Driver(["t:1"], limits=Limits(response_bytes=3 << 20))
     client = driver.client()
-    driver.broker.turn_is_over = lambda: True
+    driver.broker.turns.is_over = lambda: True
     feed(client, client.frame(describe(2_000, 4, "1"), 4))
     turns = 0
     while client.closed is None:
-        assert driver.broker.wants_turn
+        assert driver.broker.turns.wanted
         driver.broker.next_turn(driver.now)
         turns += 1
     assert turns > 20
     assert "the answer has more than 3145728 bytes" in client.closed
-    assert driver.broker.lane.owner is None
+    assert driver.broker.turns.lane.owner is None
 
 
 def test_its_bytes_are_joined_while_they_are_gathered(

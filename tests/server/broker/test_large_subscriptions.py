@@ -125,7 +125,7 @@ def test_a_group_is_converted_and_back_and_each_subscription_is_read_once(
     assert membership is not None
     assert membership.members[joined.member_id].topics == set(NAMES)
 
-    driver.broker.turn_is_over = lambda: False
+    driver.broker.turns.is_over = lambda: False
     rejoined = client.ask(join(OTHERS, joined.member_id), 3)
     assert isinstance(rejoined, JoinGroupResponse)
     assert rejoined.error_code == 0

@@ -65,7 +65,7 @@ def test_a_held_marker_keeps_offsets_unstable_until_it_is_released() -> None:
     (held,) = (call for call in met if topic_of(call) != "t")
     driver.pass_time(60_000)
     assert committed(driver) == (UNSTABLE, -1)
-    assert driver.broker.release(held.token, driver.now)
+    assert driver.broker.parked.release(held.token, driver.now)
     driver.broker.run_resumable(driver.now)
     assert committed(driver) == (0, 7)
     assert driver.described().transaction_state == "CompleteCommit"

@@ -180,7 +180,7 @@ class TestWhoseQuota:
 
     def test_clients_of_whom_nothing_counts_are_forgotten(self) -> None:
         driver = limited(("client-id", None), producer_byte_rate=1_000_000)
-        throttling = driver.broker.throttling
+        throttling = driver.broker.services.throttling
         assert isinstance(throttling, Throttling)
         for number in range(_MOST_KEPT):
             throttling._rates["producer_byte_rate", "", str(number)] = rate = Rate(
@@ -347,9 +347,9 @@ class TestRequests:
 
 def test_a_broker_without_quotas_measures_nothing() -> None:
     driver = DataDriver()
-    assert driver.broker.throttling is None
+    assert driver.broker.services.throttling is None
     alter(driver.broker, CLIENT, [Change("producer_byte_rate", 10)], validate_only=True)
-    assert driver.broker.throttling is None
+    assert driver.broker.services.throttling is None
 
 
 def test_settings_of_windows_are_the_brokers() -> None:

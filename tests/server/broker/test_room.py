@@ -65,7 +65,7 @@ class TestOutput:
     def test_answers_that_may_be_large_wait_for_room_and_small_ones_do_not(self) -> None:
         driver = Driver()
         client, other = driver.client(), driver.client()
-        output = driver.broker.output
+        output = driver.broker.turns.output
         output.add(output.limit)
         client.feed(client.frame(MetadataRequest(topics=None), 12) + client.frame(BEAT, 4))
         assert not client.writes, "what comes after it waits, too"
@@ -84,7 +84,7 @@ class TestOutput:
         clients = [driver.client() for _ in range(3)]
         for client in clients:
             client.send(fetch(), 11)
-        output = driver.broker.output
+        output = driver.broker.turns.output
         output.add(output.limit)
         reads = 0
         log = driver.broker.cluster.topics["orders"].partitions[0].log
@@ -130,7 +130,7 @@ class TestOutput:
     def test_whoever_is_gone_waits_no_longer(self) -> None:
         driver = Driver()
         client = driver.client()
-        output = driver.broker.output
+        output = driver.broker.turns.output
         output.add(output.limit)
         client.send(MetadataRequest(topics=None), 12)
         assert output.waiting
@@ -192,7 +192,7 @@ class TestOneAnswer:
 class TestInput:
     def test_what_is_kept_is_counted_and_given_back(self) -> None:
         driver = Driver()
-        room = driver.broker.input
+        room = driver.broker.turns.input
         client = driver.client()
         whole = client.frame(BEAT, 4)
         client.feed(whole[:10])
@@ -214,10 +214,10 @@ class TestInput:
         driver = Driver()
         client = driver.client()
         client.feed(struct.pack(">i", 1000) + b"x" * 10)
-        assert driver.broker.input.held == 14
+        assert driver.broker.turns.input.held == 14
         client.feed(b"\xff" * 990)
         assert client.closed is not None
-        assert driver.broker.input.held == 0
+        assert driver.broker.turns.input.held == 0
 
 
 class TestTurns:
@@ -227,7 +227,7 @@ class TestTurns:
         client.connection.receive(b"".join(client.frame(BEAT, 4) for _ in range(1000)), 0)
         handled = len(client.answers())
         assert handled == 256
-        assert driver.broker.wants_turn
+        assert driver.broker.turns.wanted
         other.connection.receive(other.frame(BEAT, 4), 0)
         assert len(other.answers()) == 1, "others come first"
         driver.broker.next_turn(0)
@@ -238,12 +238,12 @@ class TestTurns:
     def test_a_turn_that_took_long_ends_after_the_request_at_hand(self) -> None:
         driver = Driver()
         client = driver.client()
-        driver.broker.turn_is_over = lambda: True
+        driver.broker.turns.is_over = lambda: True
         client.connection.receive(b"".join(client.frame(BEAT, 4) for _ in range(20)), 0)
         for _ in range(5):
             assert len(client.answers()) == 4
             driver.broker.next_turn(0)
-        assert not driver.broker.wants_turn
+        assert not driver.broker.turns.wanted
 
     def test_what_comes_meanwhile_keeps_its_order(self) -> None:
         driver = Driver()

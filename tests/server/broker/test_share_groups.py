@@ -21,7 +21,14 @@ from coordinator.wire.messages.find_coordinator import (
     FindCoordinatorResponse,
 )
 from coordinator.wire.messages.share_fetch import FetchPartition
-from tests.server.broker.shares import LOCK_MS, Member, ShareDriver, given, initialize, partitions
+from tests.server.broker.shares import (
+    LOCK_MS,
+    Member,
+    ShareDriver,
+    given,
+    initialize,
+    partitions,
+)
 
 ACCEPT, RELEASE, REJECT, RENEW = 1, 2, 3, 4
 
@@ -112,7 +119,7 @@ class TestSessions:
         member.fetch(0)
         member.client.connection.lost()
         driver.settle()
-        shares = driver.broker.shares
+        shares = driver.broker.services.shares
         assert shares.partitions.open_ones == {}
         (shown,) = shares.shown("g")
         assert [run[:2] for run in shares.known(shown.key)] == [(0, 7)]
@@ -126,10 +133,10 @@ class TestSessions:
         member.fetch(0)
         member.epoch = -1
         member.acknowledge()
-        assert len(driver.broker.shares.partitions.open_ones) == 1
+        assert len(driver.broker.services.shares.partitions.open_ones) == 1
         member.client.connection.lost()
         driver.settle()
-        assert driver.broker.shares.partitions.open_ones == {}
+        assert driver.broker.services.shares.partitions.open_ones == {}
 
     def test_another_session_keeps_it(self, driver: ShareDriver, member: Member) -> None:
         """SH-SES-6: as long as any connection has a session of the group."""
@@ -138,7 +145,7 @@ class TestSessions:
         other.fetch(0)
         member.client.connection.lost()
         driver.settle()
-        assert driver.broker.shares.states.initialize(
+        assert driver.broker.services.shares.states.initialize(
             ShareStateKey("g", driver.t.id, 0), 1, 2, driver.now
         )
         assert other.fetch() == {0: [(0, 7, 2)]}
@@ -366,7 +373,7 @@ class TestAcknowledging:
         answer = member.ask(member.request(acks=(ack,), most=1))
         assert partitions(answer)[0].acknowledge_error_code == error
         key = SharePartitionKey("g", "t", 0)
-        assert driver.broker.shares.partitions.open_ones[key].start_offset == start
+        assert driver.broker.services.shares.partitions.open_ones[key].start_offset == start
 
     def test_of_what_nobody_ever_read(self, driver: ShareDriver, member: Member) -> None:
         member.fetch(0)
@@ -399,7 +406,7 @@ class TestAcknowledging:
             [],
             [100],
         ]
-        assert not driver.broker.shares.states.states
+        assert not driver.broker.services.shares.states.states
 
     def test_locks_are_renewed(self, driver: ShareDriver, member: Member) -> None:
         """SH-ACK-2: with the flag of version 2, and no limits in a fetch."""
@@ -437,7 +444,7 @@ def test_no_more_is_read_than_can_be_given(driver: ShareDriver, member: Member) 
 class TestWhatIsStored:
     def state(self, driver: ShareDriver) -> tuple[int, int, list[tuple[int, ...]]]:
         """Start offset, completed deliveries, and batches of partition 0."""
-        state = driver.broker.shares.states.states[ShareStateKey("g", driver.t.id, 0)]
+        state = driver.broker.services.shares.states.states[ShareStateKey("g", driver.t.id, 0)]
         return state.start_offset, state.complete_count, [tuple(of) for of in state.batches]
 
     def test_one_write_behind(self, driver: ShareDriver, member: Member) -> None:
@@ -471,7 +478,7 @@ class TestWhatIsStored:
         over."""
         member.fetch(0)
         key = ShareStateKey("g", driver.t.id, 0)
-        assert not driver.broker.shares.states.delete(key, driver.now).error
+        assert not driver.broker.services.shares.states.delete(key, driver.now).error
         assert member.said((0, 0, ACCEPT)) == ErrorCode.UNKNOWN_SERVER_ERROR
         member.epoch = -1
         member.acknowledge()
@@ -484,7 +491,7 @@ class TestWhatIsStored:
     def test_a_leader_that_is_fenced(self, driver: ShareDriver, member: Member) -> None:
         """SH-ST-2: its write is refused (6), and nothing changes; it begins with what is stored."""
         member.fetch(0)
-        state = driver.broker.shares.states.states[ShareStateKey("g", driver.t.id, 0)]
+        state = driver.broker.services.shares.states.states[ShareStateKey("g", driver.t.id, 0)]
         state.state_epoch = 9
         answer = member.acknowledge((0, 0, ACCEPT))
         (partition,) = answer.responses[0].partitions
@@ -497,7 +504,7 @@ class TestWhatIsStored:
         """Its share partitions go with it."""
         member.fetch(0)
         driver.broker.controller.delete_topic(driver.t, driver.now, None)
-        assert driver.broker.shares.partitions.open_ones == {}
+        assert driver.broker.services.shares.partitions.open_ones == {}
 
 
 class TestTheShareCoordinator:
@@ -622,7 +629,7 @@ def test_committed_records_only(driver: ShareDriver) -> None:
     assert driver.member().fetch(0) == {0: [(0, 2, 1), (5, 6, 1)]}
     member = driver.member("b")
     member.fetch(0)
-    states = driver.broker.shares.partitions.open_ones.values()
+    states = driver.broker.services.shares.partitions.open_ones.values()
     assert [
         (run.first, run.last, str(run.condition.state)) for one in states for run in one.runs
     ] == [(0, 2, "Acquired"), (3, 4, "Archived"), (5, 6, "Acquired")]

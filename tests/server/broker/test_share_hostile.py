@@ -47,7 +47,7 @@ def test_ranges_that_cannot_be_change_nothing(
     driver = staged()
     member = driver.member()
     member.fetch(0)
-    (one,) = driver.broker.shares.partitions.open_ones.values()
+    (one,) = driver.broker.services.shares.partitions.open_ones.values()
     before = one.snapshot()
     assert member.said(*ranges) == error
     assert one.snapshot() == before
@@ -74,7 +74,7 @@ def test_sessions_of_thousands_of_member_ids() -> None:
     for number in range(2_000):
         member.name, member.epoch = f"id-{number}", 0
         errors.add(member.ask(member.request(0)).error_code)
-    shares = driver.broker.shares
+    shares = driver.broker.services.shares
     assert errors == {0, ErrorCode.SHARE_SESSION_LIMIT_REACHED}
     assert len(shares.sessions) == 20
     assert len(shares.partitions.open_ones) == 1
@@ -102,7 +102,7 @@ def test_epochs_of_another_life() -> None:
     again.ask(again.request())
     member.epoch = 1
     assert member.acknowledge((0, 7, ACCEPT)).error_code == ErrorCode.SHARE_SESSION_NOT_FOUND
-    (one,) = driver.broker.shares.partitions.open_ones.values()
+    (one,) = driver.broker.services.shares.partitions.open_ones.values()
     assert one.start_offset == 0
 
 

@@ -184,7 +184,7 @@ def test_a_topic_that_is_forgotten(driver: ShareDriver, tool: Tool) -> None:
     assert tool.delete(topic="nope").responses[0].error_code == UNKNOWN
     assert not tool.delete().responses[0].error_code
     assert tool.describe() == {}
-    assert ShareStateKey("g", driver.t.id, 0) not in driver.broker.shares.states.states
+    assert ShareStateKey("g", driver.t.id, 0) not in driver.broker.services.shares.states.states
     again = tool.delete().responses[0]
     assert (again.error_code, again.error_message) == (
         UNKNOWN,
@@ -229,7 +229,7 @@ def test_a_topic_that_grows(
 ) -> None:
     """SH-44-1: its new partitions are read from 0; so are those of a topic of which one has been
     set."""
-    driver.broker.shares.grown_from_zero = release_named(release).has("SH-44-1")
+    driver.broker.services.shares.grown_from_zero = release_named(release).has("SH-44-1")
     tool.alter((0, 3))
     tool.heartbeat(0)
     assert tool.describe() == {0: (3, 5), 1: new, 2: new}
@@ -247,8 +247,8 @@ def test_who_led_a_share_partition_that_has_no_start_yet() -> None:
     driver = ShareDriver()
     initialize(driver)
     key = ShareStateKey("g", driver.t.id, 0)
-    assert driver.broker.shares.states.initialize(key, 5, -1, 0).error is ErrorCode.NONE
-    decision, _ = driver.broker.shares.states.read(key, 7, 0)
+    assert driver.broker.services.shares.states.initialize(key, 5, -1, 0).error is ErrorCode.NONE
+    decision, _ = driver.broker.services.shares.states.read(key, 7, 0)
     assert decision.error is ErrorCode.NONE
     topics = [DescribeShareGroupOffsetsRequestTopic(topic_name="t", partitions=[0])]
     asked = DescribeShareGroupOffsetsRequestGroup(group_id="g", topics=topics)
@@ -262,7 +262,7 @@ def test_a_start_that_the_share_coordinator_refuses() -> None:
     driver = ShareDriver()
     initialize(driver)
     key = ShareStateKey("g", driver.t.id, 0)
-    driver.broker.shares.states.initialize(key, 9, -1, 0)
+    driver.broker.services.shares.states.initialize(key, 9, -1, 0)
     [[row]] = [of.partitions for of in Tool(driver.client()).alter((0, 3)).responses]
     assert row.error_code == ErrorCode.FENCED_STATE_EPOCH
     assert row.error_message == (

@@ -105,7 +105,7 @@ def test_a_session_that_ends_between_two_slices_is_given_nothing() -> None:
     driver, turns, member = staged()
     driver.records(3)
     turns.feed(member.client, member.client.frame(unknown_topics(member, 500), 2))
-    while not driver.broker.shares.sessions.of_peer("127.0.0.1:a"):
+    while not driver.broker.services.shares.sessions.of_peer("127.0.0.1:a"):
         assert turns.next()
     other = driver.member("a", peer="127.0.0.1:other")
     assert given(other.took(other.client.ask(other.request(), 2))) == {}

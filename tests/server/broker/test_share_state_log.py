@@ -90,7 +90,7 @@ def test_what_is_read_back_is_what_is_served(updates: str) -> None:
     a.said((6, 8, ACCEPT))
     b.fetch()
     b.said((0, 8, ACCEPT))
-    states = driver.broker.shares.states
+    states = driver.broker.services.shares.states
     back = read_back(driver)
     assert len(back) == 6
     assert {key: of.snapshot() for key, of in back.items()} == {

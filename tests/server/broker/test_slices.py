@@ -58,7 +58,7 @@ class Turns:
     def __init__(self, driver: Driver) -> None:
         self.driver = driver
         self.taken = 0
-        driver.broker.turn_is_over = lambda: True
+        driver.broker.turns.is_over = lambda: True
 
     def feed(self, client: Client, data: bytes) -> None:
         """Receive bytes from a client: a turn of its own."""
@@ -68,7 +68,7 @@ class Turns:
 
     def next(self) -> bool:
         """Take one turn; return False if no work was left for one."""
-        if not self.driver.broker.wants_turn:
+        if not self.driver.broker.turns.wanted:
             return False
         self.driver.broker.next_turn(self.driver.now)
         self.taken += 1
@@ -320,14 +320,14 @@ class TestOthers:
         clients = [driver.client() for _ in range(5)]
         for client in clients:
             turns.feed(client, client.frame(describe(7_000), 5))
-        assert driver.broker.input.held > 4 * 64_000
+        assert driver.broker.turns.input.held > 4 * 64_000
         finished: list[Client] = []
         while turns.next():
             assert sum(client.connection._work is not None for client in clients) <= 1
             finished += [client for client in clients if client.writes and client not in finished]
         assert finished == clients
-        assert driver.broker.input.held == 0
-        assert driver.broker.lane.owner is None
+        assert driver.broker.turns.input.held == 0
+        assert driver.broker.turns.lane.owner is None
 
     def test_whoever_is_at_it_and_goes_makes_room(self) -> None:
         driver = Driver()
@@ -342,7 +342,7 @@ class TestOthers:
         assert not first.writes
         assert not second.writes
         assert len(third.answers()) == 1
-        assert driver.broker.lane.owner is None
+        assert driver.broker.turns.lane.owner is None
 
     def test_whose_turn_it_is_and_who_does_not_read_makes_room(self) -> None:
         driver = Driver()
@@ -420,7 +420,7 @@ class TestWhatItDoes:
         assert client.closed is not None
         assert "DescribeGroups v5" in client.closed
         assert client.fault is None
-        assert driver.broker.lane.owner is None
+        assert driver.broker.turns.lane.owner is None
 
     def test_an_answer_that_becomes_too_large_closes_the_connection(self) -> None:
         driver = Driver(limits=Limits(response_bytes=50_000))
@@ -450,7 +450,7 @@ class TestWhatItDoes:
         turns.run()
         assert client.closed is not None
         assert str(client.fault) == "planted"
-        assert driver.broker.lane.owner is None
+        assert driver.broker.turns.lane.owner is None
 
     def test_interceptors_meet_large_requests_too(self) -> None:
         driver = Driver()

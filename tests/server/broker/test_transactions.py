@@ -586,9 +586,9 @@ def test_same_requests_same_log() -> None:
 def test_the_log_gives_back_what_happened() -> None:
     driver, log = story()
     lines = list(log.read())
-    coordinator = driver.broker.transactions.coordinator
+    coordinator = driver.broker.services.transactions.coordinator
     again = TransactionCoordinator.replay(
-        coordinator.config, driver.broker.producer_ids.next, transaction_events(lines)
+        coordinator.config, driver.broker.services.producer_ids.next, transaction_events(lines)
     )
     assert [one.snapshot() for one in again.transactions.values()] == [
         one.snapshot() for one in coordinator.transactions.values()
@@ -630,7 +630,7 @@ def test_idempotent_producers_wake_nobody() -> None:
     """A broker without transactions has no coordinator of them, and an idle one no deadline but its
     groups' check."""
     broker = build_broker(configs=BrokerConfigs({}), random=Driver().broker.random, epoch_ms=0)
-    assert broker._transactions is None
+    assert broker.services.started_transactions is None
     assert broker.next_deadline() == broker.coordinator.next_deadline()
 
 

@@ -245,7 +245,7 @@ def test_a_line_has_the_time_of_what_it_tells() -> None:
 
 def test_settings_changed_by_a_request_are_in_force_for_the_next_one_of_any_kind() -> None:
     driver = LoggedDriver()
-    transactions = driver.broker.transactions.coordinator
+    transactions = driver.broker.services.transactions.coordinator
     driver.broker.configs.replace_dynamic(
         {"group.max.size": "3", "transaction.max.timeout.ms": "9"}, for_all_brokers=True
     )

@@ -75,14 +75,14 @@ class TestChecks:
     def test_nothing_is_awaited_until_something_can_go(self) -> None:
         cluster = desk(1)
         write(cluster)
-        at = cluster.runtime.brokers[1].cleaning.next_deadline()
+        at = cluster.runtime.brokers[1].services.cleaning.next_deadline()
         assert at is not None
         assert at == FIRST_MS + -(-(WEEK_MS + 1 - FIRST_MS) // EVERY_MS) * EVERY_MS
         cluster.pass_time(at - 1)
         assert (starts(cluster), cluster.logged("SegmentsDeleted")) == ([0], [])
         cluster.pass_time(1)
         assert starts(cluster) == [1]
-        assert cluster.runtime.brokers[1].cleaning.next_deadline() is None
+        assert cluster.runtime.brokers[1].services.cleaning.next_deadline() is None
 
     def test_the_first_check_and_the_following_ones(self) -> None:
         cluster = desk(1, log_retention_ms="1000")
@@ -112,17 +112,17 @@ class TestChecks:
             cluster = desk(1)
             configure(cluster, **configs)
             write(cluster, 3)
-            assert cluster.runtime.brokers[1].cleaning.next_deadline() is None
+            assert cluster.runtime.brokers[1].services.cleaning.next_deadline() is None
 
     def test_by_size_it_is_an_append_that_is_waited_for(self) -> None:
         cluster = desk(1)
         size = 69
         configure(cluster, internal_segment_bytes=str(2 * size), retention_bytes=str(3 * size))
         write(cluster, 4)
-        soon = cluster.runtime.brokers[1].cleaning.next_deadline()
+        soon = cluster.runtime.brokers[1].services.cleaning.next_deadline()
         assert soon is not None and soon > WEEK_MS
         write(cluster)
-        assert cluster.runtime.brokers[1].cleaning.next_deadline() == FIRST_MS
+        assert cluster.runtime.brokers[1].services.cleaning.next_deadline() == FIRST_MS
         cluster.pass_time(FIRST_MS)
         assert starts(cluster) == [2]
 
@@ -131,10 +131,10 @@ class TestChecks:
         write(cluster)
         cluster.pass_time(DAY_MS)
         configure(cluster, retention_ms="1000")
-        at = cluster.runtime.brokers[1].cleaning.next_deadline()
+        at = cluster.runtime.brokers[1].services.cleaning.next_deadline()
         assert at is not None and DAY_MS < at <= DAY_MS + EVERY_MS
         configure(cluster, retention_ms="-1")
-        assert cluster.runtime.brokers[1].cleaning.next_deadline() is None
+        assert cluster.runtime.brokers[1].services.cleaning.next_deadline() is None
         cluster.pass_time(DAY_MS)
         assert starts(cluster) == [0]
 
@@ -269,9 +269,9 @@ class TestOnRequest:
     def test_at_the_next_check(self) -> None:
         cluster = desk(1)
         cluster.do(CleanLogs(now=False))
-        assert cluster.runtime.brokers[1].cleaning.next_deadline() == FIRST_MS
+        assert cluster.runtime.brokers[1].services.cleaning.next_deadline() == FIRST_MS
         cluster.pass_time(FIRST_MS)
-        assert cluster.runtime.brokers[1].cleaning.next_deadline() is None
+        assert cluster.runtime.brokers[1].services.cleaning.next_deadline() is None
 
     @pytest.mark.parametrize(
         ("verb", "why"),

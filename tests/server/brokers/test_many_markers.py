@@ -71,7 +71,7 @@ def test_markers_are_written_in_pieces_and_the_answer_comes_before_them() -> Non
     assert steps[0] <= 256
     assert max(after - before for before, after in pairwise(steps)) <= 256
     assert steps[-1] == MANY
-    (one,) = cluster.runtime.brokers[1].transactions.coordinator.transactions.values()
+    (one,) = cluster.runtime.brokers[1].services.transactions.coordinator.transactions.values()
     assert str(one.state) == "CompleteCommit"
 
 
@@ -84,9 +84,9 @@ def test_leaders_that_cannot_be_reached_are_waited_for_and_not_asked_again_at_on
     client.send(end, 3)
     cluster.pass_time(3_000)  # the decision is replicated once the silent follower has left the ISR
     assert marked(cluster) == MANY - away
-    assert cluster.runtime.brokers[1].transactions.unfinished
-    assert cluster.runtime.brokers[1].transactions.next_deadline() != 0
+    assert cluster.runtime.brokers[1].services.transactions.unfinished
+    assert cluster.runtime.brokers[1].services.transactions.next_deadline() != 0
     cluster.hosts.resume(3, cluster.now)
     cluster.settle()
     assert marked(cluster) == MANY
-    assert not cluster.runtime.brokers[1].transactions.unfinished
+    assert not cluster.runtime.brokers[1].services.transactions.unfinished

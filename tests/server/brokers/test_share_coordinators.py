@@ -47,7 +47,7 @@ class Story:
     @property
     def index(self) -> int:
         """The partition of __share_group_state."""
-        return self.cluster.runtime.brokers[1].shares.states._index(self.key)
+        return self.cluster.runtime.brokers[1].services.shares.states._index(self.key)
 
     def elsewhere(self, *not_these: int) -> int:
         return next(node for node in (1, 2, 3) if node not in not_these)
@@ -113,7 +113,9 @@ def test_a_coordinator_that_moves_reads_what_the_one_before_wrote() -> None:
         story.move(to)
         assert story.read(to) == kept
         assert story.read(was) == (ErrorCode.NOT_COORDINATOR, [])
-        assert not story.cluster.runtime.brokers[was].shares.states.by_partition.get(story.index)
+        assert not story.cluster.runtime.brokers[was].services.shares.states.by_partition.get(
+            story.index
+        )
         story.move(was)
     assert story.told("ShareStatesLoading", "ShareStatesLoaded")[-2:] == [
         ("ShareStatesLoading", before),
@@ -140,7 +142,7 @@ def test_an_acknowledgement_goes_to_who_took_over() -> None:
     story.cluster.do(StartBroker(first))
     story.cluster.pass_time(5_000)
     story.move(first)
-    assert story.cluster.runtime.brokers[first].shares.states.find(story.key) is not None
+    assert story.cluster.runtime.brokers[first].services.shares.states.find(story.key) is not None
 
 
 def test_while_it_loads() -> None:
@@ -176,7 +178,7 @@ def test_a_long_log_is_read_in_slices(monkeypatch: pytest.MonkeyPatch) -> None:
     story.cluster.pass_time(0)
     assert len(ticks) >= 5
     assert story.read(to) == (ErrorCode.NONE, [(8, 8, 2, 1)])
-    assert story.cluster.runtime.brokers[to].shares.states.find(story.key) is not None
+    assert story.cluster.runtime.brokers[to].services.shares.states.find(story.key) is not None
 
 
 def test_a_broker_that_was_restarted_reads_again() -> None:
@@ -192,7 +194,7 @@ def test_a_broker_that_was_restarted_reads_again() -> None:
         story.cluster.do(StartBroker(node))
         story.cluster.pass_time(5_000)
         story.move(node)
-        [state] = story.cluster.runtime.brokers[node].shares.states.states.values()
+        [state] = story.cluster.runtime.brokers[node].services.shares.states.states.values()
         assert (state.start_offset, state.complete_count) in ((0, 1), (1, 0))
 
 
@@ -251,5 +253,5 @@ def test_a_coordinator_that_is_cut_off_writes_for_nobody() -> None:
     story.cluster.pass_time(10_000)
     assert story.read(first)[0] is ErrorCode.NOT_COORDINATOR
     story.move(first)
-    state = story.cluster.runtime.brokers[first].shares.states.find(story.key)
+    state = story.cluster.runtime.brokers[first].services.shares.states.find(story.key)
     assert state is not None and state.complete_count + state.start_offset == 1

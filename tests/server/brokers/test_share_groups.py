@@ -195,7 +195,7 @@ def test_a_leader_that_leads_no_longer_forgets_what_is_in_flight() -> None:
     cluster.do(MoveLeader("orders", 0, other))
     cluster.pass_time(100)
     assert cluster.partition().leader == other
-    assert not cluster.runtime.brokers[leader].shares.partitions.open_ones
+    assert not cluster.runtime.brokers[leader].services.shares.partitions.open_ones
     assert fetch(cluster, cluster.client(other), 0) == [(0, 0, 1)]
     cluster.do(MoveLeader("orders", 0, leader))
     cluster.pass_time(100)

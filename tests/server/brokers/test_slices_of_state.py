@@ -54,10 +54,10 @@ def turns(driver: Driver, request: Request, version: int) -> tuple[int, Any]:
     """How many turns of the loop an answer takes, where every turn is over at once, and the
     answer."""
     client, broker = driver.client(), driver.broker
-    broker.turn_is_over = lambda: True
+    broker.turns.is_over = lambda: True
     client.connection.receive(client.frame(request, version), driver.now)
     count = 1
-    while broker.wants_turn:
+    while broker.turns.wanted:
         broker.next_turn(driver.now)
         count += 1
     (answer,) = client.answers()

@@ -79,7 +79,10 @@ async def test_unread_answers_of_many_connections_are_bounded_and_readers_are_se
             peer.writer.transport.pause_reading()  # type: ignore[attr-defined]
             peer.send(fetch(), 11)
         await until(
-            lambda: run.server.broker.output.full and len(run.server.broker.output.waiting) >= 25,
+            lambda: (
+                run.server.broker.turns.output.full
+                and len(run.server.broker.turns.output.waiting) >= 25
+            ),
             run,
         )
         assert unsent(run) <= 40 * MIB + 21 * MIB, "the bound, and the answer that passed it"
@@ -92,8 +95,8 @@ async def test_unread_answers_of_many_connections_are_bounded_and_readers_are_se
             assert isinstance(answer, FetchResponse)
             assert len(answer.responses[0].partitions[0].records or b"") > 20_000_000
             assert unsent(run) <= 61 * MIB
-        await until(lambda: run.server.broker.output.held == 0, run)
-        assert not run.server.broker.output.waiting
+        await until(lambda: run.server.broker.turns.output.held == 0, run)
+        assert not run.server.broker.turns.output.waiting
 
 
 async def test_who_takes_nothing_while_others_wait_is_closed(
@@ -106,7 +109,7 @@ async def test_who_takes_nothing_while_others_wait_is_closed(
         await produce(producer, 20)
         idle.writer.transport.pause_reading()  # type: ignore[attr-defined]
         idle.send(fetch(), 11)
-        await until(lambda: run.server.broker.output.full, run)
+        await until(lambda: run.server.broker.turns.output.full, run)
         with caplog.at_level(logging.WARNING, "coordinator.server.net.server"):
             answer = await asyncio.wait_for(reader.ask(fetch(), 11), PATIENCE_S)
         assert isinstance(answer, FetchResponse)
@@ -126,11 +129,11 @@ async def test_a_connection_that_ends_unread_is_aborted_after_a_grace(
         await produce(producer, 20)
         peer.writer.transport.pause_reading()  # type: ignore[attr-defined]
         peer.send(fetch(), 11)
-        await until(lambda: run.server.broker.output.held, run)
+        await until(lambda: run.server.broker.turns.output.held, run)
         (protocol,) = [protocol for protocol in run.server.protocols if protocol.unsent]
         protocol.end()
         await until(lambda: len(run.server.protocols) == 1, run)
-        assert run.server.broker.output.held == 0
+        assert run.server.broker.turns.output.held == 0
 
 
 async def test_unfinished_requests_are_bounded_in_all_and_each_is_read_to_its_end(
@@ -138,7 +141,7 @@ async def test_unfinished_requests_are_bounded_in_all_and_each_is_read_to_its_en
 ) -> None:
     """Twenty requests of 2 MiB, with room for 4: nobody is closed, every one is answered."""
     async with running(config={"queued.max.request.bytes": str(4 * MIB)}) as run:
-        room, most = run.server.broker.input, 0
+        room, most = run.server.broker.turns.input, 0
         add = room.add
 
         def counted(count: int) -> None:
@@ -174,7 +177,8 @@ async def test_who_does_not_finish_a_request_while_others_wait_is_closed(
             for peer in bad:
                 peer.writer.write(struct.pack(">i", 50 * MIB) + b"\0" * (MIB // 2))
             await until(
-                lambda: len(run.server.protocols) < 6 and not run.server.broker.input.full, run
+                lambda: len(run.server.protocols) < 6 and not run.server.broker.turns.input.full,
+                run,
             )
             assert await good.ask(BEAT, 4) == HeartbeatResponse(error_code=25)
         assert len(caplog.records) >= 1

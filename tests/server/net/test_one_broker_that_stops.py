@@ -134,7 +134,7 @@ class TestThePort:
                 environment = kafka.broker.coordinator.config.consumer
                 assert environment is not None
                 assert environment.release is kafka.configs.release is NEWEST
-                assert kafka.broker.shares.grown_from_zero
+                assert kafka.broker.services.shares.grown_from_zero
             started = kafka.events("StartBroker")
             assert [line["kafka_version"] for line in started] == ["4.3.1", "4.4.0"]
             with kafka.update_feature("share.version", 2):

@@ -162,7 +162,7 @@ class Commits:
         )
         response = api.handle(broker, call)
         assert isinstance(response, OffsetCommitResponse)
-        held = broker.hold_back(call, response)
+        held = broker.groups.hold_back(call, response)
         assert not held, "of one broker nothing waits to be replicated"
         wire_log.answered(world.log, side.peer, api.name, call, response, now)
         world.settle()
