@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from .security.security import Security
     from .settings.broker_configs import BrokerConfigs
     from .shares.host import SharePeers, TopicMaker
-    from .transactions.outcomes import Cooperation
+    from .transactions.outcomes import Cooperation, Transactions
 
 
 LOG_RETRY_MS = 1000
@@ -243,22 +243,24 @@ class Broker(FreshNames):
         """Let connections whose parked request was answered handle their next requests. Every entry
         point of a driver ends with this call.
         """
-        self.parked.resume_all(now)
+        if self.parked.resumable:
+            self.parked.resume_all(now)
         if self.groups.share_states:
             self.groups.ask_share_coordinator(now)
-        if self.services.ends_transactions:
-            self._end_transactions(now)
-        self.turns.over()
+        transactions = self.services.started_transactions
+        if transactions is not None and transactions.unfinished:
+            self._end_transactions(transactions, now)
+        self.turns.woken = 0
         if (log := self.log) is not None:
             log.flush()
             if not log.writable or self._log_retry_at is not None:
                 self._see_log(log, now)
 
-    def _end_transactions(self, now: int) -> None:
+    def _end_transactions(self, transactions: Transactions, now: int) -> None:
         """Write transaction markers that are due. They are appended after the replies are sent and
         belong to no request, so the commit gate begins anew.
         """
-        self.services.transactions.go_on(now)
+        transactions.go_on(now)
         if self.groups.gate is not None:
             self.groups.gate.begin()
 

@@ -36,7 +36,7 @@ class Answer(NamedTuple):
 
 class Hold(NamedTuple):
     """Verdict: hold the request back, then apply the verdict `then`. Its connection waits, as for a
-    parked request. `duration_ms`: how long; None: until `Broker.release` is called with the
+    parked request. `duration_ms`: how long; None: until `ParkedRequests.release` is called with the
     request's token.
     """
 

@@ -162,9 +162,3 @@ class Services:
         """Discard the state of share groups because the broker's process ended."""
         if self.started_shares is not None:
             self.started_shares.stopped(now)
-
-    @property
-    def ends_transactions(self) -> bool:
-        """True if transaction markers are due: `go_on` of the transactions writes them."""
-        transactions = self.started_transactions
-        return transactions is not None and bool(transactions.unfinished)

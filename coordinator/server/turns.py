@@ -47,7 +47,8 @@ class Turns:
         should come first."""
         self.postponed: deque[Waiting] = deque()
         """Connections that had their turn and have more to do: `next` lets them go on."""
-        self._woken = 0
+        self.woken = 0
+        """Parked fetches that were completed in this turn."""
 
     def postpone(self, waiting: Waiting) -> None:
         """Postpone a connection that has done enough in this turn until `next`."""
@@ -57,12 +58,8 @@ class Turns:
         """Count one more parked fetch that is completed in this turn; return False if the turn's
         bound is exceeded.
         """
-        self._woken += 1
-        return self._woken <= _WOKEN_A_TURN
-
-    def over(self) -> None:
-        """Note the end of a turn."""
-        self._woken = 0
+        self.woken += 1
+        return self.woken <= _WOKEN_A_TURN
 
     @property
     def wanted(self) -> bool:

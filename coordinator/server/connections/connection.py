@@ -233,12 +233,12 @@ class Connection(Exchange):
         self._needed = 4
         self._interrupted = False
         left = _FRAMES_A_TURN
-        broker = self._broker
+        turns = self._broker.turns
         while available - start >= 4:
             size: int = _SIZE.unpack_from(data, start)[0]
-            if not MIN_FRAME_BYTES <= size <= broker.turns.max_request_bytes:
+            if not MIN_FRAME_BYTES <= size <= turns.max_request_bytes:
                 self._refuse(
-                    strange_length(size, data[start : start + 16], broker.turns.max_request_bytes),
+                    strange_length(size, data[start : start + 16], turns.max_request_bytes),
                     now,
                 )
                 break
@@ -246,15 +246,15 @@ class Connection(Exchange):
             if end > available:
                 self._needed = end - start
                 break
-            if start and (not left or (not left & 3 and broker.turns.is_over())):
+            if start and (not left or (not left & 3 and turns.is_over())):
                 self._interrupted = True
-                broker.turns.postpone(self)
+                turns.postpone(self)
                 break
-            if broker.turns.output.full and self._must_wait(data, start):
+            if turns.output.full and self._must_wait(data, start):
                 self._interrupted = True
                 break
             if size > LARGE_REQUEST_BYTES:
-                if not broker.turns.lane.take(self):
+                if not turns.lane.take(self):
                     self._interrupted = True
                     break
                 uncollected(self._handle_frame, data[start + 4 : end], now)
@@ -268,7 +268,7 @@ class Connection(Exchange):
         if start < available and not self.closed:
             self._keep(data[start:] if start else data)
         self._flush()
-        if broker.turns.lane.owner is self and self._work is None:
+        if turns.lane.owner is self and self._work is None:
             self._leave_lane()
 
     def _must_wait(self, data: bytes, start: int) -> bool:

@@ -31,6 +31,9 @@ def handle(broker: Broker, call: Call) -> Sliced:
 
 
 def _describe(broker: Broker, call: Call) -> Slices[Result]:
+    """A generator and no function of one group: the group coordinator takes all of them, in slices of
+    its own.
+    """
     request = call.message
     assert isinstance(request, DescribeGroupsRequest)
     answer = yield from broker.groups.coordinate_in_slices(call, request)

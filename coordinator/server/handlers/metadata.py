@@ -90,7 +90,8 @@ def _answer(
     broker: Broker, call: Call, request: MetadataRequest, asked: _Asked, key: Hashable
 ) -> Slices[Result]:
     """Build the response. `key`: the cache key under which it is kept if the cluster did not change
-    meanwhile; None: it is not kept.
+    meanwhile; None: it is not kept. A generator and no function of one topic: whether names count
+    depends on the whole list, and topics are created between looking up and answering.
     """
     version = broker.cluster.version
     bad = yield from _bad_form(call.version, asked)

@@ -74,6 +74,9 @@ def _what(asked: OffsetFetchRequestGroup) -> tuple[object, ...]:
 
 
 def _fetch(broker: Broker, call: Call, request: OffsetFetchRequest) -> Slices[OffsetFetchResponse]:
+    """A generator and no function of one group: the group coordinator takes all of them, in slices of
+    its own.
+    """
     if call.version < _FIRST_WITH_IDS:
         answer = yield from broker.groups.coordinate_in_slices(call, request)
         assert isinstance(answer, OffsetFetchResponse)

@@ -120,6 +120,9 @@ def _produce_to_one(broker: Broker, call: Call, request: ProduceRequest) -> Resu
 
 
 def _produce(broker: Broker, call: Call, request: ProduceRequest) -> Slices[Result]:
+    """A generator and no function of one partition: a batch that cannot be read refuses the
+    partitions before it as well, and the transaction coordinator admits all of them at once.
+    """
     answers: dict[Key, PartitionProduceResponse] = {}
     batches: dict[Key, Batch] = {}
     try:

@@ -69,6 +69,9 @@ def handle(broker: Broker, call: Call) -> ShareAcknowledgeResponse | Sliced | No
 def _take(
     broker: Broker, call: Call, key: SessionKey, request: ShareAcknowledgeRequest
 ) -> Slices[ShareAcknowledgeResponse | None]:
+    """A generator and no function of one partition: all acknowledgements are decided before any takes
+    effect, and the request may be parked in between.
+    """
     hidden = yield from hidden_topics(call, named_topics(broker, request.topics))
     if hidden is None:
         return ShareAcknowledgeResponse(error_code=ErrorCode.UNKNOWN_SERVER_ERROR)

@@ -88,6 +88,9 @@ def _serve(
     operation: ShareFetchOperation,
     wanted: list[At],
 ) -> Slices[ShareFetchResponse | None]:
+    """A generator and no function of one partition: all acknowledgements are decided before anything
+    is read, and the request may be parked before they take effect.
+    """
     shares, renews = broker.services.shares, request.is_renew_ack
     hidden = yield from hidden_topics(
         call, chain(operation.remembered(), named_topics(broker, request.topics))

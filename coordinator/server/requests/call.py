@@ -57,7 +57,7 @@ class Unread(NamedTuple):
 
 
 Result: TypeAlias = "Message | Encoded | Special | None"
-"""A handler's result in the end. None: the request is parked, and `Broker.answer` answers its
+"""A handler's result in the end. None: the request is parked, and `ParkedRequests.answer` answers its
 token later."""
 
 
@@ -86,7 +86,7 @@ class Call(NamedTuple):
     version: int
     client_id: str  # "" when the header said null (ENT-8)
     client_host: str  # Java's form: "/127.0.0.1"
-    token: int  # for Broker.answer, later
+    token: int  # for ParkedRequests.answer, later
     now: int
     listener: str  # name of the listener it came through: whose advertised endpoints to show
     cause: int | None  # the log's seq of this request, for whatever it makes happen

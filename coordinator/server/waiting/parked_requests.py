@@ -27,7 +27,8 @@ class ParkedRequests:
         self._waiting: dict[int, Waiting] = {}
         self._held: list[tuple[int, int]] = []
         """Instants at which held requests go on, with their tokens: a heap."""
-        self._resumable: deque[Waiting] = deque()
+        self.resumable: deque[Waiting] = deque()
+        """Connections whose request was answered, and that may have more."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -45,7 +46,7 @@ class ParkedRequests:
         waiting = self._waiting.pop(token, None)
         if waiting is not None:
             waiting.deliver(response, now)
-            self._resumable.append(waiting)
+            self.resumable.append(waiting)
 
     def hold(self, token: int, duration_ms: int | None, waiting: Waiting, now: int) -> None:
         """Hold back a request or an answer for `duration_ms` from `now`, or until `release` if
@@ -80,5 +81,5 @@ class ParkedRequests:
 
     def resume_all(self, now: int) -> None:
         """Let connections whose request was answered handle their next requests."""
-        while self._resumable:
-            self._resumable.popleft().resume(now)
+        while self.resumable:
+            self.resumable.popleft().resume(now)
