@@ -17,11 +17,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from os import PathLike
-from random import Random, SystemRandom
+from random import SystemRandom
 from threading import Thread, get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -29,19 +28,19 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from coordinator.base.forgotten_awaits import await_is_watched
 from coordinator.base.keyword_errors import nearest_keywords
 from coordinator.core.group_coordinator import Outcome
-from coordinator.server.build import build_broker, topic_options
+from coordinator.server.build import topic_options
 from coordinator.server.interceptors import raise_interceptor_errors
 from coordinator.server.limits import Limits
-from coordinator.server.net.endpoints import ListenError, check_endpoints
 from coordinator.server.net.fair_selector import run
 from coordinator.server.net.server import Server
 from coordinator.server.settings.broker_configs import BrokerConfigs, ConfigError
 
 from . import options as emulator_options
 from .blocked_loop import BlockWatch
-from .kafka_log import REMEMBERED, KafkaLog
+from .checked_options import Options, read_addresses
 from .loop_kit import LoopKit
 from .options import EmulatorError
+from .running import Running
 
 if TYPE_CHECKING:
     from coordinator.core.group_coordinator import GroupCoordinator
@@ -50,15 +49,11 @@ if TYPE_CHECKING:
     from coordinator.members.live import Fleet
     from coordinator.server.broker import Broker
     from coordinator.server.interceptors import InterceptorError
-    from coordinator.server.net.cluster_server import ClusterServer
-    from coordinator.server.net.guard import Guard
-    from coordinator.server.net.lone_broker import LoneBroker
     from coordinator.verbs.brokers import How
 
     from ..cluster import Verb
     from ..session import KitSession
     from .client_config import Access
-    from .security_options import SecurityOptions
 
 __all__ = ["ConfigError", "Emulator", "EmulatorError"]
 
@@ -139,53 +134,32 @@ class Emulator(LoopKit):
         emulator_options.check_kinds(
             seed=seed, node_id=node_id, log=log, remember=remember, racks=racks
         )
-        self.seed = SystemRandom().getrandbits(63) if seed is None else seed
-        self.configs = emulator_options.read_configs(
+        configs = emulator_options.read_configs(
             config, kafka_defaults, node_id, auto_create_topics, kafka_version, features
         )
-        self._topics = topic_options(topics)
-        default_name = emulator_options.read_protocol(security)
-        self._listen = emulator_options.read_endpoints("listen", listen, default_name)
-        self._advertise = emulator_options.read_endpoints("advertise", advertise, default_name)
-        self._allow_remote = allow_remote
-        self.log_path = log
-        self._log_mode: LogMode = emulator_options.read_log_mode(log_mode)
-        self._limits = emulator_options.read_limits(max_output_bytes, max_response_bytes)
-        self._remember = remember
-        self._kafka_log_path = kafka_log
-        self._kafka_log: KafkaLog | None = None
-        self._node_id = node_id
-        self._cluster_id = cluster_id
-        self._racks = list(racks)
-        self._broker_configs = emulator_options.read_configs_of_brokers(
-            self.configs, brokers, self._racks, broker_config or {}, node_id
+        every_config = emulator_options.read_configs_of_brokers(
+            configs, brokers, list(racks), broker_config or {}, node_id
         )
-        self.configs = self._broker_configs[0]
-        self._security: SecurityOptions | None = None
-        if emulator_options.asks_for_security(users, acls, super_users, self._listen, self.configs):
-            from .security_options import read_security  # a start without does not load it
-
-            self._security = read_security(
-                users, self._listen, self._advertise, self.configs, acls, super_users
-            )
-        self._guard: Guard | None = None
-        try:
-            check_endpoints(
-                self._listen,
-                self._advertise,
-                allow_remote=allow_remote,
-                authenticating=self._security.authenticating if self._security else (),
-            )
-            if brokers > 1:
-                from coordinator.server.net.cluster_server import check_ports
-
-                check_ports(self._listen, brokers)
-        except ListenError as error:
-            raise EmulatorError(str(error)) from None
-        self._server: Server | None = None
-        self._cluster: ClusterServer | None = None
-        self._lone: LoneBroker | None = None
-        self._log: EventLog | None = None
+        addresses = read_addresses(
+            listen, advertise, security, every_config, users, acls, super_users, allow_remote
+        )
+        self._options = Options(
+            topics=topic_options(topics),
+            broker_configs=every_config,
+            racks=list(racks),
+            seed=SystemRandom().getrandbits(63) if seed is None else seed,
+            node_id=node_id,
+            cluster_id=cluster_id,
+            limits=emulator_options.read_limits(max_output_bytes, max_response_bytes),
+            addresses=addresses,
+            log_path=log,
+            log_mode=emulator_options.read_log_mode(log_mode),
+            remember=remember,
+            kafka_log_path=kafka_log,
+        )
+        self.seed, self.log_path = self._options.seed, log
+        self.configs = every_config[0]
+        self._running: Running | None = None
         self._fleets: dict[str | None, Fleet] = {}
         """The peers of each user; None: those that are the testing kit itself."""
         self._started = False
@@ -216,25 +190,26 @@ class Emulator(LoopKit):
     def _first_listener(self) -> str:
         """The name of the first listener that demands TLS or a login, else of the first
         listener."""
-        secured = [] if self._security is None else self._security.secured
-        return next(iter(secured), self._listen[0].name)
+        security = self._options.addresses.security
+        secured = [] if security is None else security.secured
+        return next(iter(secured), self._options.addresses.listen[0].name)
 
     @property
     def endpoints(self) -> dict[str, tuple[str, int]]:
         """Advertised host and port by listener name, of the only broker."""
-        advertised = self.broker.cluster.brokers[self._node_id].endpoints
-        return {each.name: advertised[each.name] for each in self._listen}
+        advertised = self.broker.cluster.brokers[self._options.node_id].endpoints
+        return {each.name: advertised[each.name] for each in self._options.addresses.listen}
 
     @property
     def ca_file(self) -> str:
         """Path of a PEM file with the certificate of the authority that clients must trust.
         Raises EmulatorError without TLS."""
-        self.server  # noqa: B018  # is it running?
-        if self._guard is None or self._guard.certificates is None:
+        guard = self._started_parts.guard
+        if guard is None or guard.certificates is None:
             raise EmulatorError(
                 "no listener speaks TLS: give security='SSL' or security='SASL_SSL'"
             )
-        return self._guard.certificates.ca_file
+        return guard.certificates.ca_file
 
     def client_config(
         self,
@@ -253,10 +228,9 @@ class Emulator(LoopKit):
         from .client_config import config_for
 
         name = listener or self._first_listener
-        if name not in [each.name for each in self._listen]:
-            raise EmulatorError(
-                f"listener={listener!r}: there are {', '.join(each.name for each in self._listen)}"
-            )
+        names = [each.name for each in self._options.addresses.listen]
+        if name not in names:
+            raise EmulatorError(f"listener={listener!r}: there are {', '.join(names)}")
         return config_for(library, self._access(user, name, mechanism))
 
     def _access(
@@ -265,41 +239,42 @@ class Emulator(LoopKit):
         from .security_options import access
 
         name = listener or self._first_listener
-        return access(self._security, self._guard, self._servers_at(name), name, user, mechanism)
+        guard = self._started_parts.guard
+        servers = self._servers_at(name)
+        return access(self._options.addresses.security, guard, servers, name, user, mechanism)
+
+    @property
+    def _started_parts(self) -> Running:
+        """What runs. Raises EmulatorError when not running."""
+        if self._running is None:
+            raise EmulatorError("the emulator is not running: use it within `with` or `async with`")
+        return self._running
 
     @property
     def brokers(self) -> Mapping[int, Broker]:
         """The brokers by id. Use them on the emulator's loop only (`run`). A broker that was
         started again is another object."""
-        return (
-            {self._node_id: self.server.broker}
-            if self._cluster is None
-            else self._cluster.brokers.brokers
-        )
+        return self._started_parts.brokers
 
     @property
     def server(self) -> Server:
         """The sockets. Raises EmulatorError when not running."""
-        if self._server is None:
-            raise EmulatorError("the emulator is not running: use it within `with` or `async with`")
-        return self._server
-
-    def is_running(self, broker: int) -> bool:
-        """Return True if a broker runs: it is neither stopped nor paused."""
-        if self._cluster is not None:
-            return self._cluster.brokers.network.running(broker)
-        return self._lone is None or self._lone.state.value == "running"
+        return self._started_parts.server
 
     @property
     def servers(self) -> Mapping[int, Server]:
         """The sockets of each broker."""
-        return {self._node_id: self.server} if self._cluster is None else self._cluster.servers
+        return self._started_parts.servers
+
+    def is_running(self, broker: int) -> bool:
+        """Return True if a broker runs: it is neither stopped nor paused."""
+        return self._started_parts.runs(broker)
 
     @property
     def broker(self) -> Broker:
         """The only broker; to be touched on the emulator's loop only (`run`). Raises EmulatorError
         if there are several."""
-        if self._cluster is not None:
+        if self._started_parts.cluster is not None:
             raise EmulatorError(
                 f"there are several brokers ({', '.join(map(str, self.brokers))}): say which one is meant, as brokers[1]"
             )
@@ -386,7 +361,7 @@ class Emulator(LoopKit):
         Safe from any thread: when it returns, a started broker listens and a stopped one does
         not (on the emulator's loop soon after).
         """
-        cluster = self._cluster
+        cluster = self._started_parts.cluster
         if cluster is None:
             return self._control_alone(verb)
         from ..cluster import perform
@@ -397,12 +372,9 @@ class Emulator(LoopKit):
         return inverse
 
     def _control_alone(self, verb: Verb) -> Verb | None:
-        from coordinator.server.net.lone_broker import LoneBroker
-
         from ..restoring.restarts import perform_alone
 
-        server = self.server
-        host = self._lone = self._lone or LoneBroker(server)
+        server, host = self.server, self._started_parts.lone
         inverse = self.run(lambda: perform_alone(host, server.broker, verb, server.now()))
         if self._loop_thread != get_ident():
             asyncio.run_coroutine_threadsafe(host.settled(), server.loop).result()
@@ -439,8 +411,7 @@ class Emulator(LoopKit):
         again."""
         for step in self._restarting(broker, how, config, kafka_version):
             step()
-            if self._lone is not None:
-                await self._lone.settled()
+            await self._started_parts.settled()
 
     def _restarting(
         self,
@@ -480,6 +451,11 @@ class Emulator(LoopKit):
 
     def _every_broker(self) -> Collection[Broker]:
         return self.brokers.values()
+
+    @property
+    def _log(self) -> EventLog | None:
+        """The event log; None: there is none, or the emulator does not run."""
+        return None if self._running is None else self._running.log
 
     def _instant(self) -> int:
         return self.server.now()
@@ -522,76 +498,7 @@ class Emulator(LoopKit):
             raise EmulatorError("this emulator has been started already: make another one")
         self._started = True
         self._loop_thread = get_ident()
-        epoch_ms = int(time.time() * 1000)
-        self._log = emulator_options.open_log(
-            self.log_path,
-            self._log_mode,
-            self._remember or (0 if self._kafka_log_path is None else REMEMBERED),
-            self.configs,
-            seed=self.seed,
-            epoch_ms=epoch_ms,
-            tell=logger.error,
-        )
-        if self._kafka_log_path is not None and self._log is not None:
-            self._kafka_log = KafkaLog(
-                self._kafka_log_path,
-                self._log,
-                release=self.configs.release.number,
-                epoch_ms=epoch_ms,
-                partitions=self.configs.get_int("offsets.topic.num.partitions"),
-                node_id=self._node_id,
-                tell=logger.error,
-            )
-        if len(self._broker_configs) > 1:
-            await self._start_cluster(epoch_ms)
-            return
-        broker = build_broker(
-            configs=self.configs,
-            random=Random(self.seed),
-            epoch_ms=epoch_ms,
-            topics=self._topics,
-            log=self._log,
-            node_id=self._node_id,
-            cluster_id=self._cluster_id,
-            limits=self._limits,
-        )
-        try:
-            self._guard = self._security.guard() if self._security is not None else None
-            server = Server(broker, asyncio.get_running_loop(), guard=self._guard)
-            await server.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
-        except (ListenError, EmulatorError) as error:
-            await self.stop()
-            raise EmulatorError(str(error)) from error
-        emulator_options.publish_listeners(server, advertised=bool(self._advertise))
-        self._server = server
-
-    async def _start_cluster(self, epoch_ms: int) -> None:
-        from coordinator.server.cluster_runtime import Brokers, ClusterOptions
-        from coordinator.server.net.cluster_server import ClusterServer
-
-        brokers = Brokers(
-            ClusterOptions(
-                configs=self._broker_configs,
-                random=Random(self.seed),
-                epoch_ms=epoch_ms,
-                topics=self._topics,
-                racks=self._racks,
-                log=self._log,
-                cluster_id=self._cluster_id,
-                limits=self._limits,
-            )
-        )
-        try:
-            self._guard = self._security.guard() if self._security is not None else None
-            cluster = ClusterServer(brokers, asyncio.get_running_loop(), self._guard)
-            await cluster.listen(self._listen, self._advertise, allow_remote=self._allow_remote)
-        except (ListenError, EmulatorError) as error:
-            await self.stop()
-            raise EmulatorError(str(error)) from error
-        for server in cluster.servers.values():
-            emulator_options.publish_listeners(server, advertised=bool(self._advertise))
-        self._cluster = cluster
-        self._server = cluster.servers[1]
+        self._running = await Running.start(self._options)
 
     async def stop(self) -> None:
         """Answer parked requests, close every connection, and drop all state."""
@@ -601,28 +508,9 @@ class Emulator(LoopKit):
         if self._kit is not None:
             kit, self._kit = self._kit, None
             kit.waits.fail_all(EmulatorError("the emulator has stopped"))
-        if self._server is not None:
-            brokers = list(self.brokers.values())
-            server, self._server = self._server, None
-            cluster, self._cluster = self._cluster, None
-            lone, self._lone = self._lone, None
-            if lone is not None:
-                await lone.settled()
-            await (cluster or server).stop()
-            if lone is not None:
-                lone.close()
-            self.interceptor_errors = [
-                error for broker in brokers for error in broker.interceptor_errors
-            ]
-        if self._guard is not None:
-            guard, self._guard = self._guard, None
-            guard.close()
-        if self._kafka_log is not None:
-            self._kafka_log.close()
-            self._kafka_log = None
-        if self._log is not None:
-            self._log.close()
-            self._log = None
+        if self._running is not None:
+            running, self._running = self._running, None
+            self.interceptor_errors = await running.stop()
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -661,8 +549,8 @@ class Emulator(LoopKit):
         trace: TracebackType | None,
     ) -> None:
         assert self._thread is not None and self._end is not None
-        if self._server is not None:
-            self._server.loop.call_soon_threadsafe(self._end.set)
+        if self._running is not None:
+            self._running.server.loop.call_soon_threadsafe(self._end.set)
         self._thread.join()
         raise_interceptor_errors(self.interceptor_errors, error)
 
