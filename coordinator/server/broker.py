@@ -21,10 +21,10 @@ from .fresh_names import FreshNames
 from .group_service import GroupService
 from .interceptors import Interceptors
 from .limits import Limits
+from .parked_requests import ParkedRequests
 from .requests.unserved import Unserved
 from .services import Services
 from .turns import Turns
-from .waiting.parked_requests import ParkedRequests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

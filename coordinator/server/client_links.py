@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 from .interceptors import Hold, Interceptor, Verdict
 
 if TYPE_CHECKING:
+    from .parked_requests import ParkedRequests
     from .requests.call import Call
-    from .waiting.parked_requests import ParkedRequests
 
 LINK_IS_CUT: Final = 2
 """The reason for which a cut link pauses a connection (`Connection.pause`), beside a client that

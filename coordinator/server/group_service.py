@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from coordinator.wire.schema import Message
     from coordinator.wire.schema import Request as RequestMessage
 
+    from .parked_requests import ParkedRequests
     from .requests.call import Call, Encoded
     from .requests.commit_gate import CommitGate
     from .services import Services
-    from .waiting.parked_requests import ParkedRequests
 
 
 class GroupService:

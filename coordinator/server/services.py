@@ -8,27 +8,42 @@ a test that needs none of them waits for none.
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .broker import Broker
-    from .client_links import ClientLinks
+    from .client_links import ClientLinks, LinkedBroker
     from .cluster import Partition
+    from .cluster.controller import Controller
     from .fetching.sessions import FetchSessions
-    from .log_cleaning import LogCleaning
-    from .shares.host import ShareCoordinator
+    from .log_cleaning import LogCleaning, LogHost
+    from .shares.host import ShareCoordinator, ShareHost
     from .shares.service import Shares
     from .storage.producers import ProducerIds
     from .throttling import Throttling
-    from .transactions.outcomes import Transactions
+    from .transactions.outcomes import Cooperation, TransactionHost, Transactions
+
+    class Host(ShareHost, TransactionHost, LogHost, LinkedBroker, Protocol):
+        """The part of a broker that its services use: what each of them needs, and its controller."""
+
+        @property
+        def services(self) -> Services:
+            """These services."""
+
+        @property
+        def controller(self) -> Controller:
+            """The cluster's controller as the broker knows it."""
+
+        @property
+        def cooperation(self) -> Cooperation | None:
+            """The brokers that coordinate other transactional ids; None: there are none."""
 
 
 class Services:
     """The services of one broker."""
 
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Host) -> None:
         self._broker = broker
         self.throttling: Throttling | None = None  # None: no quota was ever set
         self.started_transactions: Transactions | None = None

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from ..cluster import Cluster
     from ..cluster.replication import Replication
     from ..fetching.parked import ParkedFetches
-    from ..services import Services
+    from ..log_cleaning import LogCleaning
+    from ..parked_requests import ParkedRequests
     from ..settings.broker_configs import BrokerConfigs
     from ..storage.partition_log import PartitionLog
-    from ..waiting.parked_requests import ParkedRequests
 
 
 class TopicMaker(Protocol):
@@ -75,6 +75,18 @@ class ShareCoordinator(Protocol):
         """Return the state for reading only, without a leader epoch."""
 
 
+class ShareServices(Protocol):
+    """The services of a broker that share groups use."""
+
+    @property
+    def share_coordinator(self) -> ShareCoordinator:
+        """This broker's share coordinator."""
+
+    @property
+    def cleaning(self) -> LogCleaning:
+        """The clean-up of the broker's logs."""
+
+
 class ShareHost(Protocol):
     """The part of a broker that share groups use."""
 
@@ -115,8 +127,8 @@ class ShareHost(Protocol):
         """Function that has the controller create a topic, or None."""
 
     @property
-    def services(self) -> Services:
-        """The broker's share coordinator, and the clean-up of its logs."""
+    def services(self) -> ShareServices:
+        """The services of the broker."""
 
     @property
     def parked_fetches(self) -> ParkedFetches:

@@ -28,9 +28,9 @@ from ..requests.call import Call
 
 if TYPE_CHECKING:
     from ..interceptors import Interceptors, Verdict
+    from ..parked_requests import ParkedRequests
     from ..settings.broker_configs import BrokerConfigs
     from ..storage.partition_log import Marker
-    from ..waiting.parked_requests import ParkedRequests
 
 RETRY_MS: Final = 100
 _TOKENS: Final = 1 << 40
@@ -46,7 +46,10 @@ class Leader(Protocol):
     """The part of a partition's leader that markers use."""
 
     interceptors: Interceptors
-    parked: ParkedRequests
+
+    @property
+    def parked(self) -> ParkedRequests:
+        """The requests that wait for an answer."""
 
     @property
     def configs(self) -> BrokerConfigs:

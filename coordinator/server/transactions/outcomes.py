@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from ..cluster import Partition as ClusterPartition
     from ..cluster.replication import Replication
     from ..fetching.parked import ParkedFetches
-    from ..group_service import GroupService
+    from ..log_cleaning import LogCleaning
     from ..requests.call import Call
-    from ..services import Services
+    from ..storage.producers import ProducerIds
 
 _MARKERS_A_STEP = 128
 ADDS_PARTITIONS, KNOWS_ABORTABLE = 2, 1
@@ -129,6 +129,29 @@ class Unfinished(NamedTuple):
     partitions: Collection[Partition]
 
 
+class TransactionServices(Protocol):
+    """The services of a broker that transactions use."""
+
+    @property
+    def producer_ids(self) -> ProducerIds:
+        """The source of ids for new producers."""
+
+    @property
+    def cleaning(self) -> LogCleaning:
+        """The clean-up of the broker's logs."""
+
+
+class TransactionGroups(Protocol):
+    """The groups of a broker, with offsets that transactions commit."""
+
+    def end_transaction(
+        self, producer_id: int, committed: bool, partition: int, now: int, cause: int | None
+    ) -> None:
+        """Apply the end of a producer's transaction to the offsets that it committed in groups of a
+        partition of __consumer_offsets (TXN-5).
+        """
+
+
 class TransactionHost(Leader, Protocol):
     """The part of a broker that transactions use (`Broker` is one)."""
 
@@ -137,12 +160,12 @@ class TransactionHost(Leader, Protocol):
         """The cluster whose partitions get markers."""
 
     @property
-    def services(self) -> Services:
-        """The source of ids for new producers, and the clean-up of the broker's logs."""
+    def services(self) -> TransactionServices:
+        """The services of the broker."""
 
     @property
-    def groups(self) -> GroupService:
-        """Groups with offsets that transactions commit."""
+    def groups(self) -> TransactionGroups:
+        """The groups of the broker."""
 
     @property
     def log(self) -> EventLog | None:

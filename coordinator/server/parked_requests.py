@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from coordinator.wire.schema import Message
 
-    from ..requests.call import Encoded, Unread
-    from ..requests.large_requests import Waiting
+    from .requests.call import Encoded, Unread
+    from .requests.large_requests import Waiting
 
 
 class ParkedRequests:
