@@ -2,8 +2,8 @@
 its neighbours.
 
 Members are immutable. Counts of subscriptions, votes and owners are kept beside them, so that no
-request walks over all members. `checked_version` and `resolved_version` are soft: the version of
-the topics with which the group was last compared.
+request walks over all members. `resolved_version` is soft: the version of the topics with which the
+regular expressions were last compared.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from coordinator.base.errors import ErrorCode
 from coordinator.base.java_hash import copy_capacity
 from coordinator.events.groups.consumer import ClassicSettings, HeldPartitions
 
+from .epoch_membership import EpochMembership
+from .epoch_membership import Partitions as Partitions
 from .java_order import name_order, timeline_order
 
 if TYPE_CHECKING:
@@ -27,8 +29,6 @@ if TYPE_CHECKING:
 Held = Mapping[bytes, Mapping[int, int]]
 """Topic id -> partition -> the epoch at which the member got it. In the order in which Java's maps
 iterate."""
-
-Partitions = Mapping[bytes, tuple[int, ...]]
 
 NOTHING: Final[Held] = {}
 NO_PARTITIONS: Final[Mapping[int, int]] = {}
@@ -171,24 +171,16 @@ class Renewal(NamedTuple):
     kept: KeptResponse
 
 
-class ConsumerMembership:
+class ConsumerMembership(EpochMembership[Member]):
     """Members of a consumer group, their partitions, and their target assignment. Only `evolve`
     writes it.
     """
 
     __slots__ = (
-        "assignment_epoch",
-        "assignment_ms",
         "assignor_votes",
-        "checked_version",
         "classic_members",
         "classic_support",
         "followings",
-        "group_epoch",
-        "group_id",
-        "loading",
-        "members",
-        "metadata_hash",
         "owner_epochs",
         "regex_members",
         "regexes",
@@ -197,22 +189,12 @@ class ConsumerMembership:
         "resolved_version",
         "static_members",
         "subscribers",
-        "targets",
     )
+    SOFT = EpochMembership.SOFT | {"followings", "renewals", "resolved_version"}
 
     def __init__(self, group_id: str, *, loading: bool = False) -> None:
-        self.group_id = group_id
-        self.loading = loading
-        """True while it is folded from durable events alone, and serves no requests yet (ERR-7)."""
-        self.group_epoch = 1
-        self.assignment_epoch = 0
-        self.assignment_ms: int | None = None
-        """The instant of the last target assignment; None: there was none, or it needed no assignor
-        (KIP-1263)."""
-        self.metadata_hash = 0
-        self.members: dict[str, Member] = {}
+        super().__init__(group_id, loading=loading)
         self.static_members: dict[str, str] = {}
-        self.targets: dict[str, Partitions] = {}
         self.owner_epochs: dict[bytes, dict[int, int]] = {}
         """Topic id -> partition -> epoch of the member that has it or has yet to revoke it
         (K8-REC-5)."""
@@ -228,13 +210,7 @@ class ConsumerMembership:
         """The last responses to members' heartbeats that change nothing (see `renewal`)."""
         self.followings: dict[str, Following] = {}
         """The account of members that only follow the group's epoch (see `following`)."""
-        self.checked_version: int | None = None
         self.resolved_version: int | None = None
-
-    @property
-    def is_new(self) -> bool:
-        """Return True if the group never had a member."""
-        return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
 
     @property
     def protocol_type(self) -> str:
@@ -251,10 +227,6 @@ class ConsumerMembership:
         if all(member.is_reconciled_to(self.assignment_epoch) for member in self.members.values()):
             return GroupState.STABLE
         return GroupState.RECONCILING
-
-    def target(self, member_id: str) -> Partitions:
-        """Return a member's target; empty if it has none."""
-        return self.targets.get(member_id, {})
 
     def owner_epoch(self, topic_id: bytes, partition: int) -> int:
         """Return the epoch of a partition's owner; -1 if it is free (K8-REC-5)."""
@@ -284,31 +256,15 @@ class ConsumerMembership:
     # -- what a group's offsets and its administration ask of its membership (see
     # groups.group.Membership)
 
-    def is_dead(self) -> bool:
-        """Return False: a consumer group never has the state Dead."""
-        return False
-
     def refuse_offset_delete(self) -> ErrorCode:
         """Return NONE: offsets may be deleted at any time; subscribed topics are refused one by one
         (OD-2).
         """
         return ErrorCode.NONE
 
-    def refuse_delete(self) -> ErrorCode:
-        """Return the error of a DeleteGroups, or NONE if the group has no members (DG-1)."""
-        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
-
-    def commit_proves_life(self) -> bool:
-        """Return False: commits renew no session."""
-        return False
-
     def offsets_may_expire(self) -> bool:
         """Return True: offsets of topics without subscribers may expire (EXP-3)."""
         return True
-
-    def offsets_unused_since_ms(self) -> int | None:
-        """Return None: retention counts from each commit."""
-        return None
 
     def is_subscribed_to(self, topic: str) -> bool:
         """Return True if a member's names or a resolved regular expression contain the topic
@@ -316,15 +272,9 @@ class ConsumerMembership:
         """
         return topic in self.subscribers
 
-    def in_java_order(self) -> list[Member]:
-        """Return the members in Kafka's order of iteration."""
-        return [self.members[member_id] for member_id in timeline_order(self.members)]
-
     def snapshot(self) -> dict[str, object]:
         """Return the whole hard state as plain values: equal snapshots mean equal memberships."""
-        soft = ("checked_version", "followings", "loading", "renewals", "resolved_version")
-        values = {name: getattr(self, name) for name in self.__slots__ if name not in soft}
-        values["members"] = dict(self.members)
+        values = super().snapshot()
         values["targets"] = {
             member_id: {t: frozenset(p) for t, p in target.items()}
             for member_id, target in self.targets.items()
@@ -332,16 +282,6 @@ class ConsumerMembership:
         values["owner_epochs"] = {
             topic: dict(owners) for topic, owners in self.owner_epochs.items()
         }
-        for name in (
-            "static_members",
-            "subscribers",
-            "regexes",
-            "regexes_ms",
-            "regex_members",
-            "assignor_votes",
-            "classic_support",
-        ):
-            values[name] = dict(getattr(self, name))
         return values
 
     def __repr__(self) -> str:

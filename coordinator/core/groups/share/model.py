@@ -2,28 +2,24 @@
 its neighbours.
 
 Members are immutable. Counts of subscriptions are kept beside them, so that no request walks
-over all members. `checked_version` is soft: the version of the topics with which the group was
-last compared.
+over all members.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from coordinator.base.errors import ErrorCode
 
-from ..consumer.java_order import timeline_order
+from ..consumer.epoch_membership import EpochMembership
+from ..consumer.epoch_membership import Partitions as Partitions
 
 if TYPE_CHECKING:
     from coordinator.wire.messages.share_group_heartbeat import ShareGroupHeartbeatResponse
     from coordinator.wire.schema import KeptResponse
 
     from ..consumer.environment import GroupSettings
-
-Partitions = Mapping[bytes, tuple[int, ...]]
-"""Topic id -> partitions, both in the order in which Java's maps iterate."""
 
 NOTHING: Final[Partitions] = {}
 
@@ -88,40 +84,22 @@ def recount(counts: dict[str, int], old: frozenset[str], new: frozenset[str]) ->
     counts.update(more)
 
 
-class ShareMembership:
+class ShareMembership(EpochMembership[Member]):
     """Members of a share group, their partitions, their target assignment, and the partitions with
     state. Only `evolve` writes it.
     """
 
     __slots__ = (
-        "assignment_epoch",
-        "assignment_ms",
-        "checked_version",
         "deleting",
-        "group_epoch",
-        "group_id",
         "initialized",
         "initializing",
-        "loading",
-        "members",
-        "metadata_hash",
         "renewals",
         "subscribers",
-        "targets",
     )
+    SOFT = EpochMembership.SOFT | {"renewals"}
 
     def __init__(self, group_id: str, *, loading: bool = False) -> None:
-        self.group_id = group_id
-        self.loading = loading
-        """True while it is folded from durable events alone, and serves no requests yet (ERR-7)."""
-        self.group_epoch = 1
-        self.assignment_epoch = 0
-        self.assignment_ms: int | None = None
-        """The instant of the last target assignment; None: there was none, or it needed no assignor
-        (KIP-1263)."""
-        self.metadata_hash = 0
-        self.members: dict[str, Member] = {}
-        self.targets: dict[str, Partitions] = {}
+        super().__init__(group_id, loading=loading)
         self.subscribers: dict[str, int] = {}
         """The number of members that subscribe to each topic."""
         self.initializing: dict[bytes, StatePartitions] = {}
@@ -130,12 +108,6 @@ class ShareMembership:
         """Names of the topics whose state is being deleted, by id."""
         self.renewals: dict[str, Renewal] = {}
         """The last responses to members' heartbeats that change nothing (see `renewal`)."""
-        self.checked_version: int | None = None
-
-    @property
-    def is_new(self) -> bool:
-        """Return True if the group never had a member."""
-        return not self.members and self.group_epoch == 1 and self.assignment_epoch == 0
 
     @property
     def protocol_type(self) -> str:
@@ -149,59 +121,20 @@ class ShareMembership:
         """
         return GroupState.STABLE if self.members else GroupState.EMPTY
 
-    def target(self, member_id: str) -> Partitions:
-        """Return a member's target; empty if it has none."""
-        return self.targets.get(member_id, NOTHING)
-
     # -- what a group's offsets and its administration ask of its membership (see
     # groups.group.Membership)
-
-    def is_dead(self) -> bool:
-        """Return False: a share group never has the state Dead."""
-        return False
 
     def refuse_offset_delete(self) -> ErrorCode:
         """Return GROUP_ID_NOT_FOUND: a share group has no committed offsets (SH-TYP-1)."""
         return ErrorCode.GROUP_ID_NOT_FOUND
 
-    def refuse_delete(self) -> ErrorCode:
-        """Return the error of a DeleteGroups, or NONE if the group has no members (SH-DEL-1)."""
-        return ErrorCode.NON_EMPTY_GROUP if self.members else ErrorCode.NONE
-
-    def commit_proves_life(self) -> bool:
-        """Return False: a share group has no commits."""
-        return False
-
     def offsets_may_expire(self) -> bool:
         """Return False: a share group has no committed offsets."""
         return False
 
-    def offsets_unused_since_ms(self) -> int | None:
-        """Return None: a share group has no committed offsets."""
-        return None
-
     def is_subscribed_to(self, topic: str) -> bool:
         """Return True if a member names the topic."""
         return topic in self.subscribers
-
-    def in_java_order(self) -> list[Member]:
-        """Return the members in Kafka's order of iteration."""
-        return [self.members[member_id] for member_id in timeline_order(self.members)]
-
-    def snapshot(self) -> dict[str, object]:
-        """Return the whole hard state as plain values: equal snapshots mean equal memberships."""
-        soft = ("checked_version", "loading", "renewals")
-        values = {name: getattr(self, name) for name in self.__slots__ if name not in soft}
-        for name in (
-            "members",
-            "targets",
-            "subscribers",
-            "initializing",
-            "initialized",
-            "deleting",
-        ):
-            values[name] = dict(getattr(self, name))
-        return values
 
     def __repr__(self) -> str:
         return f"ShareMembership({self.group_id!r}, {self.state}, epoch {self.group_epoch}, {len(self.members)} members)"
