@@ -3,7 +3,6 @@ second consumer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from ..json_values import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..operation import operation
 from ..port import Port, Registered, timeout_of
 from ..shapes import HIDDEN, ShapeError, told
+from .peer_orders import register
 
 if TYPE_CHECKING:
     from coordinator.members.live import PeerHandle
@@ -171,22 +171,6 @@ _ORDERS = {
 """Operations without a body: the name of the peer's method, and the summary of the operation."""
 
 
-def _order(name: str) -> Callable[..., Any]:
-    def give(port: Port, body: Any, peer_id: str) -> Any:
-        found = port.peers.find(peer_id)
-        getattr(found.handle, name)()
-        return _shown(found)
-
-    give.__name__ = f"peer_{name}"
-    return give
-
-
-for _name, _summary in _ORDERS.items():
-    operation(
-        "POST", f"/peers/{{peer_id}}/{_name}", summary=_summary, answer=_PEER, tell=told_peer
-    )(_order(_name))
-
-
 @operation(
     "POST",
     "/peers/{peer_id}/seek",
@@ -213,19 +197,6 @@ async def peer_commit(port: Port, body: Any, peer_id: str) -> Any:
     found = port.peers.find(peer_id)
     await found.handle.commit()
     return _shown(found)
-
-
-@operation(
-    "POST",
-    "/peers/{peer_id}/crash",
-    summary="Kill the peer: it sends no LeaveGroup, and the group removes it when its session ends.",
-    answer=DONE,
-)
-def peer_crash(port: Port, body: Any, peer_id: str) -> Any:
-    found = port.peers.find(peer_id)
-    found.handle.crash()
-    port.peers.forget(found)
-    return {"done": True}
 
 
 @operation(
@@ -259,3 +230,15 @@ def _shown(peer: Registered[PeerHandle]) -> dict[str, Any]:
         "ended": handle.ended,
         "fault": "" if handle.fault is None else str(handle.fault),
     }
+
+
+register(
+    "/peers",
+    "peer",
+    _ORDERS,
+    "Kill the peer: it sends no LeaveGroup, and the group removes it when its session ends.",
+    lambda port: port.peers,
+    _shown,
+    _PEER,
+    told_peer,
+)

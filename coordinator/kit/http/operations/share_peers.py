@@ -3,7 +3,6 @@ fetch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,7 @@ from ..json_values import DONE, FLAG, NUMBER, TEXT, list_of, object_of
 from ..operation import operation
 from ..port import Port, Registered
 from ..shapes import Option, told
+from .peer_orders import register
 
 if TYPE_CHECKING:
     from coordinator.members.live.sharing import SharePeerHandle
@@ -126,35 +126,6 @@ _ORDERS = {
 """Operations without a body: the name of the share peer's method, and the summary of the operation."""
 
 
-def _order(name: str) -> Callable[..., Any]:
-    def give(port: Port, body: Any, peer_id: str) -> Any:
-        found = port.share_peers.find(peer_id)
-        getattr(found.handle, name)()
-        return _shown(found)
-
-    give.__name__ = f"share_peer_{name}"
-    return give
-
-
-for _name, _summary in _ORDERS.items():
-    operation(
-        "POST", f"/share-peers/{{peer_id}}/{_name}", summary=_summary, answer=_PEER, tell=told_peer
-    )(_order(_name))
-
-
-@operation(
-    "POST",
-    "/share-peers/{peer_id}/crash",
-    summary="Kill the peer while it holds records.",
-    answer=DONE,
-)
-def share_peer_crash(port: Port, body: Any, peer_id: str) -> Any:
-    found = port.share_peers.find(peer_id)
-    found.handle.crash()
-    port.share_peers.forget(found)
-    return {"done": True}
-
-
 @operation(
     "POST",
     "/share-peers/{peer_id}/stop",
@@ -192,3 +163,15 @@ def _shown(peer: Registered[SharePeerHandle]) -> dict[str, Any]:
         "ended": handle.ended,
         "fault": "" if handle.fault is None else str(handle.fault),
     }
+
+
+register(
+    "/share-peers",
+    "share_peer",
+    _ORDERS,
+    "Kill the peer while it holds records.",
+    lambda port: port.share_peers,
+    _shown,
+    _PEER,
+    told_peer,
+)
