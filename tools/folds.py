@@ -58,6 +58,7 @@ NO_FOLDS: Final[Mapping[str, str]] = {
     "coordinator/lab/page/fold.py: Fold": "lanes to draw: members, owners and deadlines are history's",
     "coordinator/lab/page/line_sentences.py: Teller": "words for what history's timeline found",
     "coordinator/lab/pipeline/alerts.py: Watch": "counts lines of a type in a time; states are history's",
+    "coordinator/lab/pipeline/fold/epochs.py: Epochs": "rows of what history's settlings found",
     "coordinator/lab/pipeline/fold/rebalances.py: Rebalances": "rows of what history's timeline found",
     "coordinator/lab/simulator/clients/member.py: SimulatedMember": "a member, which writes the lines",
     "coordinator/lab/simulator/swarm/coverage.py: Coverage": "counts; phases and leaders are history's",

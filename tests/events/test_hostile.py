@@ -284,7 +284,7 @@ def test_a_long_chain_of_causes_is_walked_in_linear_time() -> None:
 
         world = World()
         timeline = world.timeline
-        timeline._lines = Counting()
+        timeline.lines._lines = Counting()
         for line in read_lines(texts):
             world.see(line)
         list(as_text(timeline, timeline.groups.values()))

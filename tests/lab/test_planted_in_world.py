@@ -11,7 +11,7 @@ import pytest
 
 from coordinator.events.groups import MemberReplaced
 from coordinator.events.groups.share import ShareMemberRemoved
-from coordinator.history.world import timeline
+from coordinator.history.world import classic_story
 from coordinator.history.world.groups.classic_groups import ClassicGroup
 from coordinator.history.world.groups.memberships import Memberships
 from coordinator.history.world.ownership.moves import Moves
@@ -27,7 +27,7 @@ def a_static_member_that_comes_back_is_another_owner(patch: pytest.MonkeyPatch) 
 
 
 def a_fenced_member_stays(patch: pytest.MonkeyPatch) -> None:
-    patch.delitem(timeline._FOLDS, MemberReplaced)
+    patch.delitem(classic_story._FOLDS, MemberReplaced)
 
 
 def a_worker_of_a_share_group_never_leaves(patch: pytest.MonkeyPatch) -> None:

@@ -171,7 +171,7 @@ class Narrator:
         """Return a picture of each member's partitions, if all partitions belong to one topic
         that is not too large."""
         topics = {topic for share in current.shares for topic in share.partitions or {}}
-        size = self.timeline.partitions.get(next(iter(topics), ""), 0)
+        size = self.timeline.topics.partitions.get(next(iter(topics), ""), 0)
         if len(topics) != 1 or not 0 < size <= _LONGEST_BAR:
             return [""] * len(current.shares)
         bars = []

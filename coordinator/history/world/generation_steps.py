@@ -8,12 +8,11 @@ REBALANCE_IN_PROGRESS hundreds of times.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from coordinator.events.line import Line
 from coordinator.events.members import PartitionsAssigned
 from coordinator.events.wire import RequestAnswered, RequestRefused, RequestSeen
 
+from .kept_lines import KeptLines
 from .views import GroupView, Step
 
 _SHOWN = frozenset({"join_group", "sync_group", "leave_group", "heartbeat"})
@@ -23,7 +22,7 @@ _COMMITS = frozenset({"offset_commit", "txn_offset_commit"})
 class Steps:
     """`lines`: all lines so far by number, to find the request of a response."""
 
-    def __init__(self, lines: Mapping[int, Line]) -> None:
+    def __init__(self, lines: KeptLines) -> None:
         self._lines = lines
         self._refusals: dict[tuple[object, ...], Step] = {}
         self._before: dict[str, list[Step]] = {}
