@@ -182,13 +182,16 @@ def of_page(log: Lines) -> Numbers:
         "completed rebalances": sum(
             pair == ("CompletingRebalance", "Stable") for each in states for pair in pairwise(each)
         ),
-        "ms without an owner": sum(group["unowned_partition_ms"] for group in drawn["groups"]),
         "ms lost, at least": sum(
             group["lost_partition_ms"] - group["silent_partition_ms"] for group in drawn["groups"]
         ),
         "ms lost, at most": sum(group["lost_partition_ms"] for group in drawn["groups"]),
     }
     protocols = {group["protocol"] for group in drawn["groups"]}
+    if "share" not in protocols:  # the plain counts of owners are of those that have one at a time
+        found["ms without an owner"] = sum(
+            group["unowned_partition_ms"] for group in drawn["groups"]
+        )
     if protocols == {"classic"}:
         found["rebalances"] = prepared + _ended_at_once(log)
     elif not prepared and protocols != {"share"}:  # whose epochs no output counts
