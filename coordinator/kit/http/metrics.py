@@ -127,9 +127,8 @@ class Metrics:
             for name in kafka.groups()
             if kafka.group(name).snapshot().state == "CompletingRebalance"
         )
-        self._lost = LostTimes()
-        for plain in kafka.events():
-            self._lost.see(Line.of(plain))
+        self._lost: LostTimes | None = None
+        """Made when somebody asks first: it reads nearly every line, which takes the time of others."""
         self._log = kafka.event_log()
         self._log.followers.append(self._follow)
 
@@ -139,7 +138,8 @@ class Metrics:
             self._log.followers.remove(self._follow)
 
     def _follow(self, text: str) -> None:
-        self._lost.follow(text)
+        if self._lost is not None:
+            self._lost.follow(text)
         found = _TYPE.search(text)
         if found is not None and found[1] in _COUNTED:
             self._counts.see(Line.of(json.loads(text)))
@@ -204,11 +204,19 @@ class Metrics:
             f"# TYPE {_LOST} gauge",
         ]
         kafka = self._kafka
-        lost_by_group = kafka.run(lambda: self._lost.by_group(kafka.server.now()))
+        lost_by_group = kafka.run(lambda: self._lost_times().by_group(kafka.server.now()))
         for name, lost in lost_by_group.items():
             for bound, ms in (("at_least", lost.least_ms), ("at_most", lost.most_ms)):
                 lines.append(f'{_LOST}{{group="{_label(name)}",bound="{bound}"}} {ms / 1000}')
         return "\n".join(lines) + "\n"
+
+    def _lost_times(self) -> LostTimes:
+        """Return the lost times, which follow the log from the first call on."""
+        if self._lost is None:
+            self._lost = LostTimes()
+            for plain in self._kafka.events():
+                self._lost.see(Line.of(plain))
+        return self._lost
 
     def _partitions(self) -> Mapping[str, int]:
         states: Counter[str] = Counter()
