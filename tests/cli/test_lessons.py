@@ -53,7 +53,7 @@ def test_a_site_alone_has_the_pages_and_the_recorded_runs(
         assert "it has no engine" in capsys.readouterr().out
     page = (out / "one_is_killed.html").read_text()
     assert "At 20 s the process of B is killed." in page
-    assert "The picture needs scripts." in page
+    assert "Without scripts this is the picture at the moment of the question." in page
     assert 'href="incident.html"' not in page
     assert 'href="one_is_killed.html"' in (out / "index.html").read_text()
     assert {"one_is_killed.json.gz", "one_is_killed.close.json.gz", "lesson.js"} <= {
