@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .requests.call import Call
     from .settings.broker_configs import BrokerConfigs
     from .storage.compaction import Compacted, Steps
+    from .storage.partition_log import PartitionLog
     from .storage.retention import Deleted
 
 _LOGS_A_TICK = 64
@@ -78,7 +79,7 @@ class LogCleaning:
         self._broker = broker
         self._started_ms = 0
         self._deadlines: Deadlines[TopicPartition] = Deadlines()
-        self._compacting: dict[TopicPartition, Steps] = {}
+        self._compacting: dict[TopicPartition, tuple[PartitionLog, Steps]] = {}
         """Compactions that are under way, the first one first."""
         self._anew = False
         broker.configs.on_change(self.look_at_all)
@@ -239,7 +240,8 @@ class LogCleaning:
     def _begins(self, topic: Topic, partition: Partition, wall_ms: int) -> bool:
         """Start the compaction of a log if it is due; return True if it started or is running."""
         key = (topic.name, partition.index)
-        if key in self._compacting:
+        under_way = self._compacting.get(key)
+        if under_way is not None and under_way[0] is partition.log:
             return True
         if not retention(topic).compacts:
             return False
@@ -248,20 +250,27 @@ class LogCleaning:
         if dirty is None:
             return False
         self._deadlines.cancel(key)
-        self._compacting[key] = compact(partition.log, dirty, rules, wall_ms, compress)
+        steps = compact(partition.log, dirty, rules, wall_ms, compress)
+        self._compacting[key] = partition.log, steps
         return True
 
     def _go_on(self, now: int) -> None:
-        """Run one step of the first compaction in progress."""
-        key, steps = next(iter(self._compacting.items()))
+        """Run one step of the first compaction in progress. It is given up if its log is gone: its
+        topic was deleted, or a snapshot restored.
+        """
+        key, (log, steps) = next(iter(self._compacting.items()))
         partition = self._broker.cluster.partition(*key)
+        if partition is None or partition.log is not log:
+            del self._compacting[key]
+            self._anew = True
+            return
         try:
             next(steps)
             return
         except StopIteration as ended:
             done: Compacted | None = ended.value
         del self._compacting[key]
-        if partition is None or self._broker.node_id not in partition.replicas:
+        if self._broker.node_id not in partition.replicas:
             return
         if done is not None:
             self._tell_of_compaction(partition, done, now)

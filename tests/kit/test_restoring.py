@@ -16,6 +16,9 @@ from coordinator.kit.group.handle import GroupHandle
 from coordinator.kit.in_process_requests import ControlError, ask
 from coordinator.kit.restoring.snapshot import Snapshot
 from coordinator.kit.views.group_snapshots import GroupSnapshot
+from coordinator.server import log_cleaning
+from coordinator.server.log_cleaning import LogCleaning
+from coordinator.server.storage import compaction
 from coordinator.server.storage.record_codec import Record
 from coordinator.wire.messages.offset_commit import (
     OffsetCommitRequest,
@@ -385,3 +388,42 @@ def add_offsets(kafka: Emulator, producer: topics.Producer, offset: int) -> None
         session.serving("billing"), request, TxnOffsetCommitResponse, session.now(), version=3
     )
     assert answer.topics[0].partitions[0].error_code == ErrorCode.NONE
+
+
+def test_a_compaction_under_way_ends_with_the_log_that_it_cleans(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A snapshot that is taken meanwhile has every record, and so has the restored log, which a clean
+    compacts from its beginning: once, as the event log says."""
+    monkeypatch.setattr(log_cleaning, "_STEPS_AT_ONCE", 1)
+    monkeypatch.setattr(compaction, "_RECORDS_A_STEP", 5)
+    go_on = LogCleaning._go_on
+    monkeypatch.setattr(LogCleaning, "_go_on", lambda *_: None)  # in this test's own time
+
+    with Emulator(remember=10_000) as one:
+
+        def finish() -> None:
+            cleaning = one.broker.services.cleaning
+            while cleaning._compacting:
+                go_on(cleaning, one.server.now())
+
+        def held() -> dict[object, object]:
+            return {record.key: record.value for record in one.records("orders", partition=0)}
+
+        small = {"cleanup.policy": "compact", "internal.segment.bytes": 2_000}
+        one.create_topic("orders", 1, config=small | {"min.cleanable.dirty.ratio": 0.01})
+        values = [f"v{number}" for number in range(200)]
+        for number, value in enumerate(values):
+            one.produce("orders", [value], keys=[f"k{number % 7}"], partition=0)
+        latest = held()
+        one.clean("orders")
+        one.run(lambda: go_on(one.broker.services.cleaning, one.server.now()))
+        assert one.run(lambda: bool(one.broker.services.cleaning._compacting))
+        one.restore(one.snapshot())
+        one.run(finish)
+        assert len(one.records("orders", partition=0)) == len(values)
+        one.clean("orders")
+        one.run(finish)
+        assert held() == latest
+        (cleaned,) = one.events("LogCompacted")
+        assert cleaned["removed"] == len(values) - len(one.records("orders", partition=0))
