@@ -44,17 +44,14 @@ class Leaderless:
 
     def __init__(self) -> None:
         self.now: set[Key] = set()
-        self.changed: set[Key] = set()
-        """The partitions that lost their live leader by the latest line, or have one again."""
         self._leaders: dict[Key, int] = {}
         self._down: set[int] = set()
 
     def see(self, line: Line) -> set[Key]:
-        """Read a line; return `changed`."""
-        self.changed = self._changed_by(line) if line.kind in _READ else set()
-        return self.changed
-
-    def _changed_by(self, line: Line) -> set[Key]:
+        """Read a line; return the partitions that lost their live leader by it, or have one
+        again."""
+        if line.kind not in _READ:
+            return set()
         touched: set[Key] = set()
         match line.event:
             case TopicCreated(topic=topic, replicas=replicas):

@@ -9,15 +9,14 @@
 
 `see` decides first whether a line counts (`accepted_lines`), then shows it to the parts of the world.
 A part is made when somebody asks for it: parts with a state to look at are attributes (`timeline`,
-`consumer_groups`, `classic_groups`, `leaderless`, `believed`, `moves`, `spans`), and what changes is
-subscribed to by its class: `Membership`, `Owned`, `WithoutOwner`, `Generation`, `Settling`, `Completed`,
-`Delivery`. A change that lasts is reported when it is over or, at the end of the log, with what lasts
-still.
+`consumer_groups`, `classic_groups`, `moves`, `spans`), and what changes is subscribed to by its class:
+`Membership`, `Owned`, `WithoutOwner`, `Generation`, `Settling`, `Completed`, `Delivery`. A change that
+lasts is reported when it is over or, at the end of the log, with what lasts still.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, TypeVar
 
@@ -31,7 +30,6 @@ from .groups.consumer_groups import ConsumerGroups
 from .groups.memberships import Membership, Memberships
 from .groups.settlings import Settling, Settlings
 from .groups.spans import Generation, Generations, Spans
-from .leaderless import Leaderless
 from .ownership.gaps import Gaps, WithoutOwner
 from .ownership.moves import Moves
 from .ownership.owners import Believed, Given, Owned, Told
@@ -65,18 +63,12 @@ class Completed(NamedTuple):
 class World:
     """The groups, members, owners and leaders of one run.
 
-    `group`: lines of other groups do not count. `numbered`: count the places where lines are missing,
-    by their numbers. `timeline`: the one to fill, such as one that makes sentences.
+    `numbered`: count the places where lines are missing, by their numbers. `timeline`: the one to
+    fill, such as one that makes sentences.
     """
 
-    def __init__(
-        self,
-        *,
-        group: str | None = None,
-        numbered: bool = False,
-        timeline: Timeline | None = None,
-    ) -> None:
-        self._accepted = AcceptedLines(group=group, numbered=numbered)
+    def __init__(self, *, numbered: bool = False, timeline: Timeline | None = None) -> None:
+        self._accepted = AcceptedLines(numbered=numbered)
         self._accepts = self._accepted.see
         self._timeline = timeline
         self._parts: dict[str, list[Part]] = {}
@@ -101,11 +93,6 @@ class World:
         if not lines and self._timeline is not None:
             self._timeline.pass_over(read)
         return lines
-
-    def see_all(self, lines: Iterable[Line]) -> Iterator[Line]:
-        """See many lines; yield those that count."""
-        for read in lines:
-            yield from self.see(read)
 
     def finish(self, end_ms: int) -> None:
         """Report what lasts at the end of the log, at this instant."""
@@ -202,24 +189,13 @@ class World:
         self._see(spans, "group")
         return spans
 
-    @cached_property
-    def believed(self) -> Believed:
-        """The owners of partitions as each member believes."""
-        return self._first(Believed(_nobody_asks), "member")
-
-    @cached_property
-    def leaderless(self) -> Leaderless:
-        """Partitions of topics without a live leader."""
-        return self._first(Leaderless(), "cluster", "fault")
-
     def _see(self, part: Part, stream: str) -> None:
         self._parts.setdefault(stream, []).append(part)
         self._seeing.clear()
 
-    def _first(self, part: P, *streams: str) -> P:
+    def _first(self, part: P, stream: str) -> P:
         """Let a part on which others are built see each line before them."""
-        for stream in streams:
-            self._parts.setdefault(stream, []).insert(0, part)
+        self._parts.setdefault(stream, []).insert(0, part)
         self._seeing.clear()
         return part
 
@@ -243,7 +219,3 @@ class _Completions:
     def see(self, line: Line) -> None:
         if self._groups.completed:
             self._changed(Completed(line))
-
-
-def _nobody_asks(_: Owned) -> None:
-    """Take the end of a time of ownership where only present owners matter."""
